@@ -259,6 +259,8 @@ def compare(problem: Problem, options: Options, asked: Asked, progress: Progress
                     break
         except KeyboardInterrupt as error:
             stopped_by = str(error) or INTERRUPT
+    if stopped_by in CALLED_OFF:
+        rows += [Row(name, note="not compared", undecided=True) for name in asked.orderings[len(rows) :]]
     shortest = min((length for row in rows for length in row.lengths), default=None)
     bound = order_bound(graph, Limit(seconds=LAST_SECONDS if stopped_by else options.time_limit))
     proofs = [(bound.lower, bound.basis)]

@@ -51,7 +51,7 @@ def compare(old: Sequence[Row], new: Sequence[Row]) -> list[Change]:
 
 def marks(changes: Sequence[Change]) -> dict[str, str]:
     """The text of each change by the name of its run, and ``ID/ORDERING`` where a run has several rows."""
-    return {_name(change.row): f"{change.word}: {change.text}" for change in changes if change.word != GONE}
+    return {change.row.key: f"{change.word}: {change.text}" for change in changes if change.word != GONE}
 
 
 def as_data(changes: Sequence[Change]) -> dict[str, Any]:
@@ -79,10 +79,6 @@ def told(row: Row) -> str:
     """A row's name for people."""
     seed = f" seed={row.seed}" if row.seed else ""
     return f"{row.model} · {row.configuration}{seed}{f' · {row.ordering}' if row.ordering else ''}"
-
-
-def _name(row: Row) -> str:
-    return f"{row.id}/{row.ordering}" if row.ordering else row.id
 
 
 def _key(row: Row) -> Key:

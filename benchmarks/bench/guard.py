@@ -87,7 +87,7 @@ def end_all(command: int) -> None:
 
 def start(command: list[str], megabytes: float) -> int:
     """Begin ``command`` in a group of its own; its number."""
-    most = int(2 * megabytes + BURST) << 20
+    most = min(int(2 * megabytes + BURST) << 20, sys.maxsize)
     number = os.fork()
     if number:
         return number

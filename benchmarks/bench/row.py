@@ -63,6 +63,11 @@ class Row:
     log: str = ""
     files: tuple[str, ...] = ()
 
+    @property
+    def key(self) -> str:
+        """The name of its run, and ``ID/ORDERING`` where a run has several rows."""
+        return f"{self.id}/{self.ordering}" if self.ordering else self.id
+
 
 COLUMNS = tuple(each.name for each in fields(Row))
 

@@ -34,6 +34,9 @@ RESERVE, SHARE = 3.0, 0.05
 ASK = 2.0
 """Seconds after which a worker of a cluster asks whether its run is still wanted."""
 
+SHOWN = 1 << 20
+"""Bytes of a log that are read from its begin, and from its end: a tool may write a gigabyte."""
+
 ENDED_BY = {guard.TIME: TIME_OUT, guard.MEMORY: OUT_OF_MEMORY}
 """The status of a run that its guard has ended."""
 
@@ -141,7 +144,7 @@ def execute(run: Run, folder: Path, processes: Processes) -> Ended:
 
 def _outcomes(run: Run, folder: Path, cost: Mapping[str, Any]) -> tuple[Outcome, ...]:
     """What the tool says came of the run, corrected by what its guard knows."""
-    log = (folder / LOG).read_text(encoding="utf-8", errors="replace")
+    log = log_text(folder / LOG)
     code = -1 if cost["code"] is None else cost["code"]
     try:
         outcomes = tools.find(run.configuration.tool).read(folder, code, log)
@@ -149,15 +152,28 @@ def _outcomes(run: Run, folder: Path, cost: Mapping[str, Any]) -> tuple[Outcome,
         outcomes = (Outcome(CRASHED, note=f"what it wrote cannot be read: {type(error).__name__}: {error}"),)
     by_itself = cost["code"] is not None  # then its own word counts, also where it was asked to end
     status = "" if by_itself and code >= 0 else ENDED_BY.get(cost["stopped"], CRASHED)
-    last = next((line.strip() for line in reversed(log.splitlines()) if line.strip()), "")
+    lines = [line.strip() for line in log.splitlines()]
+    last = next((line for line in reversed(lines) if line and not line.startswith("next: ")), "")
     told = []
-    for outcome in outcomes or (Outcome(CRASHED, note="it told nothing"),):
+    for outcome in outcomes or (Outcome(CRASHED),):
         if status or (outcome.status == CRASHED and cost["stopped"]):
             outcome = replace(outcome, status=status or ENDED_BY[cost["stopped"]])
         if outcome.status == CRASHED and not outcome.note:
-            outcome = replace(outcome, note=last)
+            outcome = replace(outcome, note=last or f"it told nothing and ended with exit code {code}")
         told.append(replace(outcome, note=shortened(_without_places(outcome.note, run, folder))))
     return tuple(told)
+
+
+def log_text(place: Path) -> str:
+    """The text of a log; of one that is longer than two megabytes its first and its last one."""
+    with open(place, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        parts = [file.read(2 * SHOWN if size <= 2 * SHOWN else SHOWN)]
+        if size > 2 * SHOWN:
+            file.seek(-SHOWN, os.SEEK_END)
+            parts.append(file.read(SHOWN))
+    return "\n".join(part.decode(errors="replace") for part in parts)
 
 
 def _without_places(text: str, run: Run, folder: Path) -> str:

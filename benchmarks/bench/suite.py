@@ -17,10 +17,8 @@ from typing import Any
 
 from benchmarks.bench import tools
 from bmc.c.execute.variables import suggestion
-from bmc.engines import NAMES as ENGINES
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_text, read_toml
-from chaincover.options import ORDERINGS
 from chaincover.project.project_file import PROJECT_FILE, Keys
 
 BUNDLED = Path(__file__).parents[1] / "suites"
@@ -78,9 +76,6 @@ KEYS: Mapping[str, Mapping[str, str]] = {
 
 FIGURES = ("properties", "chains", "length", "lower", "K", "states", "long_goals")
 """The keys of a row that pin a figure."""
-
-CHOICES: Mapping[str, Sequence[str]] = {"ordering": ORDERINGS, "engine": ENGINES, "overlap": ("allow", "forbid")}
-"""Settings that mean the same for every tool that has them, and the words of their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,16 +326,21 @@ def _configurations(entry: Keys) -> Iterator[Configuration]:
     """The configurations of one table: one for each choice of a value from every list."""
     _needed(entry, "configurations", "name", "tool")
     name, named = entry.string("", "name"), entry.string("", "tool")
+    if ":" not in named and named not in tools.TOOLS:
+        where, hint = entry.where("tool"), suggestion(named, [*tools.TOOLS])
+        raise InputRefused(f"no tool is called '{named}'", where, hint)
     try:
         tool = tools.find(named)
-    except KeyError:
-        where, hint = entry.where("tool"), suggestion(named, [*tools.TOOLS])
-        raise InputRefused(f"no tool is called '{named}'", where, hint) from None
-    except (ImportError, AttributeError, ValueError) as error:
-        text = f"the tool '{named}' cannot be loaded: {error}"
+    except Exception as error:  # whatever a module of the user does
+        text = f"the tool '{named}' cannot be loaded: {error or type(error).__name__}"
         raise InputRefused(text, entry.where("tool"), "name it by module:Class, with its module on the path") from None
     _check_keys(entry, [*KEYS["configurations"], *sorted(tool.settings)], "configurations")
     choices = {key: _values(entry, key) for key in entry.data if key not in ("name", "tool")}
+    for key, value in ((key, value) for key, values in choices.items() if key != "seed" for value in values):
+        wrong = tool.refused(key, value) if hasattr(tool, "refused") else ""
+        if wrong:
+            shown = repr(value) if isinstance(value, str) else _told(value)
+            raise InputRefused(f"'{key}' cannot be {shown}: {wrong}", entry.where(key))
     several = [key for key, values in choices.items() if len(values) > 1 and key != "seed"]
     for values in product(*choices.values()):
         settings = dict(zip(choices, values, strict=True))
@@ -357,9 +357,6 @@ def _values(entry: Keys, key: str) -> list[Value]:
     values = given if isinstance(given, list) else [given]
     if not values or not all(isinstance(value, str | int | float) for value in values):
         raise entry.wrong(key, "a text, a number, true or false, or a list of these")
-    for value in values:
-        if key in CHOICES and not {*str(value).split()} <= {*CHOICES[key]}:
-            raise entry.wrong(key, f"one of {', '.join(CHOICES[key])}")
     if len({_told(value) for value in values}) < len(values):
         raise entry.wrong(key, "a list without repetitions")
     return values

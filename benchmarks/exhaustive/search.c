@@ -6,6 +6,7 @@
  *   search count LIMIT     how many states there are (at most LIMIT)
  *   search graph LIMIT     all states, and every different step: from, to, goals covered
  *   search shortest NODES  breadth-first over (state, goals covered): length with and without the final condition
+ *   search sweep LIMIT     the same with a bit for each of these pairs: for at most LIMIT states, and few goals
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,6 +205,42 @@ static void shortest(size_t limit)
   printf("nodes %zu\n", reached);
 }
 
+static void sweep(size_t limit)
+{
+  if (!count(limit))
+    return;
+  size_t all = ((size_t)1 << GOALS) - 1, length = 0, words = (known << GOALS) / 64 + 1, fresh = 1;
+  mask *seen = must(calloc(words, sizeof *seen)), *now = must(calloc(words, sizeof *now));
+  int anywhere = 0;
+
+  seen[0] = now[0] = 1;
+  for (; fresh; length++) {
+    mask *next = must(calloc(words, sizeof *next));
+    fresh = 0;
+    for (size_t word = 0; word < words; word++)
+      for (mask left = now[word]; left; left &= left - 1) {
+        size_t pair = word * 64 + (size_t)__builtin_ctzll(left), covered = pair & all;
+        struct place *place = &places[pair >> GOALS];
+        if (covered == all && !anywhere++)
+          printf("anywhere %zu\n", length);
+        if (covered == all && place->final) {
+          printf("final %zu\n", length);
+          return;
+        }
+        for (unsigned arc = 0; arc < place->count; arc++) {
+          size_t to = (size_t)place->arcs[arc].to << GOALS | covered | place->arcs[arc].goals.words[0];
+          if (!(seen[to / 64] >> to % 64 & 1)) {
+            seen[to / 64] |= 1ull << to % 64;
+            next[to / 64] |= 1ull << to % 64;
+            fresh = 1;
+          }
+        }
+      }
+    free(now);
+    now = next;
+  }
+}
+
 int main(int number, char **words)
 {
   STATE start;
@@ -218,6 +255,8 @@ int main(int number, char **words)
     count(limit);
   else if (!strcmp(words[1], "graph"))
     graph(limit);
+  else if (!strcmp(words[1], "sweep"))
+    sweep(limit);
   else
     shortest(limit);
   return 0;

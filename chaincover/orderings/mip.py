@@ -84,14 +84,17 @@ class _Search:
     def run(self, quick: Ordering) -> bool:
         """Search, with a path found by ``quick``; whether it is proved that the path is shortest, or there is none."""
         program, relaxed = self._program, self._relax()
-        if relaxed is None or relaxed.infeasible:
-            return relaxed is not None
+        if relaxed is None:
+            self._ask(quick)
+            return False
+        if relaxed.infeasible:
+            return True
         if np.abs(relaxed.flow - np.round(relaxed.flow)).max() < ROUNDING:
             self._patch(program.circles(relaxed))
         if self.lower == self.cost:
             return True
         begun = self.lower
-        self._keep(quick.solve(self._problem, Limit(self._clock.left)).path)
+        self._ask(quick)
         while self.lower < self.cost:
             most = min(self.lower + (self.lower - begun) // 2, self.cost - 1, program.dearest)
             if most < self.lower:
@@ -100,6 +103,12 @@ class _Search:
             if not self._integer(int(most)):
                 return False
         return True
+
+    def _ask(self, quick: Ordering) -> None:
+        """Keep the path that ``quick`` finds, if there is time."""
+        left = self._clock.left
+        if left is None or left > 0:
+            self._keep(quick.solve(self._problem, Limit(left)).path)
 
     def _relax(self) -> _Solution | None:
         """The solution of the linear program with all cuts that it misses; None where no work is left."""

@@ -14,6 +14,9 @@ LARGEST_WEIGHT = 10_000_000
 
 RUNS = 10
 
+WORK = 1e-5
+"""Units of work that one run of LKH takes for each pair of nodes, roughly."""
+
 
 def available() -> bool:
     """Whether elkai can be imported."""
@@ -31,8 +34,13 @@ class TspOrdering:
     name = "tsp"
 
     def __init__(self, runs: int = RUNS) -> None:
-        """``runs``: how often LKH begins anew; the best tour counts."""
+        """``runs``: how often LKH begins anew at most; the best tour counts."""
         self._runs = runs
+
+    def runs_within(self, limit: Limit, nodes: int) -> int:
+        """How often LKH begins anew: as often as is likely to take no more than ``limit``, and once at least."""
+        amounts = [amount for amount in (limit.seconds, limit.work) if amount is not None]
+        return max(1, min([self._runs, *(int(amount / (WORK * nodes**2)) for amount in amounts)]))
 
     def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
         """Lemma 2: the shortest path from start through all nodes to end, as a tour of a travelling salesman.
@@ -40,8 +48,8 @@ class TspOrdering:
         The path becomes a tour by a free edge from end to start; edges that are missing in ``problem`` get a weight
         above that of every path. LKH, a heuristic, looks for the shortest tour, and the tour is cut at the free edge.
         If it uses a missing edge, the answer is that of the ordering ``local``. The path is never said to be proved the
-        shortest. LKH does not look at ``limit``. UsageError if elkai is not installed, for path constraints, and for a
-        weight above ``LARGEST_WEIGHT``.
+        shortest. LKH cannot be stopped: ``limit`` decides how often it begins anew. UsageError if elkai is not
+        installed, for path constraints, and for a weight above ``LARGEST_WEIGHT``.
         """
         if problem.constrained:
             raise UsageError(
@@ -56,7 +64,8 @@ class TspOrdering:
         import elkai
 
         clock = Clock(limit)
-        tour = elkai.DistanceMatrix(_matrix(problem)).solve_tsp(runs=self._runs)
+        runs = self.runs_within(limit, len(problem.nodes))
+        tour = elkai.DistanceMatrix(_matrix(problem)).solve_tsp(runs=runs)
         names = (problem.start, *problem.nodes, problem.end)
         path = tuple(names[i] for i in tour[:-1])
         cost = path_cost(problem, path) if path[-1] == problem.end else None

@@ -46,9 +46,9 @@ def test_the_time_is_divided_among_all_that_is_done() -> None:
 
 def test_what_left_no_result_is_an_outcome_without_a_chain(tmp_path: Path) -> None:
     tool = Compare()
-    assert tool.read(tmp_path, 70, "one\nlast words\n") == (Outcome(CRASHED, note="last words"),)
+    assert tool.read(tmp_path, 70, "one\nlast words\n") == (Outcome(CRASHED),)
     (tmp_path / "compare.json").write_text('{"schema": "chaincover/compare/1"}')
-    assert tool.read(tmp_path, 2, "") == (Outcome(CRASHED, note="exit code 2"),)
+    assert tool.read(tmp_path, 2, "") == (Outcome(CRASHED),)
 
 
 def test_a_run_that_was_called_off_in_the_graph_is_a_time_out(tmp_path: Path) -> None:
@@ -58,3 +58,18 @@ def test_a_run_that_was_called_off_in_the_graph_is_a_time_out(tmp_path: Path) ->
     place.write_text(text[: text.index('"orderings": [')] + '"orderings": []}')
     (outcome,) = Compare().read(tmp_path, 143, "")
     assert (outcome.status, outcome.chains, outcome.note) == (TIME_OUT, None, "terminated")
+
+
+def test_orderings_that_were_not_compared_any_more_are_time_outs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def terminated(*given: object) -> None:
+        raise KeyboardInterrupt("terminated")
+
+    monkeypatch.setattr("chaincover.orderings.local.LocalOrdering.solve", terminated)
+    options = ("--ordering", "exact", "--ordering", "local", "-o", tmp_path, "-q")
+    assert chaincover("compare", MODELS / "cruise", *options).code == 143
+    exact, local = Compare().read(tmp_path, 143, "")
+    assert (exact.status, exact.length) == (FINISHED, 9)
+    assert (local.status, local.length, local.note) == (TIME_OUT, None, "not compared")
+    assert Compare.ends_when_asked

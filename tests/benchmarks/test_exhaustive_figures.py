@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from benchmarks.exhaustive import run
+from benchmarks.exhaustive import paper, run
 from benchmarks.exhaustive.controllers import CONTROLLERS
 from benchmarks.exhaustive.covering import Graph, fewest, least
 from benchmarks.exhaustive.run import agrees, expected, figures
@@ -30,6 +32,26 @@ def test_the_search_finds_the_pinned_figures(model: str) -> None:
 def test_what_init_leaves_open_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(run.CONTROLLERS, "gate", replace(CONTROLLERS["gate"], fill=0))
     assert agrees(figures("gate"), expected("gate"))
+
+
+def agrees_with_the_row(row: Mapping[str, Any]) -> bool:
+    found = paper.figures(row)
+    return {name: row[name] for name in found} == found
+
+
+@pytest.mark.needs_compiler
+def test_the_rows_of_the_papers_table_are_searched_as_the_models_are() -> None:
+    row = next(row for row in paper.ROWS if row["name"] == "Cruise 2")
+    assert agrees_with_the_row(row)
+    assert not agrees_with_the_row({**row, "length": row["length"] - 1})
+
+
+@pytest.mark.slow
+@pytest.mark.needs_compiler
+@pytest.mark.parametrize("row", [row for row in paper.ROWS if row["name"] != "Robotarm 3"], ids=lambda row: row["name"])
+def test_the_search_finds_the_pinned_figures_of_the_papers_rows(row: Mapping[str, Any]) -> None:
+    """Robotarm 3 takes 7 s; ``python -m benchmarks.exhaustive.paper`` takes all."""
+    assert agrees_with_the_row(row)
 
 
 def graph(arcs: list[tuple[int, int, set[int]]], finals: set[int]) -> Graph:

@@ -47,6 +47,14 @@ def test_every_row_that_is_pinned_is_in_the_suite(suite: str, rows: str) -> None
     assert pinned == [row["name"] for row in tables(BENCHMARKS / rows)["row"]]
 
 
+def test_branches_and_mcdc_are_asked_of_all_programs() -> None:
+    """Of each folder with programs of ours one project at least, in one suite or another."""
+    read = [model for suite in SUITES for model in read_suite(suite.stem).models]
+    for criterion in ("branches()", "mcdc()"):
+        asked = {model.project.parent for model in read if criterion in model.selection}
+        assert {model.project.parent for model in read} == asked, criterion
+
+
 @pytest.mark.slow
 def test_every_project_is_read() -> None:
     """Those of real programs need not be: their sources may not be in place."""

@@ -26,7 +26,7 @@ first = not (place / (name + ".seen")).exists()
 if does == "crash":
     os.kill(os.getpid(), signal.SIGSEGV)
 if does == "fail":
-    sys.exit("nothing to be found in " + os.getcwd())
+    sys.exit("nothing to be found in " + os.getcwd() + "\\n  next: look elsewhere")
 if does == "fill":
     subprocess.run([sys.executable, "-c", "x = bytearray(400 << 20); import signal; signal.pause()"])
 if does == "hold" and first:

@@ -53,6 +53,10 @@ def main() -> None:
                     _pairs(page, place)
                 wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 assert wide <= 0, f"{name}, {look}: the page is {wide} pixels wider than the window"
+                cut = page.eval_on_selector_all(
+                    ".paper tbody .name", "all => all.some(e => e.scrollWidth > e.clientWidth)"
+                )
+                assert not cut, f"{name}, {look}: names are cut off"
                 _pictures(page, given.folder / f"{name}-{look}")
                 assert not trouble, trouble
                 page.close()

@@ -13,7 +13,7 @@ from benchmarks.bench.page.markup import escaped, script_json
 from benchmarks.bench.page.plots import all_plots, scatter_data
 from benchmarks.bench.page.results import Results
 from benchmarks.bench.page.svg import STYLE, as_file
-from benchmarks.bench.page.table import change_key, summary, tables
+from benchmarks.bench.page.table import summary, tables
 from benchmarks.bench.row import Row
 from chaincover.formats.output import write_texts
 
@@ -83,7 +83,7 @@ def _facts(results: Results, changes: Mapping[str, str]) -> str:
 
 def _changed(results: Results, changes: Mapping[str, str]) -> str:
     """The rows that changed, by name; '' where none are told."""
-    told = [(row, changes[change_key(row)]) for row in results.rows if change_key(row) in changes]
+    told = [(row, changes[row.key]) for row in results.rows if row.key in changes]
     if not told:
         return ""
     entries = "".join(

@@ -9,7 +9,6 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from benchmarks.bench.page.markup import link
-from benchmarks.bench.page.table import change_key
 from benchmarks.bench.row import COLUMNS, Row
 
 FIRST = (
@@ -47,7 +46,7 @@ def table_data(rows: Sequence[Row], changes: Mapping[str, str]) -> dict[str, Any
     names = [*FIRST, *(name for name in COLUMNS if name not in (*FIRST, *_LINKS))]
     columns = [_column(name, [_value(name, getattr(row, name)) for row in rows]) for name in names]
     if changes:
-        columns.insert(1, _column("change", [changes.get(change_key(row), "") for row in rows]))
+        columns.insert(1, _column("change", [changes.get(row.key, "") for row in rows]))
     return {
         "rows": len(rows),
         "columns": columns,

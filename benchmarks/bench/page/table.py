@@ -21,11 +21,6 @@ SHORT = {TIME_OUT: "t.o.", OUT_OF_MEMORY: "memory"}
 Changes = Mapping[str, str]
 
 
-def change_key(row: Row) -> str:
-    """What a change names a row by."""
-    return f"{row.id}/{row.ordering}" if row.ordering else row.id
-
-
 def tables(results: Results, changes: Changes) -> str:
     """A table for the models with printed numbers, and one for each family of the others; the first one is open."""
     printed = [name for name, model in results.models.items() if model.printed]
@@ -161,7 +156,7 @@ def _incomplete(cell: Cell, mark: str) -> str:
 
 
 def _mark(rows: Sequence[Row], changes: Changes) -> str:
-    told = [changes[change_key(row)] for row in rows if change_key(row) in changes]
+    told = [changes[row.key] for row in rows if row.key in changes]
     told += [f"deviates: {row.deviates}" for row in rows if row.deviates]
     return f' <abbr class="changed" title="{escaped("; ".join(told))}">◆</abbr>' if told else ""
 
@@ -203,7 +198,7 @@ def summary(results: Results, changes: Changes) -> str:
         told = [
             *map(str, numbers),
             number(sum(map(seconds_of, rows))),
-            str(sum(change_key(row) in changes for row in rows)),
+            str(sum(row.key in changes for row in rows)),
         ]
         out.append(f'<tr><th scope="row" class="name">{escaped(name)}</th>')
         out += [f"<td>{each}</td>" for each in told]

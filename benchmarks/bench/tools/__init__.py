@@ -18,7 +18,13 @@ TOOLS = {
 
 
 def find(name: str) -> Tool:
-    """The tool called ``name``. KeyError if there is none; ImportError, AttributeError where its class is not there."""
+    """The tool called ``name``. KeyError if there is none; ImportError, AttributeError where its class is not there.
+
+    What else a class of the user raises is raised here; TypeError where it makes no tool.
+    """
     place = name if ":" in name else TOOLS[name]
     made: Tool = resolve_name(place)()
+    lacking = [each for each in ("settings", "missing", "command", "read") if not hasattr(made, each)]
+    if lacking:
+        raise TypeError(f"what it makes has no {', '.join(lacking)}")
     return made

@@ -18,6 +18,7 @@ import click
 
 from benchmarks.bench.tools import outcome
 from benchmarks.bench.tools.protocol import COVERED, FINISHED, TIME_OUT, Outcome, Task
+from benchmarks.bench.tools.values import refused
 from bmc.engines import installed
 from bmc.errors import ChainCoverError, CheckDisagreed, LimitReached
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
@@ -49,6 +50,10 @@ class Baseline:
         """What is not installed and how to get it; '' where it can run."""
         return ""
 
+    def refused(self, setting: str, value: str | int | float | bool) -> str:
+        """See the protocol."""
+        return refused(sys.modules[type(self).__module__].main, f"--{setting}", value)
+
     def command(self, task: Task, folder: Path) -> Sequence[str]:
         """The command of the process that runs ``task``."""
         words = [sys.executable, "-m", type(self).__module__, str(task.project), *task.selection]
@@ -58,7 +63,7 @@ class Baseline:
 
     def read(self, folder: Path, code: int, log: str) -> tuple[Outcome, ...]:
         """The outcome in ``folder``."""
-        return outcome.read(folder, code, log)
+        return outcome.read(folder, code)
 
 
 @dataclass(frozen=True, slots=True)

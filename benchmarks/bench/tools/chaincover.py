@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench.tools.protocol import COVERED, CRASHED, FINISHED, OUT_OF_MEMORY, TIME_OUT, Outcome, Task
+from benchmarks.bench.tools.values import refused
 from chaincover.chain import NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE
 
 OPTIONS = {
@@ -32,6 +33,7 @@ NOT_COVERED = "not-in-replay"
 DECIDED = {COVERED, UNREACHABLE, NO_WAY_TO_FINAL}
 """The verdicts of goals of which all is known."""
 
+_NO_MEMORY = re.compile(r"^error: .*\bno memory\b", re.M)
 _REACHABLE = re.compile(r"one of (\d+) reachable states")
 
 
@@ -46,6 +48,12 @@ class ChainCover:
     def missing(self) -> str:
         """It is here."""
         return ""
+
+    def refused(self, setting: str, value: str | int | float | bool) -> str:
+        """See the protocol."""
+        from chaincover.cli.generate import command
+
+        return refused(command, OPTIONS.get(setting) or FLAGS[setting], value)
 
     def command(self, task: Task, folder: Path) -> Sequence[str]:
         """``generate``, which tells what it has when it is asked to end."""
@@ -77,7 +85,7 @@ def _status(document: Mapping[str, Any], log: str) -> str:
     """How the run ended, by what it wrote; its guard knows more where it was ended from outside."""
     if document["stopped_by"] in ("time limit", "terminated"):
         return TIME_OUT
-    if document["stopped_by"] == "memory limit" or "error: no memory is left" in log:
+    if document["stopped_by"] == "memory limit" or _NO_MEMORY.search(log):
         return OUT_OF_MEMORY
     return FINISHED if document["finished"] else CRASHED
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench.tools.protocol import CRASHED, FINISHED, TIME_OUT, Outcome, Task
+from benchmarks.bench.tools.values import refused
 from chaincover.chain import NO_WAY_TO_FINAL, UNDECIDED
-from chaincover.cli.compare import NAMES, SCHEMA
+from chaincover.cli.compare import NAMES, SCHEMA, command
 
 OPTIONS = {
     "ordering": "--ordering",
@@ -36,11 +37,18 @@ class Compare:
     """
 
     name = "compare"
+    ends_when_asked = True
     settings = frozenset((*OPTIONS, *FLAGS))
 
     def missing(self) -> str:
         """It is ChainCover itself; an ordering whose library is missing has an outcome that says so."""
         return ""
+
+    def refused(self, setting: str, value: str | int | float | bool) -> str:
+        """See the protocol."""
+        words = str(value).split() if setting == "ordering" else [value]
+        option = OPTIONS.get(setting) or FLAGS[setting]
+        return next(filter(None, (refused(command, option, word) for word in words)), "")
 
     def command(self, task: Task, folder: Path) -> Sequence[str]:
         """See the protocol. The time is divided among the graph, the orders and the final runs of all orderings."""
@@ -54,8 +62,8 @@ class Compare:
         for name in names:
             arguments += [OPTIONS["ordering"], name]
         seconds = USED * task.seconds / (1 + 2 * len(names))
-        command = [sys.executable, "-m", "chaincover", "compare", str(task.project), *task.selection, *arguments]
-        return [*command, "--time-limit", f"{seconds:.3f}", "-q", "-o", str(folder)]
+        words = [sys.executable, "-m", "chaincover", "compare", str(task.project), *task.selection, *arguments]
+        return [*words, "--time-limit", f"{seconds:.3f}", "-q", "-o", str(folder)]
 
     def read(self, folder: Path, code: int, log: str) -> tuple[Outcome, ...]:
         """See the protocol."""
@@ -65,7 +73,7 @@ class Compare:
                 raise ValueError(f"schema {document['schema']}")
             outcomes = tuple(_outcome(document, row) for row in document["orderings"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return (Outcome(CRASHED, note=(log.strip().splitlines() or [f"exit code {code}"])[-1]),)
+            return (Outcome(CRASHED),)
         status = TIME_OUT if document["stopped_by"] else CRASHED
         return outcomes or (Outcome(status, K=document["k"], note=document["stopped_by"] or "nothing was compared"),)
 
@@ -80,7 +88,7 @@ def _outcome(document: Mapping[str, Any], row: Mapping[str, Any]) -> Outcome:
     stages |= {"chain": sorted(made)[len(made) // 2]} if made else {}
     stages |= {"final": final["seconds"]} if final else {}
     return Outcome(
-        status=TIME_OUT if final.get("stopped_by") == "time limit" else FINISHED,
+        status=TIME_OUT if final.get("stopped_by") or (document["stopped_by"] and not final) else FINISHED,
         ordering=row["ordering"],
         chains=chains,
         length=final["length"] if chains else None,

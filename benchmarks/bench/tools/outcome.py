@@ -23,18 +23,17 @@ def write(outcome: Outcome, folder: Path) -> None:
     os.replace(place, folder / FILE)
 
 
-def read(folder: Path, code: int, log: str) -> tuple[Outcome, ...]:
-    """The outcome in ``folder``, after the process ended with ``code`` and printed ``log``.
+def read(folder: Path, code: int) -> tuple[Outcome, ...]:
+    """The outcome in ``folder``, after the process ended with ``code``.
 
-    Where there is none the process has crashed, and the last line that it printed says of what. One that was killed
-    after it had written its outcome has run out of time.
+    Where there is none the process has crashed. One that was killed after it had written its outcome has run out of
+    time.
     """
     try:
         data = json.loads((folder / FILE).read_text(encoding="utf-8"))
         outcome = _outcome(data)
     except (OSError, ValueError, TypeError):
-        last = next((line.strip() for line in reversed(log.splitlines()) if line.strip()), "")
-        return (Outcome(CRASHED, note=last or f"it ended with exit code {code} and without an outcome"),)
+        return (Outcome(CRASHED),)
     if code < 0:
         note = "; ".join(filter(None, (outcome.note, "it was ended from outside")))
         return (Outcome(**{**asdict(outcome), "status": TIME_OUT, "note": note}),)

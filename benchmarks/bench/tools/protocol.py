@@ -74,6 +74,9 @@ class Tool(Protocol):
     def missing(self) -> str:
         """What is not installed and how to get it; '' where it can run."""
 
+    def refused(self, setting: str, value: str | int | float | bool) -> str:
+        """Why ``setting`` cannot have ``value``, told before anything runs; '' where it can (default: always)."""
+
     def command(self, task: Task, folder: Path) -> Sequence[str]:
         """The command of a process that writes its results into ``folder``; it must honour ``task.seconds`` itself
         where it can, so that its best result so far is kept."""
@@ -81,4 +84,5 @@ class Tool(Protocol):
     def read(self, folder: Path, code: int, log: str) -> tuple[Outcome, ...]:
         """The outcomes in ``folder`` after that process ended with ``code`` and printed ``log``; one for most tools.
 
-        Never raises for a process that ended badly: that is an outcome without a chain."""
+        Never raises for a process that ended badly: that is an outcome without a chain. Where this has no note, it is
+        given the last line of ``log`` that is no advice. A long ``log`` is cut in its middle."""

@@ -215,6 +215,6 @@ def test_cbmc_finds_what_is_known(name: str, mode: str, chains: int, length: int
         pytest.skip("needs CBMC")
     with fresh_names():
         cbmc.main.main([str(MODELS / name), "--mode", mode, "-o", str(tmp_path)], standalone_mode=False)
-    (found,) = outcome.read(tmp_path, 0, "")
+    (found,) = outcome.read(tmp_path, 0)
     assert (found.chains, found.length, found.minimal) == (chains, length, mode == "chain")
     assert set(found.verdicts.values()) == {"covered"}

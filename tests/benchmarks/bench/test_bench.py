@@ -18,6 +18,7 @@ from bench_suites import bench, done, module_path, rows_in, suite_text
 from command_line import MODELS, write_files
 
 from benchmarks.bench.row import COLUMNS
+from benchmarks.bench.run import log_text
 
 TIMES = ("seconds", "processor_seconds", "megabytes", "host")
 
@@ -71,7 +72,9 @@ def test_what_goes_wrong_costs_its_row_only(tmp_path: Path, monkeypatch: pytest.
     statuses = [rows[f"c{number}"]["status"] for number in range(6)]
     assert statuses == ["crashed", "crashed", "out of memory", "finished", "crashed", "missing"]
     assert rows["c0"]["exit_code"] == -signal.SIGSEGV
-    assert rows["c1"]["note"] == "nothing to be found in .", "the last line of the log, without places of this machine"
+    assert rows["c1"]["note"] == "nothing to be found in .", (
+        "the log's last line that is no advice, without places of this machine"
+    )
     assert rows["c2"]["megabytes"] > 200
     assert rows["c4"]["note"] == "ValueError: this cannot be run"
     assert rows["c5"]["note"] == "absent is not installed: get it"
@@ -81,6 +84,16 @@ def test_what_goes_wrong_costs_its_row_only(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.needs_signals
+def test_of_a_long_log_begin_and_end_are_read(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.write_bytes(b"begun\n" + bytes(50 << 20) + b"\nerror: this is why")
+    text = log_text(log)
+    assert (text[:6], text[-18:]) == ("begun\n", "error: this is why")
+    assert len(text) < 3 << 20
+    log.write_bytes(b"a short one\n\xff")
+    assert log_text(log) == "a short one\n\N{REPLACEMENT CHARACTER}"
+
+
 def test_time_is_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "alive")
     reader = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)

@@ -88,6 +88,7 @@ def test_a_limit_counts_while_something_of_the_chains_is_open(minimal: bool, sta
     ("log", "status"),
     [
         ("error: no memory is left\n", "out of memory"),
+        ("reading\nerror: there is no memory for a stack of 512 MB\n  next: allow more memory\n", "out of memory"),
         ("internal error: oh\n", "crashed"),
     ],
 )

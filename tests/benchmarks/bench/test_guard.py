@@ -53,6 +53,10 @@ def test_processor_seconds_are_those_of_children_too(tmp_path: Path) -> None:
     assert found["processor_seconds"] >= 0.2
 
 
+def test_no_limit_of_memory_is_too_large(tmp_path: Path) -> None:
+    assert guarded(tmp_path, 60, 10**20, *python("pass"))["code"] == 0
+
+
 def test_a_command_that_cannot_be_run(tmp_path: Path) -> None:
     assert guarded(tmp_path, 60, 1000, str(tmp_path / "gone"))["code"] == 127
 

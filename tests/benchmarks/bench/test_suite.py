@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import write_files
 
+from benchmarks.bench import tools
 from benchmarks.bench.suite import read_suite
 from bmc.errors import InputRefused
 
@@ -104,7 +105,11 @@ MISTAKES = {
         "cannot be loaded: No module",
     ),
     "setting": ("K = 3", "k = 3", 27, "unknown key 'configurations.k'"),
-    "value": ('"tsp"]', '"tps"]', 25, "one of auto, exact"),
+    "no-tool": ('"default"\ntool = "chaincover"', '"default"\ntool = "os:getcwd"', 20, "has no settings, missing"),
+    "no-class": ('"default"\ntool = "chaincover"', '"default"\ntool = "os:path"', 20, "not callable"),
+    "value": ('"tsp"]', '"tps"]', 25, "'ordering' cannot be 'tps': 'tps' is not one of 'auto', 'exact'"),
+    "flag": ("[true, false]", '[true, "false"]', 26, "'several' cannot be 'false': true or false is needed"),
+    "number": ("K = 3", "K = -3", 27, "'K' cannot be -3: -3 is not in the range x>=0"),
     "twice": ('"tsp"]', '"exact"]', 25, "without repetitions"),
     "seed": ("[1, 2]", '["one"]', 28, "'seed' must be a whole number"),
     "name": ('name = "orders"\n', "\n", 22, "no 'name'"),
@@ -124,6 +129,13 @@ def test_a_mistake_is_told_with_its_line(mistake: str, tmp_path: Path) -> None:
     assert message in caught.value.message
     assert where is not None
     assert (Path(where.file).name, where.line) == ("s.toml", line)
+
+
+@pytest.mark.parametrize("name", tools.TOOLS)
+def test_every_tool_says_what_its_settings_cannot_be(name: str) -> None:
+    tool = tools.find(name)
+    taken = {setting for setting in tool.settings if not tool.refused(setting, "nonsense words")}
+    assert taken == {"path"} & tool.settings
 
 
 def test_a_mistake_in_the_rows_is_told_with_its_line(tmp_path: Path) -> None:

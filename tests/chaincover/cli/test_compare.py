@@ -199,7 +199,11 @@ def test_an_interrupt_leaves_the_rows_so_far(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("chaincover.orderings.local.LocalOrdering.solve", interrupted)
     outcome = chaincover("compare", CRUISE, "--ordering", "exact", "--ordering", "local", "--json")
     assert outcome.code == 130
-    assert [row["ordering"] for row in outcome.json["orderings"]] == ["exact"]
+    rows = outcome.json["orderings"]
+    assert [(row["ordering"], row["note"], row["final"] is None) for row in rows] == [
+        ("exact", "", False),
+        ("local", "not compared", True),
+    ]
 
 
 @pytest.mark.slow

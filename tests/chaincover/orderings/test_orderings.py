@@ -24,7 +24,7 @@ from chaincover.orderings.constraints import assignment_relaxation, path_model, 
 from chaincover.orderings.exact import LARGEST, ExactOrdering, prover
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.mip import Capacities, MipOrdering
-from chaincover.orderings.protocol import Limit, OrderingProblem, path_cost
+from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult, path_cost
 from chaincover.orderings.tsp import TspOrdering
 
 needs_elkai = pytest.mark.needs("elkai")
@@ -196,6 +196,21 @@ def test_tsp_never_returns_a_path_over_a_missing_edge() -> None:
         p = problem(seed, 6, 0.4)
         result = TspOrdering().solve(p)
         assert not result.path or path_cost(p, result.path) == result.cost
+
+
+@pytest.mark.parametrize(
+    ("limit", "nodes", "runs"),
+    [
+        (Limit(), 500, 10),
+        (Limit(work=5.0), 200, 10),
+        (Limit(work=5.0), 500, 2),
+        (Limit(seconds=3.0, work=5.0), 500, 1),
+        (Limit(seconds=0.0), 3, 1),
+        (Limit(seconds=60.0), 3, 10),
+    ],
+)
+def test_tsp_begins_anew_as_often_as_its_limit_allows(limit: Limit, nodes: int, runs: int) -> None:
+    assert TspOrdering().runs_within(limit, nodes) == runs
 
 
 @needs_elkai
@@ -407,3 +422,20 @@ def test_without_time_exact_and_local_stop_with_a_bound_that_holds() -> None:
     assert cut.proved == (cut.cost == cut.lower_bound)
     quick = LocalOrdering().solve(problem, Limit(seconds=0.0))
     assert path_cost(problem, quick.path) == quick.cost
+
+
+def test_mip_keeps_a_quick_path_where_its_work_ends_before_the_linear_program_does() -> None:
+    """Else a path of the ordering local would be the answer, however much better the quick one is."""
+    p = points(40, 30)
+    best = MipOrdering().solve(p)
+
+    class Quick:
+        name = "quick"
+
+        def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
+            return best
+
+    found = MipOrdering(Quick()).solve(p, Limit(work=1e-9))
+    assert (found.path, found.cost, found.proved) == (best.path, best.cost, False)
+    assert LocalOrdering().solve(p).cost > best.cost
+    assert MipOrdering(Quick()).solve(p, Limit(seconds=0.0, work=1e-9)).cost > best.cost, "no time is left to ask"
