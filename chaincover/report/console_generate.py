@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections import Counter
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bmc.errors import counted
+from bmc.formulas.value_sets import joined
 from bmc.records import dataclass
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import (
@@ -30,7 +32,7 @@ from chaincover.chain import (
 )
 from chaincover.options import Options
 from chaincover.project.load import Controller
-from chaincover.project.names import modes
+from chaincover.project.names import Labels, modes
 from chaincover.report.chain_table import ChainTable, read_by_goals
 from chaincover.report.console import (
     MOST_LINES,
@@ -60,6 +62,9 @@ MOST_FINDINGS, MOST_CRITERIA, MOST_CHAINS = 8, 8, 16
 """Lines of each kind that are told at most, unless asked for all."""
 
 FINDING = "FINDING:"
+
+MOST_SPANS = 6
+"""Stretches of steps at which a consequent fails that are told of one chain."""
 
 MOST_EXCLUDED = 3
 """Unreachable goals that the next command leaves out by name."""
@@ -110,9 +115,13 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
 
 
 def _table(controller: Controller, chain: Chain) -> ChainTable:
+    return ChainTable(controller.system, chain, read_by_goals(controller), _labels(controller))
+
+
+def _labels(controller: Controller) -> Labels:
+    """What the values of its variables are called."""
     names = [*(var.name for var in controller.system.state), *(var.name for var in controller.system.inputs)]
-    labels = modes(controller.model, names, [goal.text for goal in controller.goals])
-    return ChainTable(controller.system, chain, read_by_goals(controller), labels)
+    return modes(controller.model, names, [goal.text for goal in controller.goals])
 
 
 def _show_written(out: Console, asked: Asked) -> None:
@@ -141,22 +150,37 @@ def _findings(controller: Controller, chain: Chain | None, found: Requirements, 
     if chain is None:
         return []
     known = {failure.goal for failure in found.failures}
-    texts = []
+    steps: dict[str, list[int]] = {}
     for hit in chain.failures:
-        begin = "on the chain" if hit.goal in known else FINDING
-        texts.append(f"{begin} the consequent of {hit.goal} fails{where} at step {hit.step}")
-        note = next((controller.note_of(goal) for goal in controller.goals if goal.name == hit.goal), "")
-        texts += [f"  note: {note}"] if note and hit.goal not in known else []
+        steps.setdefault(hit.goal, []).append(hit.step)
+    texts = []
+    for name, failed in steps.items():
+        begin = "on the chain" if name in known else FINDING
+        texts.append(f"{begin} the consequent of {name} fails{where} at {_told_steps(failed)}")
+        note = next((controller.note_of(goal) for goal in controller.goals if goal.name == name), "")
+        texts += [f"  note: {note}"] if note and name not in known else []
     return texts + [f"{FINDING} {each.name} fails{where} in step {each.step}" for each in chain.violations]
+
+
+def _told_steps(steps: Sequence[int]) -> str:
+    """The steps, rising, as text: ``steps 4, 16..23``; of very many the first ones and the number of the others."""
+    spans = joined((step, step) for step in steps)
+    told = ", ".join(
+        f"{low}..{high}" if high - low > 1 else ", ".join(map(str, range(low, high + 1)))
+        for low, high in spans[:MOST_SPANS]
+    )
+    rest = sum(high - low + 1 for low, high in spans[MOST_SPANS:])
+    return f"step{'s' * (len(steps) > 1)} {told}" + (f" and {rest} more" if rest else "")
 
 
 def _requirements(asked: Asked, found: Requirements) -> list[str]:
     """The requirements that can fail, each with what fails."""
     controller = asked.controller
     goals = {goal.name: goal for goal in controller.goals}
+    labels = _labels(controller) if found.failures else {}
     texts = []
     for failure in found.failures:
-        texts.append(f"{FINDING} {failing(controller.system, goals[failure.goal], failure)}")
+        texts.append(f"{FINDING} {failing(controller.system, goals[failure.goal], failure, labels)}")
         note = controller.note_of(goals[failure.goal])
         texts += [f"  note: {note}"] if note else []
         played = asked.violated.get(failure.goal)
@@ -165,14 +189,16 @@ def _requirements(asked: Asked, found: Requirements) -> list[str]:
     return texts
 
 
-def failing(system: TransitionSystem, goal: Goal, failure: Failure) -> str:
-    """That a requirement can fail, where, and with which values."""
+def failing(system: TransitionSystem, goal: Goal, failure: Failure, labels: Labels) -> str:
+    """That a requirement can fail, where, and with which values, by their ``labels`` where they have some."""
     inputs = {var.name for var in system.inputs}
     parts = []
     for each in failure.values:
         when = f"before step {each.step}" if each.step < failure.run.length else "at its end"
         when = f"in step {each.step}" if each.variable in inputs else when
-        parts.append(f"{when} {each.variable} is {each.actual}{each.expected and f', expected {each.expected}'}")
+        called = labels.get(each.variable, {})
+        expected = f", expected {_labelled(each.expected, called)}" if each.expected else ""
+        parts.append(f"{when} {each.variable} is {_labelled(each.actual, called)}{expected}")
     name = f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
     least = "a shortest run" if failure.shortest else "a run"
     text = f"{name} can fail: at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
@@ -181,6 +207,11 @@ def failing(system: TransitionSystem, goal: Goal, failure: Failure) -> str:
         text += f"; the antecedent held at step {missed.antecedent}, {missed.asked} {word} step {missed.check}"
     text += f"; {'; '.join(parts)}" if parts else ""
     return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
+
+
+def _labelled(text: str, labels: Mapping[int, str]) -> str:
+    """``text`` with labels in place of the whole numbers that have one, but for those of ranges."""
+    return re.sub(r"(?<![\w.])-?\d+(?![\w.])", lambda at: labels.get(int(at[0]), at[0]), text)
 
 
 def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:

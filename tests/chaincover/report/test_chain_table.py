@@ -160,3 +160,23 @@ def test_a_narrow_terminal_gets_its_table_too(tmp_path: Path, columns: int) -> N
     told = chaincover("generate", MODELS / "latch", "--no-replay", cwd=tmp_path, COLUMNS=str(columns)).out
     assert [row.split()[0] for row in told.splitlines() if row[:4].strip().isdigit()] == [*"0123456"]
     assert columns < 60 or max(map(len, told.splitlines())) <= columns
+
+
+BELL = """
+#define BELL_IN_SILENT 1
+#define BELL_IN_RINGING 2
+typedef unsigned char byte;
+typedef struct { byte mode; } bell;
+void bell_init(bell *self) { self->mode = BELL_IN_SILENT; }
+void bell_step(bell *self, _Bool push, _Bool stop) { if (push) self->mode = BELL_IN_RINGING; }
+"""
+
+
+def test_a_finding_has_the_words_of_the_code_and_one_line_of_steps(tmp_path: Path) -> None:
+    (tmp_path / "bell.c").write_text(BELL)
+    chaincover("init", "bell.c", "-o", "bell.toml", cwd=tmp_path)
+    stops = "stops: G(mode == BELL_IN_RINGING && stop -> X(mode) == BELL_IN_SILENT)"
+    rings = "cover(push && stop && X(stop) && X[2](stop) && X[3](!stop) && X[4](stop))"
+    told = chaincover("generate", "bell.toml", "--property", stops, "--property", rings, cwd=tmp_path).out.splitlines()
+    assert told[1].endswith("at its end self->mode is BELL_IN_RINGING, expected BELL_IN_SILENT")
+    assert told[2] == "on the chain the consequent of stops fails at steps 1, 2, 4"
