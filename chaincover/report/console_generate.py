@@ -95,7 +95,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     head, rest = out.part(), out.part()
     show_dead_end(head, asked.no_step)
     findings = [*_requirements(asked, result.requirements), *_findings(controller, chain, result.requirements)]
-    told = _no_chain(controller, result) if chain is None else _headline(controller, result, chain)
+    told = _no_chain(controller, result) if chain is None else _headline(controller, result, chain, out.everything)
     _show_head(head, controller, told, findings, "chain.json")
     show_criteria(head, controller.goals, result.verdicts, [chain] if chain else [])
     show_rulings(head, result.requirements.rulings)
@@ -408,7 +408,7 @@ def _next_options(
         return ("--effort",), ("--effort", f"{enough:g}")
     out_of_reach = [verdict.goal for verdict in missed if verdict.status == UNREACHABLE]
     exclude = tuple(word for goal in out_of_reach for word in ("--exclude", goal))
-    return (), exclude if len(out_of_reach) <= MOST_EXCLUDED else ()
+    return (), exclude if len(out_of_reach) <= min(MOST_EXCLUDED, len(goals) - 1) else ()
 
 
 def _shorter(lower: int, length: int) -> str:
@@ -434,7 +434,7 @@ def _no_chain(controller: Controller, result: ChainResult) -> str:
     )
 
 
-def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
+def _headline(controller: Controller, result: ChainResult, chain: Chain, everything: bool) -> str:
     missing = sum(1 for v in result.verdicts if v.status != COVERED)
     count = len(controller.goals)
     goals = f"{len(chain.hits)} of {count} goals" if missing else "its goal" if count == 1 else f"all {count} goals"
@@ -442,7 +442,8 @@ def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
     end = f" and ends in {_final_name(controller)}" if controller.final_text else ""
     steps = counted(chain.length, "step")
     proof = _proof(result, controller.system.hold)
-    return f"one chain of {steps} covers {goals}{end} ({proof})"
+    bound = f"; K = {chain.k_met}" if everything or result.options.bound is not None else ""
+    return f"one chain of {steps} covers {goals}{end} ({proof}{bound})"
 
 
 def _final_name(controller: Controller) -> str:
@@ -452,8 +453,7 @@ def _final_name(controller: Controller) -> str:
 def _proof(result: ChainResult, hold: int) -> str:
     bounds, held = result.bounds, held_runs(hold)
     shorter = f"proved: none shorter than {bounds.lower}{held}" if bounds.lower else "no lower bound yet"
-    proof = f"{minimal_for(result.verdicts)}{held}, proved" if bounds.minimal else shorter
-    return f"{proof}; K = {result.depth if result.chain is None else result.chain.k_met}"
+    return f"{minimal_for(result.verdicts)}{held}, proved" if bounds.minimal else shorter
 
 
 def _show_goals(out: Console, controller: Controller, result: ChainResult) -> None:

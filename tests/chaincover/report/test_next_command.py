@@ -38,3 +38,9 @@ def test_more_effort_is_named_where_it_was_used_up(tmp_path: Path) -> None:
 
 def test_no_command_is_named_where_every_goal_is_covered(tmp_path: Path) -> None:
     assert "try: " not in chaincover("generate", MODELS / "cruise", "--no-replay", cwd=tmp_path).out
+
+
+def test_no_command_is_named_that_would_leave_no_goal(tmp_path: Path) -> None:
+    faults = MODELS / "oven" / "faults.toml"
+    assert "try: " not in chaincover("generate", faults, "--no-replay", cwd=tmp_path).out
+    assert "--exclude jump" in chaincover("generate", faults, "--property", "ok: cover(start)", cwd=tmp_path).out
