@@ -99,6 +99,17 @@ def test_a_criterion_without_its_variable() -> None:
     assert "write transitions(x) with the name of a variable, such as s->mode" in told
 
 
+def test_a_variable_that_is_set_to_constants_only_is_proposed(tmp_path: Path) -> None:
+    """Not the counter, whose values are many; the named criterion is read."""
+    step = "if (a == 1) m = 2; else if (a == 2 && n > 4) m = 7; n = n < 9 ? n + 1 : 9;"
+    text = f"static int m, n;\nvoid init(void) {{ m = n = 0; }}\nvoid compute(int a) {{ {step} }}\n"
+    write_project(tmp_path, {"c.c": text})
+    told = chaincover("check", tmp_path, "--compare", 0, "--cover", "transitions()").err
+    assert "write transitions(x) with the name of a variable, such as m\n" in told
+    out = chaincover("check", tmp_path, "--compare", 0, "--cover", "transitions(m)").out
+    assert "transitions(m): 4 goals: all can be reached" in out
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
