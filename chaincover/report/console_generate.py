@@ -325,7 +325,7 @@ def _several_headline(controller: Controller, found: SeveralChains) -> str:
     goals = f"{covered} of {len(controller.goals)} goals{infeasible_ones(controller.goals, found.verdicts)}"
     proof = _proof_of_several(found, held_runs(controller.system.hold))
     steps = f"{counted(found.length, 'step')} in all ({proof})" if found.results else "0 steps in all"
-    return f"{chains}{minimal}, {steps}, cover {goals}"
+    return f"{chains}{minimal}, {steps}, cover{'s' * (len(found.results) == 1)} {goals}"
 
 
 def _open_ends(found: SeveralChains) -> list[str]:
