@@ -63,6 +63,9 @@ MOST_FINDINGS, MOST_CRITERIA, MOST_CHAINS = 8, 8, 16
 
 FINDING = "FINDING:"
 
+AT_ONCE = "that is the state after init, before any step; within X(...) the same is asked after each step"
+"""What is told of a requirement that fails there."""
+
 MOST_SPANS = 6
 """Stretches of steps at which a consequent fails that are told of one chain."""
 
@@ -181,12 +184,18 @@ def _requirements(asked: Asked, found: Requirements) -> list[str]:
     texts = []
     for failure in found.failures:
         texts.append(f"{FINDING} {failing(controller.system, goals[failure.goal], failure, labels)}")
-        note = controller.note_of(goals[failure.goal])
+        note = controller.note_of(goals[failure.goal]) or (AT_ONCE if _at_once(controller.system, failure) else "")
         texts += [f"  note: {note}"] if note else []
         played = asked.violated.get(failure.goal)
         for text in () if played is None else (*played.disagreements, *played.refused):
             texts.append(f"DISAGREES: {failure.goal}: {text}")
     return texts
+
+
+def _at_once(system: TransitionSystem, failure: Failure) -> bool:
+    """Whether nothing but the state after init makes a requirement fail."""
+    state = {var.name for var in system.state}
+    return bool(failure.values) and all(each.step == 0 and each.variable in state for each in failure.values)
 
 
 def failing(system: TransitionSystem, goal: Goal, failure: Failure, labels: Labels) -> str:
