@@ -24,6 +24,8 @@ autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 python_use_unqualified_type_names = True
 
+smartquotes_action = "qe"  # two dashes are those of an option
+
 html_theme = "furo"
 html_title = "ChainCover"
 html_static_path = ["static"]

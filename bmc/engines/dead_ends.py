@@ -74,7 +74,8 @@ class DeadEnd:
         if self.unset:
             return (
                 f"init leaves {_listed(self.unset, ', ')} open: list it in interface.input if the environment sets it, "
-                "else set it in init, or list it in interface.chosen so that the tester chooses it"
+                "in interface.zeroed if its memory starts with 0, in interface.chosen if the tester sets it; else set "
+                "it in init"
             )
         if any(c.name == UNSET for c in self.undefined):
             return "give the variable a value on every path that leads to that place"

@@ -26,6 +26,7 @@ from bmc.explicit.splitting import FIXED
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.steps import BLOCK, Ahead, ByCases, Choices, EveryInput, Solving
 from bmc.explicit.vectors import Column, word
+from bmc.system.memory import called
 from bmc.system.transition import (
     TransitionSystem,
 )
@@ -113,12 +114,12 @@ class Enumeration:
         return f"The states of {self._system.name} and the steps between them take more than {self._memory >> 20} MB."
 
     def _so_far(self) -> str:
-        text = f"The states of {self._system.name} are not all enumerated: {self.states} so far"
+        text = f"The states of {self._system.name} are not all enumerated: {self.states:,} so far"
         growing = [] if self._search is None else self._search.growing()
         if growing:
-            most = " and ".join(f"'{name}' has taken {count} values" for name, count in growing)
+            most = " and ".join(f"{called(name)} has taken {count:,} values" for name, count in growing)
             text = (
-                f"{text}, in which {most}" if self.states <= LOOKED_AT else f"{text}; in the first {LOOKED_AT} {most}"
+                f"{text}, in which {most}" if self.states <= LOOKED_AT else f"{text}; in the first {LOOKED_AT:,} {most}"
             )
         return f"{text}."
 

@@ -157,6 +157,15 @@ def _sharing(terms: Sequence[FNode]) -> list[tuple[list[FNode], list[FNode]]]:
     return [(own, sorted(symbols, key=lambda symbol: symbol.symbol_name())) for own, symbols in groups]
 
 
+def called(name: str) -> str:
+    """A state variable as a user is told of it: by its name, or, if it is one of a memory, by what remembers."""
+    owner, mark, _ = name.partition("#")
+    if not mark:
+        return f"'{name}'"
+    who = f"a {owner[:-1]}" if owner.endswith(":") else f"'{owner}'"
+    return f"what {who} remembers of earlier steps"
+
+
 def _bits(symbol: FNode) -> int:
     return 1 if symbol.get_type().is_bool_type() else int(symbol.bv_width())
 

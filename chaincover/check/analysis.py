@@ -186,7 +186,7 @@ def analyse(
     interrupt from the keyboard, what was not found out until then. ``progress`` is told what is done.
     """
     from chaincover.check.found_invariants import find_invariants
-    from chaincover.check.goal_facts import NONE, VacuitySearch, find_facts
+    from chaincover.check.goal_facts import NONE, UNKNOWN, VacuitySearch, find_facts
     from chaincover.check.hints import find_slow, why_unreachable, why_unsatisfiable
     from chaincover.check.liveness import find_liveness
     from chaincover.check.undefined_behaviour import UndefinedBehaviourSearch
@@ -247,9 +247,10 @@ def analyse(
         interrupted = str(error) or INTERRUPT
     if facts is None:
         facts = find_facts(Questions(problem, engine, Limits(0.0)), None)
+    open_goals = {trigger.goal for trigger in facts.triggers if trigger.kind == UNKNOWN}
     return Analysis(
         unsatisfiable=goals.unsatisfiable,
-        undecided=goals.undecided,
+        undecided=tuple(goal for goal in goals.undecided if goal.name in open_goals),
         final_unsatisfiable=final_open,
         undefined_behaviour=tuple(undefined_behaviour.found()),
         invariants=system.invariants,

@@ -149,7 +149,7 @@ def find_slow(system: TransitionSystem, goals: Sequence[Goal], limits: Limits) -
 
 
 def _slow(var: StateVariable, most: int, limit: Limit | None) -> Slow:
-    text = f"{var.name} counts to {most:,}"
+    text = f"{var.name} may count to {most:,}"
     if limit is not None and 0 < limit.greatest < most:
         stop = ", but for the stop of its own" if limit.stops else ""
         remedy = f"let the code stop it where nothing looks any more: count only while {var.name} <= {limit.greatest}"

@@ -35,7 +35,7 @@ from chaincover.problem import Problem
 from chaincover.project.project_file import Project, read_project
 from properties.c_functions import covers_in_code, read_condition_function, read_property_function
 from properties.coverage import CoverageCriterion, generate_goals
-from properties.goal import Goal, values_before
+from properties.goal import Goal, values_before, violation_name
 from properties.text import PropertyText, read_condition, read_constraint, read_property
 
 _RESERVED = ("init", "final", "end")
@@ -250,8 +250,12 @@ def _selected(goals: Sequence[Goal], select: Sequence[str], exclude: Sequence[st
 
 
 def _matches(goal: Goal, patterns: Sequence[str]) -> bool:
-    """Whether a goal's name is one of ``patterns`` or fits one; a name may hold brackets itself."""
-    return any(goal.name == p or fnmatch.fnmatchcase(goal.name, p) for p in patterns)
+    """Whether a goal's name is one of ``patterns`` or fits one; a name may hold brackets itself.
+
+    A violation is chosen and left out with its property, too.
+    """
+    names = {goal.name, goal.name.removeprefix(violation_name(""))}
+    return any(name == p or fnmatch.fnmatchcase(name, p) for name in names for p in patterns)
 
 
 def _rules(project: Project, model: CModel) -> Iterator[Rule]:

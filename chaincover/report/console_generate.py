@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections import Counter
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bmc.errors import counted
+from bmc.formulas.value_sets import joined
 from bmc.records import dataclass
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import (
@@ -30,7 +32,7 @@ from chaincover.chain import (
 )
 from chaincover.options import Options
 from chaincover.project.load import Controller
-from chaincover.project.names import modes
+from chaincover.project.names import Labels, modes
 from chaincover.report.chain_table import ChainTable, read_by_goals
 from chaincover.report.console import (
     MOST_LINES,
@@ -61,6 +63,12 @@ MOST_FINDINGS, MOST_CRITERIA, MOST_CHAINS = 8, 8, 16
 
 FINDING = "FINDING:"
 
+AT_ONCE = "that is the state after init, before any step; within X(...) the same is asked after each step"
+"""What is told of a requirement that fails there."""
+
+MOST_SPANS = 6
+"""Stretches of steps at which a consequent fails that are told of one chain."""
+
 MOST_EXCLUDED = 3
 """Unreachable goals that the next command leaves out by name."""
 
@@ -90,7 +98,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     head, rest = out.part(), out.part()
     show_dead_end(head, asked.no_step)
     findings = [*_requirements(asked, result.requirements), *_findings(controller, chain, result.requirements)]
-    told = _no_chain(controller, result) if chain is None else _headline(controller, result, chain)
+    told = _no_chain(controller, result) if chain is None else _headline(controller, result, chain, out.everything)
     _show_head(head, controller, told, findings, "chain.json")
     show_criteria(head, controller.goals, result.verdicts, [chain] if chain else [])
     show_rulings(head, result.requirements.rulings)
@@ -110,9 +118,13 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
 
 
 def _table(controller: Controller, chain: Chain) -> ChainTable:
+    return ChainTable(controller.system, chain, read_by_goals(controller), _labels(controller))
+
+
+def _labels(controller: Controller) -> Labels:
+    """What the values of its variables are called."""
     names = [*(var.name for var in controller.system.state), *(var.name for var in controller.system.inputs)]
-    labels = modes(controller.model, names, [goal.text for goal in controller.goals])
-    return ChainTable(controller.system, chain, read_by_goals(controller), labels)
+    return modes(controller.model, names, [goal.text for goal in controller.goals])
 
 
 def _show_written(out: Console, asked: Asked) -> None:
@@ -141,23 +153,38 @@ def _findings(controller: Controller, chain: Chain | None, found: Requirements, 
     if chain is None:
         return []
     known = {failure.goal for failure in found.failures}
-    texts = []
+    steps: dict[str, list[int]] = {}
     for hit in chain.failures:
-        begin = "on the chain" if hit.goal in known else FINDING
-        texts.append(f"{begin} the consequent of {hit.goal} fails{where} at step {hit.step}")
-        note = next((controller.note_of(goal) for goal in controller.goals if goal.name == hit.goal), "")
-        texts += [f"  note: {note}"] if note and hit.goal not in known else []
+        steps.setdefault(hit.goal, []).append(hit.step)
+    texts = []
+    for name, failed in steps.items():
+        begin = "on the chain" if name in known else FINDING
+        texts.append(f"{begin} the consequent of {name} fails{where} at {_told_steps(failed)}")
+        note = next((controller.note_of(goal) for goal in controller.goals if goal.name == name), "")
+        texts += [f"  note: {note}"] if note and name not in known else []
     return texts + [f"{FINDING} {each.name} fails{where} in step {each.step}" for each in chain.violations]
+
+
+def _told_steps(steps: Sequence[int]) -> str:
+    """The steps, rising, as text: ``steps 4, 16..23``; of very many the first ones and the number of the others."""
+    spans = joined((step, step) for step in steps)
+    told = ", ".join(
+        f"{low}..{high}" if high - low > 1 else ", ".join(map(str, range(low, high + 1)))
+        for low, high in spans[:MOST_SPANS]
+    )
+    rest = sum(high - low + 1 for low, high in spans[MOST_SPANS:])
+    return f"step{'s' * (len(steps) > 1)} {told}" + (f" and {rest} more" if rest else "")
 
 
 def _requirements(asked: Asked, found: Requirements) -> list[str]:
     """The requirements that can fail, each with what fails."""
     controller = asked.controller
     goals = {goal.name: goal for goal in controller.goals}
+    labels = _labels(controller) if found.failures else {}
     texts = []
     for failure in found.failures:
-        texts.append(f"{FINDING} {failing(controller.system, goals[failure.goal], failure)}")
-        note = controller.note_of(goals[failure.goal])
+        texts.append(f"{FINDING} {failing(controller.system, goals[failure.goal], failure, labels)}")
+        note = controller.note_of(goals[failure.goal]) or (AT_ONCE if _at_once(controller.system, failure) else "")
         texts += [f"  note: {note}"] if note else []
         played = asked.violated.get(failure.goal)
         for text in () if played is None else (*played.disagreements, *played.refused):
@@ -165,14 +192,22 @@ def _requirements(asked: Asked, found: Requirements) -> list[str]:
     return texts
 
 
-def failing(system: TransitionSystem, goal: Goal, failure: Failure) -> str:
-    """That a requirement can fail, where, and with which values."""
+def _at_once(system: TransitionSystem, failure: Failure) -> bool:
+    """Whether nothing but the state after init makes a requirement fail."""
+    state = {var.name for var in system.state}
+    return bool(failure.values) and all(each.step == 0 and each.variable in state for each in failure.values)
+
+
+def failing(system: TransitionSystem, goal: Goal, failure: Failure, labels: Labels) -> str:
+    """That a requirement can fail, where, and with which values, by their ``labels`` where they have some."""
     inputs = {var.name for var in system.inputs}
     parts = []
     for each in failure.values:
         when = f"before step {each.step}" if each.step < failure.run.length else "at its end"
         when = f"in step {each.step}" if each.variable in inputs else when
-        parts.append(f"{when} {each.variable} is {each.actual}{each.expected and f', expected {each.expected}'}")
+        called = labels.get(each.variable, {})
+        expected = f", expected {_labelled(each.expected, called)}" if each.expected else ""
+        parts.append(f"{when} {each.variable} is {_labelled(each.actual, called)}{expected}")
     name = f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
     least = "a shortest run" if failure.shortest else "a run"
     text = f"{name} can fail: at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
@@ -181,6 +216,11 @@ def failing(system: TransitionSystem, goal: Goal, failure: Failure) -> str:
         text += f"; the antecedent held at step {missed.antecedent}, {missed.asked} {word} step {missed.check}"
     text += f"; {'; '.join(parts)}" if parts else ""
     return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
+
+
+def _labelled(text: str, labels: Mapping[int, str]) -> str:
+    """``text`` with labels in place of the whole numbers that have one, but for those of ranges."""
+    return re.sub(r"(?<![\w.])-?\d+(?![\w.])", lambda at: labels.get(int(at[0]), at[0]), text)
 
 
 def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:
@@ -294,7 +334,7 @@ def _several_headline(controller: Controller, found: SeveralChains) -> str:
     goals = f"{covered} of {len(controller.goals)} goals{infeasible_ones(controller.goals, found.verdicts)}"
     proof = _proof_of_several(found, held_runs(controller.system.hold))
     steps = f"{counted(found.length, 'step')} in all ({proof})" if found.results else "0 steps in all"
-    return f"{chains}{minimal}, {steps}, cover {goals}"
+    return f"{chains}{minimal}, {steps}, cover{'s' * (len(found.results) == 1)} {goals}"
 
 
 def _open_ends(found: SeveralChains) -> list[str]:
@@ -377,7 +417,7 @@ def _next_options(
         return ("--effort",), ("--effort", f"{enough:g}")
     out_of_reach = [verdict.goal for verdict in missed if verdict.status == UNREACHABLE]
     exclude = tuple(word for goal in out_of_reach for word in ("--exclude", goal))
-    return (), exclude if len(out_of_reach) <= MOST_EXCLUDED else ()
+    return (), exclude if len(out_of_reach) <= min(MOST_EXCLUDED, len(goals) - 1) else ()
 
 
 def _shorter(lower: int, length: int) -> str:
@@ -403,7 +443,7 @@ def _no_chain(controller: Controller, result: ChainResult) -> str:
     )
 
 
-def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
+def _headline(controller: Controller, result: ChainResult, chain: Chain, everything: bool) -> str:
     missing = sum(1 for v in result.verdicts if v.status != COVERED)
     count = len(controller.goals)
     goals = f"{len(chain.hits)} of {count} goals" if missing else "its goal" if count == 1 else f"all {count} goals"
@@ -411,7 +451,8 @@ def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
     end = f" and ends in {_final_name(controller)}" if controller.final_text else ""
     steps = counted(chain.length, "step")
     proof = _proof(result, controller.system.hold)
-    return f"one chain of {steps} covers {goals}{end} ({proof})"
+    bound = f"; K = {chain.k_met}" if everything or result.options.bound is not None else ""
+    return f"one chain of {steps} covers {goals}{end} ({proof}{bound})"
 
 
 def _final_name(controller: Controller) -> str:
@@ -421,8 +462,7 @@ def _final_name(controller: Controller) -> str:
 def _proof(result: ChainResult, hold: int) -> str:
     bounds, held = result.bounds, held_runs(hold)
     shorter = f"proved: none shorter than {bounds.lower}{held}" if bounds.lower else "no lower bound yet"
-    proof = f"{minimal_for(result.verdicts)}{held}, proved" if bounds.minimal else shorter
-    return f"{proof}; K = {result.depth if result.chain is None else result.chain.k_met}"
+    return f"{minimal_for(result.verdicts)}{held}, proved" if bounds.minimal else shorter
 
 
 def _show_goals(out: Console, controller: Controller, result: ChainResult) -> None:

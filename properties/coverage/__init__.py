@@ -11,14 +11,19 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from pysmt.fnode import FNode
+
 from bmc.c.controller.model import CModel
 from bmc.c.controller.ranges import is_boolean
 from bmc.c.execute.variables import CVariable, suggestion
 from bmc.c.source.types import IntType
 from bmc.errors import InputRefused, Location
 from bmc.records import dataclass
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import StateVariable, TransitionSystem
 from properties.goal import Goal
+
+MOST_MODES = 32
+"""A variable that takes more values than these is not proposed as a mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,9 @@ def _goals(model: CModel, written: CoverageCriterion, use: Use) -> list[Goal]:
         raise InputRefused(f"unknown coverage criterion '{written.text.strip()}'", written.where, hint)
     if match is None or known[kind].of_variable != bool(inside):
         right = (
-            f"{kind}(x) with the name of a variable{_such_as(model, kind)}" if known[kind].of_variable else f"{kind}()"
+            f"{kind}(x) with the name of a variable{_such_as(model, kind, use)}"
+            if known[kind].of_variable
+            else f"{kind}()"
         )
         raise InputRefused(f"'{written.text.strip()}' is no coverage criterion", written.where, f"write {right}")
     return known[kind].goals(model, replace(use, kind=kind, inside=inside))
@@ -116,14 +123,36 @@ def declared_values(model: CModel, variable: CVariable) -> str | tuple[str, ...]
     return {0: "0", 1: "1"} if is_boolean(ctype) else None
 
 
-def _such_as(model: CModel, kind: str) -> str:
-    """Variables whose values are known without being listed, those of the state first; no inputs for ``pairs``."""
+def _such_as(model: CModel, kind: str, use: Use) -> str:
+    """Variables whose values are known without being listed, those of the state first; no inputs for ``pairs``.
+
+    Declared ones, and those of the state that the step sets to nothing but constants, as it does with modes.
+    """
+    modes = {var.name for var in use.system.state if _is_mode(var)} if use.system else set()
     known = [
         variable
         for variable in sorted(model.variables, key=lambda variable: variable.role == "input")
-        if declared_values(model, variable) is not None and (kind != "pairs" or variable.role != "input")
+        if (declared_values(model, variable) is not None or variable.name in modes)
+        and (kind != "pairs" or variable.role != "input")
     ]
     names = [variable.name for variable in known[:8]]
     if names:
         return f", such as {', '.join(names)}"
     return "" if kind == "pairs" else ", and its values, as in states(x, 0..5)"
+
+
+def _is_mode(var: StateVariable) -> bool:
+    """Whether the step sets a whole number to nothing but constants, or leaves it as it is."""
+    todo, seen, constants = [var.next], set[FNode](), 0
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.is_ite():
+            todo += node.args()[1:]
+        elif node.is_bv_constant():
+            constants += 1
+        elif node is not var.symbol:
+            return False
+    return 1 < constants <= MOST_MODES and not var.type.floating

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from boards import board_of
-from command_line import MODELS, ROOT, chaincover, fresh_names
+from command_line import MODELS, ROOT, assert_it_fits, chaincover, fresh_names
 from enumeration import reachable_states
 
 from bmc.formulas.evaluate import compile_formulas
@@ -140,10 +140,19 @@ def test_what_is_pinned_is_of_the_order_of_what_is_in_print(row: dict[str, Any])
     assert row["lower"] == row["length"], "proved"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
+def test_check_tells_a_row_in_forty_lines(row: dict[str, Any], tmp_path: Path) -> None:
+    told = chaincover("check", PAPER / row["project"], "--compare", "20", "--effort", "0.02", COLUMNS="120").out
+    assert_it_fits(told, tmp_path)
+    assert "goals: all can be reached" in told
+
+
 def check_chains(project: Path, row: dict[str, Any], tmp_path: Path) -> None:
     """All goals are covered by as many chains as in the paper, as long as ``row`` says, and what it says is proved."""
-    ended = chaincover("generate", project, "--several", "-o", tmp_path / "out")
+    ended = chaincover("generate", project, "--several", "-o", tmp_path / "out", COLUMNS="120")
     assert (ended.code, ended.err) == (0, "")
+    assert_it_fits(ended.out, tmp_path)
     summary = json.loads((tmp_path / "out" / "chains.json").read_text())
     assert {verdict["verdict"] for verdict in summary["verdicts"]} == {"covered"}
     assert {ruling["ruling"] for ruling in summary["requirements"]["rulings"]} == {"never-violated"}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import MODEL_NAMES, MODELS, Outcome, chaincover, fresh_names
+from command_line import MODEL_NAMES, MODELS, Outcome, assert_it_fits, chaincover, fresh_names
 
 from bmc.native import differential
 from bmc.native.original import compiled
@@ -47,12 +47,6 @@ def generate(model: str, run: dict[str, Any], folder: Path, *options: object) ->
     assert outcome.err == ""
     assert_it_fits(outcome.out, folder)
     return outcome, json.loads((folder / "chain.json").read_text())
-
-
-def assert_it_fits(told: str, folder: Path) -> None:
-    """What is told takes at most 40 lines of 120 characters, the path of a test's folder aside."""
-    assert len(told.splitlines()) <= 40, told
-    assert max(len(line.replace(f"{folder}", "out")) for line in told.splitlines()) <= 120, told
 
 
 @pytest.mark.slow

@@ -124,3 +124,9 @@ def write_files(folder: Path, files: dict[str, str | bytes]) -> None:
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def assert_it_fits(told: str, folder: Path) -> None:
+    """What is told takes at most 40 lines of 120 characters, the path of a test's folder aside."""
+    assert len(told.splitlines()) <= 40, told
+    assert max(len(line.replace(f"{folder}", "out")) for line in told.splitlines()) <= 120, told

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field
 from typing import Any
 
@@ -16,7 +17,15 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.c.controller import externals
-from bmc.c.controller.externals import RESULT, External, ExternalCalls, ExternalReader, Slot, undefined_calls
+from bmc.c.controller.externals import (
+    RESULT,
+    External,
+    ExternalCalls,
+    ExternalReader,
+    Slot,
+    undeclared_calls,
+    undefined_calls,
+)
 from bmc.c.controller.ranges import written_pattern
 from bmc.c.controller.reading import SourceConfig
 from bmc.c.execute.calls import UNDEFINED_FUNCTION, Calls
@@ -24,7 +33,7 @@ from bmc.c.execute.initialise import zero
 from bmc.c.execute.lvalues import Result
 from bmc.c.execute.memory import Content, Key, MemObject, State, Value
 from bmc.c.execute.variables import matching, variable_name
-from bmc.c.source.program import Function, Program, Scope, Unit, parse_text, where
+from bmc.c.source.program import Function, Program, Scope, Typedef, Unit, parse_text, where
 from bmc.c.source.types import (
     ArrayType,
     CType,
@@ -203,7 +212,7 @@ class Environment:
 
     def call(self, name: str, node: Any, scope: Scope, state: State) -> Result:
         """Call an undefined function. InputRefused for one that has no role, or no value yet."""
-        external = self._known(name, node)
+        external = self._known(name, node, scope, state)
         values = self.calls.arguments(external, node, scope, state)
         if self.initialising:
             self._check_init(external, node)
@@ -220,7 +229,7 @@ class Environment:
                     "leave that call out of init, or write a stand-in for it",
                 )
 
-    def _known(self, name: str, node: Any) -> External:
+    def _known(self, name: str, node: Any, scope: Scope, state: State) -> External:
         if name in self._refused:
             raise self._refused[name]
         if name in self.functions:
@@ -229,11 +238,29 @@ class Environment:
         raise UnsupportedConstruct(
             f"the function '{name}' {UNDEFINED_FUNCTION}" + (f"; {why}" if why else ""),
             where(node),
-            f"declare it, as in 'int {name}(void);': a project that names it needs to know its type"
+            self._declaration(name, node, scope, state)
             if ExternalReader(self.config).role(name)
             else f'add its source file to sources.files, or say what it does: "{name}" in functions.input (it delivers '
             "values) or functions.output (it takes them)",
         )
+
+    def _declaration(self, name: str, node: Any, scope: Scope, state: State) -> str:
+        """What to declare of a function that is called as in ``node``; others that nothing declares are named, too."""
+        types = []
+        with suppress(InputRefused):
+            for argument in node.args.exprs if node.args else ():
+                ctype = self.executor.type_of(argument, scope, state)
+                told = show_type(ctype)
+                if isinstance(ctype, ArrayType):
+                    told = f"{show_type(ctype.element)} data[{ctype.length}]"
+                word, _, rest = told.partition(" ")
+                named = word == "struct" and isinstance(scope.find(rest.partition(" ")[0]), Typedef)
+                types.append(rest if named else told)
+        role = ExternalReader(self.config).role
+        others = [other for other in undeclared_calls(self.program) if other != name and role(other)]
+        listed = ", ".join(others[:_MOST_NAMED]) + (", ..." if len(others) > _MOST_NAMED else "")
+        declared = f"'int {name}({', '.join(types) or 'void'});'"
+        return f"declare it in a header that the file includes, as in {declared}" + (listed and f"; so do {listed}")
 
     # for the user and for the compiled original
 

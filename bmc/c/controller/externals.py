@@ -140,6 +140,16 @@ def undefined_calls(program: Program, roots: Sequence[Function]) -> Iterator[tup
                 yield found, call
 
 
+def undeclared_calls(program: Program) -> list[str]:
+    """The names of functions that some function calls, and that nothing declares."""
+    found: dict[str, None] = {}
+    bound = (each for unit in program.units for each in unit.scope.names.values())
+    for caller in [each for each in bound if isinstance(each, Function) and each.node is not None]:
+        names = (call.name.name for call in _calls(caller.node))
+        found.update(dict.fromkeys(name for name in names if caller.unit.scope.find(name) is None))
+    return [*found]
+
+
 def _calls(node: Any) -> list[Any]:
     """All calls by name in a function's body, in source order."""
     found, todo = [], [node]

@@ -75,9 +75,12 @@ class _Place:
 
 
 def _thrifty(lexical: re.Pattern[str]) -> re.Pattern[str]:
-    """pcpp's pattern of all tokens, without ways back in comments and strings: these take 500 bytes a character."""
-    text = lexical.pattern.replace(r"(/\*(.|\n)*?\*/)", r"(/\*(?:[^*]++|\*(?!/))*+()\*/)")
-    text = text.replace(r"\"([^\\\n]|(\\(.|\n)))*?\"", r"\"(?:[^\\\n\"]++|\\(?:.|\n))*+()()()\"")
+    """pcpp's pattern of all tokens, without ways back in comments and strings: these take 500 bytes a character.
+
+    Up to Python 3.11.4 no alternatives of one first character may stand in ``(...)*+``: it does not match then.
+    """
+    text = lexical.pattern.replace(r"(/\*(.|\n)*?\*/)", r"(/\*[\s\S]*?()\*/)")
+    text = text.replace(r"\"([^\\\n]|(\\(.|\n)))*?\"", r"\"(?:[^\\\n\"]++|\\[\s\S])*+()()()\"")
     return re.compile(text, lexical.flags)
 
 

@@ -78,7 +78,8 @@ def _no_step(sources: Sources, place: str, step: str) -> InputRefused:
         )
     if not sources.facts.files:
         file, why = next(iter(sources.unreadable.items()))
-        return InputRefused(f"none of the C files can be read; of {file_name(file)}: {why}", Location(place))
+        problem, _, hint = why.partition("\n  next: ")
+        return InputRefused(f"none of the C files can be read; of {file_name(file)}: {problem}", Location(place), hint)
     hint = f"name it: --step NAME; defined are {', '.join(names[:_MOST_LISTED])}" if names else "name other files"
     return InputRefused("no function looks like the step of a controller", Location(place), hint)
 

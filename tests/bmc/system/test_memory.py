@@ -10,7 +10,7 @@ from pysmt.shortcuts import BV, BVULT, And, Equals
 
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
-from bmc.system.memory import Memory, remembered, with_memory
+from bmc.system.memory import Memory, called, remembered, with_memory
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 
@@ -65,3 +65,10 @@ def test_a_formula_over_steps_reads_when_the_last_is_at_hand() -> None:
         seen = [bool(holds({**state, **values})[0]) for state, values in zip(run.states, inputs, strict=False)]
 
     assert seen == [k >= 2 and inputs[k]["a"] < 9 for k in range(len(inputs))]
+
+
+def test_what_is_remembered_is_called_by_its_owner() -> None:
+    with fresh_names():
+        names = [Memory(owner).fresh(kind).symbol_name() for owner, kind in (("late", BYTE), ("constraint:", BYTE))]
+    told = ["what 'late' remembers of earlier steps", "what a constraint remembers of earlier steps"]
+    assert [*map(called, [*names, "s->n"])] == [*told, "'s->n'"]

@@ -99,6 +99,18 @@ def test_an_interrupt_leaves_what_is_known(tmp_path: Path, stage: type, monkeypa
     assert "s->n" in shown.out
 
 
+def test_a_goal_that_enumerated_states_decide_is_not_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the solver was not asked: that these goals can start, or never do, is known of every state."""
+    monkeypatch.setattr(VacuitySearch, "run", lambda *given: None)
+    never = '[[property]]\nid = "never"\ntext = "cover(n == 7)"\n'
+    outcome = chaincover(
+        "check", folder(tmp_path, COUNTING, GOAL + never), "--compare", "0", "--json", CHAINCOVER_NO_NATIVE="1"
+    )
+    assert outcome.json["goal_facts"]["reachable_states"] == 6
+    assert outcome.json["undecided"] == outcome.json["unsatisfiable"] == []
+    assert outcome.code == 0
+
+
 def test_a_goal_that_only_the_solver_finds_is_not_called_unsatisfiable(tmp_path: Path) -> None:
     more = '[[property]]\nid = "rare"\ntext = "cover(i->a == 123456789)"\n'
     more += '[[property]]\nid = "never"\ntext = "cover(i->a == 1 && i->a == 2)"\n'

@@ -62,7 +62,7 @@ def test_a_goal_without_a_reason_gets_none(tmp_path: Path) -> None:
 def test_a_counter_that_makes_the_states_many_is_told_with_what_it_is_compared_with(tmp_path: Path) -> None:
     lines = told(tmp_path, COUNTS, "cover(mode == 2 && out == 77)", given="--effort 0.005")
     slow = next(number for number, line in enumerate(lines) if line.startswith("slow: s->Timer"))
-    assert lines[slow] == "slow: s->Timer counts to 65,535 and is compared with 300 at most"
+    assert lines[slow] == "slow: s->Timer may count to 65,535 and is compared with 300 at most"
     assert lines[slow + 1].endswith("count only while s->Timer <= 300")
     assert slow < next(number for number, line in enumerate(lines) if line.startswith("init "))
 
@@ -118,7 +118,7 @@ def told_of_timer(folder: Path, body: str) -> list[str]:
 def test_a_timer_is_told_with_its_limit_in_every_form(tmp_path: Path, body: str) -> None:
     (line,) = told_of_timer(tmp_path, body)
     stop = ", but for the stop of its own" if body in STOPPED else ""
-    assert line == f"slow: s->Timer counts to 65,535 and is compared with 300 at most{stop}"
+    assert line == f"slow: s->Timer may count to 65,535 and is compared with 300 at most{stop}"
 
 
 @pytest.mark.parametrize(("body", "why"), NO_TIMERS)

@@ -271,3 +271,11 @@ def test_a_deadline_is_judged_by_looking_at_each_occurrence(tmp_path: Path) -> N
         stimulus = claims.stimulus_of(controller, document)
         line = claims.chain(replace(controller, goals=goals), document, stimulus, setting)
         assert sum(detail.startswith(told) for detail in line.details) == faults, line
+
+
+def test_a_violation_is_chosen_and_left_out_with_its_property(tmp_path: Path) -> None:
+    told = generated(tmp_path, "--no-native", "--violations", "--goal", "o*", "--goal", "kept", "--exclude", "kept").out
+    assert "covers all 2 goals" in told.splitlines()[0]
+    assert "violations: 1 of 1 covered" in told
+    alone = generated(tmp_path, "--no-native", "--violations", "--goal", "violation:one").out
+    assert "covers its goal" in alone.splitlines()[0]

@@ -99,6 +99,17 @@ def test_a_criterion_without_its_variable() -> None:
     assert "write transitions(x) with the name of a variable, such as s->mode" in told
 
 
+def test_a_variable_that_is_set_to_constants_only_is_proposed(tmp_path: Path) -> None:
+    """Not the counter, whose values are many; the named criterion is read."""
+    step = "if (a == 1) m = 2; else if (a == 2 && n > 4) m = 7; n = n < 9 ? n + 1 : 9;"
+    text = f"static int m, n;\nvoid init(void) {{ m = n = 0; }}\nvoid compute(int a) {{ {step} }}\n"
+    write_project(tmp_path, {"c.c": text})
+    told = chaincover("check", tmp_path, "--compare", 0, "--cover", "transitions()").err
+    assert "write transitions(x) with the name of a variable, such as m\n" in told
+    out = chaincover("check", tmp_path, "--compare", 0, "--cover", "transitions(m)").out
+    assert "transitions(m): 4 goals: all can be reached" in out
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -167,7 +178,24 @@ def test_a_listed_function_without_prototype(tmp_path: Path) -> None:
     text = "static int m;\nvoid init(void) { m = 0; }\nvoid compute(int a) { m = get_x() + a; }\n"
     told = check(tmp_path, {"c.c": text}, functions='input = ["get_*"]')
     assert "c.c:3:27: the function 'get_x' is called but not defined" in told
-    assert "declare it, as in 'int get_x(void);'" in told
+    assert "declare it in a header that the file includes, as in 'int get_x(void);'\n" in told
+
+
+def test_what_to_declare_follows_from_the_call_and_others_are_named(tmp_path: Path) -> None:
+    """The declarations are written as told: then the project is read."""
+    text = """typedef struct { int level; } tank;
+static int m; static tank t; static unsigned char row[2];
+void init(void) { m = 0; }
+void compute(int a) { Rte_Read_In_Tank(&t); Rte_Read_In_Row(row); m = Rte_IRead_In_x() + t.level + a + row[1]; }
+"""
+    told = check(tmp_path, {"c.c": text})
+    assert "as in 'int Rte_Read_In_Tank(tank *);'; so do Rte_Read_In_Row, Rte_IRead_In_x\n" in told
+    declared = "int Rte_Read_In_Tank(tank *);\n"
+    told = check(tmp_path, {"c.c": text.replace("static int m;", f"{declared}static int m;")})
+    assert "as in 'int Rte_Read_In_Row(unsigned char data[2]);'; so do Rte_IRead_In_x\n" in told
+    declared += "int Rte_Read_In_Row(unsigned char data[2]);\nint Rte_IRead_In_x(void);\n"
+    (tmp_path / "c.c").write_text(text.replace("static int m;", f"{declared}static int m;"))
+    assert chaincover("check", tmp_path, "--compare", 0).code == 0
 
 
 def test_a_function_that_two_files_define(tmp_path: Path) -> None:

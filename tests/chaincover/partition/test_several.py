@@ -428,7 +428,7 @@ def test_command_writes_each_chain_and_a_summary(tmp_path) -> None:
     fig1 = MODELS / "cruise_fig1"
     outcome = chaincover("generate", str(fig1), "--several", "-o", "out", cwd=tmp_path)
     assert outcome.code == 4
-    assert "1 chain, 6 steps in all (minimal, proved), cover 1 of 4 goals" in outcome.out
+    assert "1 chain, 6 steps in all (minimal, proved), covers 1 of 4 goals" in outcome.out
     summary = json.loads((tmp_path / "out" / "chains.json").read_text())
     assert [c["goals"] for c in summary["chains"]] == [["p_4"]]
     assert [v["verdict"] for v in summary["verdicts"]] == [*["no-way-to-final"] * 3, "covered"]

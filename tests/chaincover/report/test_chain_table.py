@@ -160,3 +160,42 @@ def test_a_narrow_terminal_gets_its_table_too(tmp_path: Path, columns: int) -> N
     told = chaincover("generate", MODELS / "latch", "--no-replay", cwd=tmp_path, COLUMNS=str(columns)).out
     assert [row.split()[0] for row in told.splitlines() if row[:4].strip().isdigit()] == [*"0123456"]
     assert columns < 60 or max(map(len, told.splitlines())) <= columns
+
+
+BELL = """
+#define BELL_IN_SILENT 1
+#define BELL_IN_RINGING 2
+typedef unsigned char byte;
+typedef struct { byte mode; } bell;
+void bell_init(bell *self) { self->mode = BELL_IN_SILENT; }
+void bell_step(bell *self, _Bool push, _Bool stop) { if (push) self->mode = BELL_IN_RINGING; }
+"""
+
+
+def test_a_finding_has_the_words_of_the_code_and_one_line_of_steps(tmp_path: Path) -> None:
+    (tmp_path / "bell.c").write_text(BELL)
+    chaincover("init", "bell.c", "-o", "bell.toml", cwd=tmp_path)
+    stops = "stops: G(mode == BELL_IN_RINGING && stop -> X(mode) == BELL_IN_SILENT)"
+    rings = "cover(push && stop && X(stop) && X[2](stop) && X[3](!stop) && X[4](stop))"
+    told = chaincover("generate", "bell.toml", "--property", stops, "--property", rings, cwd=tmp_path).out.splitlines()
+    assert told[1].endswith("at its end self->mode is BELL_IN_RINGING, expected BELL_IN_SILENT")
+    assert told[2] == "on the chain the consequent of stops fails at steps 1, 2, 4"
+
+
+LIGHTS = """
+static _Bool north, east; static int phase;
+void lights_init(void) { north = east = 1; phase = 0; }
+void lights_step(_Bool tick) { phase = tick ? (phase + 1) % 3 : phase; north = phase == 1; east = phase == 2; }
+"""
+
+
+def test_a_requirement_that_fails_before_the_first_step_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "lights.c").write_text(LIGHTS)
+    chaincover("init", "lights.c", "-o", "lights.toml", cwd=tmp_path)
+    texts = ("now: G(1 -> !(north && east))", "then: G(tick -> X(!(north && east)))", "never: G(phase == 1 -> !north)")
+    options = [word for text in texts for word in ("--property", text)]
+    told = chaincover("generate", "lights.toml", *options, cwd=tmp_path).out.splitlines()
+    assert told[1].startswith("FINDING: now can fail: at step 0 ")
+    assert told[2].startswith("  note: that is the state after init, before any step; within X(...) ")
+    assert told[3].startswith("FINDING: never can fail: at step 1 ")
+    assert not [line for line in told[3:] if line.startswith("  note: ")]

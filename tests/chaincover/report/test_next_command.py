@@ -38,3 +38,9 @@ def test_more_effort_is_named_where_it_was_used_up(tmp_path: Path) -> None:
 
 def test_no_command_is_named_where_every_goal_is_covered(tmp_path: Path) -> None:
     assert "try: " not in chaincover("generate", MODELS / "cruise", "--no-replay", cwd=tmp_path).out
+
+
+def test_no_command_is_named_that_would_leave_no_goal(tmp_path: Path) -> None:
+    given = (MODELS / "latch", "--no-replay", "--property", "bad: cover(q == 5)", "--goal", "bad")
+    assert "try: " not in chaincover("generate", *given, cwd=tmp_path).out
+    assert "--exclude bad" in chaincover("generate", *given, "--goal", "sets", cwd=tmp_path).out

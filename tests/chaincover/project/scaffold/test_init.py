@@ -213,6 +213,7 @@ def test_what_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> None:
         (STEP, ("--step", "Y_step"), "no function 'Y_step' in the files that could be read"),
         (STEP, ("--step", "Y_step"), "did you mean 'X_step'"),
         ("this is no C\n", (), "none of the C files can be read; of x.c: x.c:1"),
+        ("void X_step(void) { int a = ; }\n", (), "C syntax error: Invalid expression\n  next: only standard C11"),
     ],
 )
 def test_a_failed_init_leaves_no_file(code: str, arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
