@@ -43,39 +43,82 @@ class _Comparison:
 def telling_values(system: TransitionSystem) -> dict[str, tuple[int, ...]]:
     """For each input that the system only compares with constants: one number per class of values, ascending.
 
-    Two values of one class have the same effect in every state. Floating inputs and those with more than
-    ``MOST_VALUES`` classes are left out.
+    Two values of one class have the same effect in every state. An input may be kept in the state, as the last value of
+    a button is, and compared later. Floating inputs and those with more than ``MOST_VALUES`` classes are left out.
     """
-    inputs = {var.symbol: var for var in system.inputs if not var.type.floating and var.type.bits}
+    uses = _Uses(system)
     found = {}
-    for symbol, comparisons in _comparisons(system, inputs).items():
-        values = _classes(inputs[symbol], comparisons) if comparisons else ()
+    for var in system.inputs:
+        comparisons = uses.comparisons(var.symbol)
+        values = _classes(var, comparisons) if comparisons else ()
         if 0 < len(values) <= MOST_VALUES:
-            found[symbol.symbol_name()] = values
+            found[var.name] = values
     return found
 
 
-def _comparisons(system: TransitionSystem, inputs: dict[FNode, InputVariable]) -> dict[FNode, list[_Comparison]]:
-    """The comparisons of each input that is used in no other way."""
-    found: dict[FNode, list[_Comparison]] = {symbol: [] for symbol in inputs}
-    todo = [*(var.next for var in system.state), system.defined, system.input_constraint]
-    todo += [each.formula for each in system.asserts]
-    otherwise = {symbol for symbol in inputs if symbol in todo}
-    seen = set()
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        for argument in node.args():
-            symbol = _under(argument)
-            if symbol not in inputs:
-                todo.append(argument)
-            elif (comparison := _comparison(node, argument)) is not None:
-                found[symbol].append(comparison)
+class _Uses:
+    """Where inputs and state variables are compared with constants, kept in the state, or used in any other way."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        kept = [var for var in system.state if var.role == "state"]
+        self._bits = {v.symbol: v.type.bits for v in (*system.inputs, *kept) if not v.type.floating and v.type.bits}
+        self._compared: dict[FNode, list[_Comparison]] = {symbol: [] for symbol in self._bits}
+        self._copied: dict[FNode, set[FNode]] = {symbol: set() for symbol in self._bits}
+        self._otherwise: set[FNode] = set()
+        self._seen: set[FNode] = set()
+        for var in system.state:
+            if var.symbol in self._bits:
+                self._keep(var.symbol, var.next)
             else:
-                otherwise.add(symbol)
-    return {symbol: comparisons for symbol, comparisons in found.items() if symbol not in otherwise}
+                self._look(var.next)
+        for formula in (system.defined, system.input_constraint, *(each.formula for each in system.asserts)):
+            self._look(formula)
+
+    def comparisons(self, symbol: FNode) -> list[_Comparison]:
+        """The comparisons of a variable, and of all that keep its value; none if one of these has another use."""
+        reached, todo = {symbol}, [symbol]
+        while todo:
+            fresh = self._copied.get(todo.pop(), set()) - reached
+            reached |= fresh
+            todo += sorted(fresh, key=FNode.symbol_name)
+        if not reached <= self._bits.keys() - self._otherwise:
+            return []
+        return [each for kept in sorted(reached, key=FNode.symbol_name) for each in self._compared[kept]]
+
+    def _keep(self, target: FNode, term: FNode) -> None:
+        """``target`` takes the value of one of the variables that ``term`` chooses from."""
+        todo, seen = [term], set()
+        while todo:
+            node = todo.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if node.is_ite():
+                self._look(node.arg(0))
+                todo += node.args()[1:]
+            elif node in self._bits and self._bits[node] == self._bits[target]:
+                self._copied[node].add(target)
+            else:
+                self._look(node)
+
+    def _look(self, term: FNode) -> None:
+        """Note how the variables below ``term`` are used."""
+        if term in self._bits:
+            self._otherwise.add(term)
+        todo = [term]
+        while todo:
+            node = todo.pop()
+            if node in self._seen:
+                continue
+            self._seen.add(node)
+            for argument in node.args():
+                symbol = _under(argument)
+                if symbol not in self._bits:
+                    todo.append(argument)
+                elif (comparison := _comparison(node, argument)) is not None:
+                    self._compared[symbol].append(comparison)
+                else:
+                    self._otherwise.add(symbol)
 
 
 def _comparison(node: FNode, argument: FNode) -> _Comparison | None:
