@@ -60,8 +60,9 @@ class _Uses:
     """Where inputs and state variables are compared with constants, kept in the state, or used in any other way."""
 
     def __init__(self, system: TransitionSystem) -> None:
-        kept = [var for var in system.state if var.role == "state"]
-        self._bits = {v.symbol: v.type.bits for v in (*system.inputs, *kept) if not v.type.floating and v.type.bits}
+        words: list[InputVariable | StateVariable] = [*system.inputs]
+        words += [var for var in system.state if var.role == "state"]
+        self._bits = {var.symbol: var.type.bits for var in words if not var.type.floating and var.type.bits}
         self._compared: dict[FNode, list[_Comparison]] = {symbol: [] for symbol in self._bits}
         self._copied: dict[FNode, set[FNode]] = {symbol: set() for symbol in self._bits}
         self._otherwise: set[FNode] = set()
