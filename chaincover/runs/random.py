@@ -45,7 +45,7 @@ STRIDE = 3
 PATIENCE = 256, 0.15
 """Steps, and units of work, without a better run or a goal that no run had covered, after which there is no other."""
 
-WAITS = 16, 4
+WAITS = 64, 4
 """After so many steps without news, and after twice as many each time, all runs wait for some times as many steps: what
 a timer brings about needs inputs that all stay as they are."""
 
@@ -301,12 +301,20 @@ class RandomRuns:
         return STRIDE if self._within is None else 1
 
     def _wait(self, steps: int) -> None:
-        """Let all runs go on for about so many steps in which no input changes, or until no state does."""
+        """Let all runs go on for about so many steps in which no input changes, or until no state does.
+
+        Others take the places of those that no step is allowed to any more.
+        """
+        population = self._population
         for _ in range(0, steps, WAITED):
-            before = self._population.states
+            alive = np.flatnonzero(population.alive)
+            if not len(alive):
+                return
+            population.select(alive[np.arange(WIDTH) % len(alive)])
+            before = population.states
             if not self._advance(WAITED, waiting=True):
                 return
-            if all((values == before[name]).all() for name, values in self._population.states.items()):
+            if all((values == before[name]).all() for name, values in population.states.items()):
                 return
 
     def _advance(self, steps: int = 0, waiting: bool = False) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from listeners import Told
 from problems import problem_of
-from pysmt.shortcuts import TRUE, And, Ite, Or
+from pysmt.shortcuts import TRUE, And, Ite, Not, Or
 from random_systems import random_case
 
 from bmc.errors import LimitReached
@@ -229,6 +229,21 @@ def test_what_a_timer_brings_about_is_covered_by_runs_that_wait() -> None:
     runs = RandomRuns(problem_of(system, goals, None), Limits())
     *_, last = runs.runs()
     assert all(Monitor(goals).covered(last).values())
+
+
+def test_runs_that_wait_end_where_no_step_is_allowed() -> None:
+    """Where the counter is 100 nothing is defined any more: what would come after is covered by no run."""
+    flag, time = ValueType("flag", 1), ValueType("time", 8)
+    on, count = flag.symbol("dead_on"), time.symbol("dead_count")
+    counted = Ite(on.Equals(flag.constant(1)), count + time.constant(1), time.constant(0))
+    state = StateVariable("dead_count", time, time.constant(0), counted)
+    dead = count.Equals(time.constant(100))
+    system = TransitionSystem("dead", (state,), (InputVariable("dead_on", flag, ((0, 1),)),), TRUE(), Not(dead))
+    goals = [Goal(str(n), at(count.Equals(time.constant(n)), 0), None, 0) for n in (100, 101, 180)]
+    runs = RandomRuns(problem_of(system, goals, None), Limits())
+    *_, last = runs.runs()
+    assert Simulator(system).valid_part(last).length == last.length
+    assert {name for name, steps in Monitor(goals).covered(last).items() if steps} == {"100"}
 
 
 @pytest.mark.parametrize("calls", [1, 2, 30])
