@@ -303,13 +303,13 @@ class RandomRuns:
     def _wait(self, steps: int) -> None:
         """Let all runs go on for about so many steps in which no input changes, or until no state does.
 
-        Others take the places of those that no step is allowed to any more.
+        Others take the places of those that no step is allowed to any more, unless that is the best one.
         """
         population = self._population
         for _ in range(0, steps, WAITED):
-            alive = np.flatnonzero(population.alive)
-            if not len(alive):
+            if not population.alive[population.best()]:
                 return
+            alive = np.flatnonzero(population.alive)
             population.select(alive[np.arange(WIDTH) % len(alive)])
             before = population.states
             if not self._advance(WAITED, waiting=True):

@@ -232,18 +232,28 @@ def test_what_a_timer_brings_about_is_covered_by_runs_that_wait() -> None:
 
 
 def test_runs_that_wait_end_where_no_step_is_allowed() -> None:
-    """Where the counter is 100 nothing is defined any more: what would come after is covered by no run."""
-    flag, time = ValueType("flag", 1), ValueType("time", 8)
-    on, count = flag.symbol("dead_on"), time.symbol("dead_count")
-    counted = Ite(on.Equals(flag.constant(1)), count + time.constant(1), time.constant(0))
-    state = StateVariable("dead_count", time, time.constant(0), counted)
-    dead = count.Equals(time.constant(100))
-    system = TransitionSystem("dead", (state,), (InputVariable("dead_on", flag, ((0, 1),)),), TRUE(), Not(dead))
-    goals = [Goal(str(n), at(count.Equals(time.constant(n)), 0), None, 0) for n in (100, 101, 180)]
-    runs = RandomRuns(problem_of(system, goals, None), Limits())
-    *_, last = runs.runs()
-    assert Simulator(system).valid_part(last).length == last.length
-    assert {name for name, steps in Monitor(goals).covered(last).items() if steps} == {"100"}
+    """Where the counter is 100 nothing is defined any more: what would come after is covered by no run.
+
+    Another goal keeps a run the best one that goes on: 20 steps off, after which nothing is counted.
+    """
+    flag, byte = ValueType("flag", 1), ValueType("byte", 8)
+    on = flag.symbol("dead_on").Equals(flag.constant(1))
+    count, calm = byte.symbol("dead_count"), byte.symbol("dead_calm")
+    done, disturbed = calm.Equals(byte.constant(20)), calm.Equals(byte.constant(255))
+    calmer = Ite(Or(disturbed, on), byte.constant(255), calm + byte.constant(1))
+    counted = Ite(And(on, disturbed), count + byte.constant(1), byte.constant(0))
+    state = (
+        StateVariable("dead_count", byte, byte.constant(0), counted),
+        StateVariable("dead_calm", byte, byte.constant(0), Ite(done, calm, calmer)),
+    )
+    dead = Not(count.Equals(byte.constant(100)))
+    system = TransitionSystem("dead", state, (InputVariable("dead_on", flag, ((0, 1),)),), TRUE(), dead)
+    goals = [Goal(str(n), at(count.Equals(byte.constant(n)), 0), None, 0) for n in (100, 101, 180)]
+    runs = RandomRuns(problem_of(system, [*goals, Goal("calm", at(done, 0), None, 0)], None), Limits())
+    list(runs.runs())
+    shown = [runs.best, *runs.tests.values()]
+    assert all(run is not None and Simulator(system).valid_part(run).length == run.length for run in shown)
+    assert runs.tests.keys() <= {"calm", "100"}
 
 
 @pytest.mark.parametrize("calls", [1, 2, 30])
