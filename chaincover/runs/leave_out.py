@@ -1,13 +1,11 @@
 """Steps of a chain that no goal needs are left out, by simulation alone.
 
 Delta debugging (A. Zeller, R. Hildebrandt: Simplifying and isolating failure-inducing input, 2002) on the inputs of the
-chain: blocks of half its steps, then of a quarter, and so on, are left out at many places side by side, and the
-shortest run that still covers all goals of the chain takes its place.
+chain: blocks of half its steps, of a quarter, and so on, are left out at many places side by side, and the shortest run
+that still covers all goals of the chain takes its place.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -28,8 +26,8 @@ PLACES = 4
 CELLS = 1 << 19
 """Steps of runs that are held in memory at a time."""
 
-WORK = 3.0
-"""Units of work for one chain and those that come of it."""
+WORK = 2.0
+"""Units of work for one chain and those that come of it; a chain of ten thousand steps would take more, and stays."""
 
 
 def leave_out_steps(board: Board) -> None:
@@ -62,42 +60,57 @@ class Shortening:
 
     def run(self) -> Run | None:
         """The shortest run found; None where nothing can be left out. LimitReached when time is over."""
-        before, block = self._steps, self._steps // 2
-        while block and self._inputs and self._left > 0:
-            block = min(block if self._without(block) else block // 2, self._steps // 2)
+        before, place = self._steps, 0
+        candidates = self._candidates()
+        while place < len(candidates) and self._inputs:
+            some = candidates[place : place + max(16, CELLS // self._steps)]
+            lengths = self._lengths(some)
+            if lengths is None:
+                break
+            best = int(lengths.argmin())
+            place += len(some)
+            if lengths[best] < self._steps:
+                self._take(some[best], int(lengths[best]))
+                candidates, place = self._candidates(some[best][1]), 0
         if self._steps == before:
             return None
         names = list(self._inputs)
         rows = zip(*(self._inputs[name].tolist() for name in names), strict=True)
         return self._batch.run(self._batch.initial(), [dict(zip(names, row, strict=True)) for row in rows])
 
-    def _without(self, block: int) -> bool:
-        """Leave out the ``block`` steps that shorten most; False where no such block can be left out."""
-        starts = np.arange(0, self._steps - block + 1, max(1, block // PLACES))
-        best, at = self._steps, -1
-        width = max(16, CELLS // self._steps)
-        for first in range(0, len(starts), width):
-            lengths = self._lengths(starts[first : first + width], block)
-            if lengths.min() < best:
-                best, at = int(lengths.min()), int(starts[first + lengths.argmin()])
-        if at < 0:
-            return False
-        kept = np.delete(np.arange(self._steps), slice(at, at + block))[:best]
-        self._inputs = {name: values[kept] for name, values in self._inputs.items()}
-        self._steps = best
-        return True
+    def _candidates(self, most: int = 0) -> Column:
+        """Blocks of at most ``most`` steps (0: half of them) that may be left out: rows of (first step, steps)."""
+        block = min(most or self._steps, self._steps // 2)
+        found = [np.zeros((0, 2), np.int64)]
+        while block:
+            starts = np.arange(0, self._steps - block + 1, max(1, block // PLACES))
+            found.append(np.stack([starts, np.full(len(starts), block)], axis=1))
+            block //= 2
+        return np.concatenate(found)
 
-    def _lengths(self, starts: Sequence[int] | Column, block: int) -> Column:
-        """For each start the steps of the run without the ``block`` steps from there on, until all is covered."""
-        steps = self._steps - block
-        kept = np.arange(steps)[:, None]
-        kept = kept + block * (kept >= np.asarray(starts)[None, :])
-        work = steps * self._batch.nodes * (len(starts) + OVERHEAD) / PER_UNIT
+    def _take(self, candidate: Column, steps: int) -> None:
+        """Leave out one block; the first ``steps`` steps of what is left are the chain now."""
+        kept = self._kept(candidate[None, :], steps)[:, 0]
+        self._inputs = {name: values[kept] for name, values in self._inputs.items()}
+        self._steps = steps
+
+    def _kept(self, candidates: Column, steps: int) -> Column:
+        """For each candidate ``steps`` steps that are kept, an array of (step, candidate); the last one is repeated."""
+        places = np.arange(steps)[:, None]
+        found: Column = np.minimum(places + candidates[:, 1] * (places >= candidates[:, 0]), self._steps - 1)
+        return found
+
+    def _lengths(self, candidates: Column) -> Column | None:
+        """For each candidate the steps of the run without its block, until all is covered; None if no work is left."""
+        kept = self._kept(candidates, self._steps - int(candidates[:, 1].min()))
+        work = len(kept) * self._batch.nodes * (len(candidates) + OVERHEAD) / PER_UNIT
+        if work > self._left:
+            return None
         self._left -= work
         self._limits.spend(work)
         inputs = {name: values[kept] for name, values in self._inputs.items()}
         hits = self._watch.hits(self._batch.follow(self._batch.initial(), inputs, self._limits.check))
-        ends = np.zeros(len(starts), np.int64)
+        ends = np.zeros(len(candidates), np.int64)
         for goal in self._goals:
             rows = hits[goal.name]
             if goal.name == FINAL:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from chain_checks import check_run
 from cruise import INIT as RESTED
 from cruise import PROPERTIES, cruise
@@ -17,6 +18,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.limits import Limits
 from chaincover.replay.judge import Judge
+from chaincover.runs import leave_out
 from chaincover.runs.leave_out import Shortening
 from properties.goal import Goal
 
@@ -48,6 +50,23 @@ def test_idle_steps_and_detours_are_left_out() -> None:
     found = Judge(problem).chain(shorter)
     assert found is not None
     assert (found.length, found.goals) == (21, {"twenty", "back"})
+
+
+def test_a_chain_is_left_as_it_is_where_that_takes_too_much_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    ten = TIME.symbol("timer_count").Equals(TIME.constant(10))
+    problem = problem_of(timer(), [Goal("ten", at(ten, 0), None, 0)], None)
+    start = Simulator(problem.system).initial()
+    run = Simulator(problem.system).run(start, [{"timer_on": int(step > 50)} for step in range(61)])
+    chain = Judge(problem).chain(run)
+    assert chain is not None
+    limits = Limits()
+    shorter = Shortening(problem, chain, limits).run()
+    assert shorter is not None
+    assert shorter.length == 10
+    monkeypatch.setattr(leave_out, "WORK", limits.spent / 1000)
+    limits = Limits()
+    assert Shortening(problem, chain, limits).run() is None
+    assert limits.spent == 0
 
 
 def test_a_chain_that_needs_all_its_steps_stays() -> None:
