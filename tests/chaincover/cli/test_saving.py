@@ -351,7 +351,7 @@ def test_output_that_is_cut_off_is_an_error(unbuffered: str, tmp_path: Path) -> 
     code = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, resource.RLIM_INFINITY))\n"
     code += "import runpy; runpy.run_module('chaincover', run_name='__main__')"
     words = ["check", str(MODELS / "cruise"), "--compare", "0", "--json", "--no-native"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered, "PYTHONDONTWRITEBYTECODE": "1"}
     with (tmp_path / "out").open("wb") as out:
         ended = subprocess.run(
             [sys.executable, "-c", code, *words], stdout=out, stderr=subprocess.PIPE, env=environment, check=False
