@@ -57,10 +57,11 @@ class Runs:
         return [{name: int(values[step, number]) for name, values in self.inputs.items()} for step in range(steps)]
 
     def then(self, others: Runs) -> Runs:
-        """These runs, all steps of which are allowed, with ``others`` that go on from their ends."""
+        """These runs, with ``others`` that go on from their ends; what follows a step that is not allowed is not."""
         states = {name: np.concatenate([values[:-1], others.states[name]]) for name, values in self.states.items()}
         inputs = {name: np.concatenate([values, others.inputs[name]]) for name, values in self.inputs.items()}
-        return Runs(states, inputs, self.steps + others.steps, self.steps + others.valid)
+        valid = np.where(self.valid == self.steps, self.steps + others.valid, self.valid)
+        return Runs(states, inputs, self.steps + others.steps, valid)
 
     def last(self, steps: int) -> Runs:
         """Their last ``steps`` steps."""

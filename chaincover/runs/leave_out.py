@@ -67,9 +67,9 @@ class Shortening:
             block = min(block if self._without(block) else block // 2, self._steps // 2)
         if self._steps == before:
             return None
-        names = list(self._inputs)
-        rows = zip(*(self._inputs[name].tolist() for name in names), strict=True)
-        return self._batch.run(self._batch.initial(), [dict(zip(names, row, strict=True)) for row in rows])
+        inputs = {name: values[:, None] for name, values in self._inputs.items()}
+        followed = self._batch.follow(self._batch.initial(), inputs, self._limits.check)
+        return self._batch.run(self._batch.initial(), followed.run_inputs(0, self._steps))
 
     def _without(self, block: int) -> bool:
         """Leave out the ``block`` steps that shorten most; False where no such block can be left out."""

@@ -145,6 +145,7 @@ class _Population:
 
     def add(self, runs: Runs, longest: int) -> Runs:
         """Take the steps of ``runs``; these, after those before them in which a goal of ``longest`` steps may begin."""
+        runs = replace(runs, valid=np.where(self.alive, runs.valid, 0))
         joined = runs if self.tail is None else self.tail.then(runs)
         self.past.append(_Block(runs.inputs, runs.steps, self.origin))
         self.origin = np.arange(len(runs.valid))
