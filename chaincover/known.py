@@ -25,6 +25,10 @@ NOTHING = ReachGraph((), "", {}, {}, (), (), -1, 0, 0.0)
 """The K-reachability graph before any distance was asked for."""
 
 
+BOUND_UNITS = 0.25
+"""Units of work before a bound is told while there is no chain: most runs have one by then."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """The verdict of a goal that no chain covers, and how it is proved."""
@@ -273,7 +277,8 @@ class Board:
             self.known.no_chain,
         ):
             self._check()
-            self.listener.improved(self.known)
+            if self.known.chain is not None or self.known.no_chain or self.limits.spent >= BOUND_UNITS:
+                self.listener.improved(self.known)
 
     def offer(self, run: Run) -> bool:
         """Take the chain of ``run``, which starts in init, if it is the best so far; whether it is.

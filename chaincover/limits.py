@@ -57,13 +57,17 @@ class Limits:
     def __init__(
         self, seconds: float | None = None, query_limit: float | None = None, effort: float | None = None
     ) -> None:
-        self.seconds, self.query_limit, self.effort = seconds, query_limit, effort
-        self._end = None if seconds is None else min(time.monotonic() + seconds, _end_of_run)
-        self._own = 0.0
+        self.query_limit, self._own = query_limit, 0.0
+        self.allow(seconds, effort)
         self._of: Limits | None = None
         self._watched: list[Spending] = []
         self._turn = inf
         self._pause: Callable[[], None] | None = None
+
+    def allow(self, seconds: float | None, effort: float | None) -> None:
+        """``seconds`` from now on, and ``effort`` in all: what was spent before is part of it."""
+        self.seconds, self.effort = seconds, effort
+        self._end = None if seconds is None else min(time.monotonic() + seconds, _end_of_run)
 
     def watch(self, spending: Spending) -> None:
         """Count the work of ``spending`` too, from its beginning."""

@@ -12,6 +12,7 @@ where that fails (Algorithm 5); then shorter chains and higher bounds are sought
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bmc.engines import choose as choose_engine
@@ -55,16 +56,18 @@ STAGES = (
     Stage("unreachable goals", later(f"{INDUCTION}:prove_unreachable")),
 )
 
-BOUND_UNITS = 0.25
-"""Units of work before a bound is told while there is no chain: most runs have one by then."""
 
-
-def generate(problem: Problem, options: Options | None = None, listener: Listener | None = None) -> ChainResult:
+def generate(
+    problem: Problem,
+    options: Options | None = None,
+    listener: Listener | None = None,
+    stages: Sequence[Stage] = (),
+) -> ChainResult:
     """Algorithm 1: the best chain from init through the goals of ``problem`` to its final condition.
 
     ``listener`` is told of every improvement as it is found. A time limit, an interrupt or a termination gives the
     result so far, with ``stopped_by`` set. UsageError for a wrong option, InputRefused for bad names of goals,
-    CheckDisagreed if a result fails its own check.
+    CheckDisagreed if a result fails its own check. ``stages`` are asked in place of ``STAGES`` if there are any.
     """
     options = options or Options()
     options.check()
@@ -79,8 +82,6 @@ def generate(problem: Problem, options: Options | None = None, listener: Listene
         reduction, stopped_by = Reduction(problem, lambda result: result), str(error) or INTERRUPT
 
     def improved(known: Known) -> None:
-        if known.chain is None and not known.no_chain and limits.spent < BOUND_UNITS:
-            return
         listener.improved(lambda: reduction.restore(replace(result_of(board, known, ""), finished=False)))
 
     profiler = Profiler(listener, improved)
@@ -88,17 +89,17 @@ def generate(problem: Problem, options: Options | None = None, listener: Listene
     listen(engine, profiler)
     limits.watch(engine)
     board = Board(Known(reduction.problem), options, engine, limits, profiler, Judge(reduction.problem))
-    stopped_by = stopped_by or _search(board)
+    stopped_by = stopped_by or _search(board, stages or STAGES)
     result = result_of(board, board.known, stopped_by)
     result = reduction.restore(result)
     return replace(result, answered=replace(result.answered, profile=profiler.stages()))
 
 
-def _search(board: Board) -> str:
-    """Let the stages work; what stopped them early, or ''. The best chain then gets readable inputs."""
+def _search(board: Board, stages: Sequence[Stage]) -> str:
+    """Let ``stages`` work; what stopped them early, or ''. The best chain then gets readable inputs."""
     stopped_by = ""
     try:
-        take_turns(STAGES, board)
+        take_turns(stages, board)
         find_tests(board)
         board.known = replace(board.known, chain=canonical_inputs(board))
     except StepTooLarge:

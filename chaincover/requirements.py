@@ -2,26 +2,31 @@
 
 A violation is a goal like others (``properties.goal.violation``): the enumerated states tell all of them at once, else
 a solver is asked for runs of 0, 1, 2, ... steps from init and for proofs by induction, in turns with the other means.
-No chain is sought for them, and no chain waits for them.
+No chain is sought for them. A little effort for them is spent among the stages of the search for chains, the most of it
+once that has ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
+from functools import cached_property, partial
 from math import inf
+from typing import Generic, Protocol, TypeVar
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, Not, Or
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Session, Status
-from bmc.errors import LimitReached, counted
+from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.formulas.unroll import at, shift, unframed, with_terms
 from bmc.invariants.induction import Prover
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, symbols_of
+from chaincover import pipeline
 from chaincover.certificate import Certificate, EdgeFact, formula_text
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
 from chaincover.graph.enumerated import ENUMERATING, enumerate_states, enumerate_within, enumeration_of, exact_graph
@@ -35,7 +40,7 @@ from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, distinct, distinct_goals, in_turn
 from chaincover.reductions.slicing import normal_states, sliced_problem
 from chaincover.replay.judge import Judge, explained
-from chaincover.result import INTERRUPT, ChainResult, Listener, Requirements, Silent
+from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Listener, Requirements, Silent
 from chaincover.stages import Profiler, Stage, later, take_turns, wait_for
 from chaincover.weights import END, INIT
 from properties.goal import Goal, violation, violation_name
@@ -43,6 +48,19 @@ from properties.monitor import Monitor
 
 EFFORT = 1 / 12
 """The effort for all requirements in that of the run, beside that for chains and beside what these leave of it."""
+
+TIME = 0.9
+"""The part of the time for chains, where there are properties that may fail."""
+
+TURNS = {"simulate": 0.1, "leave out": 0.5}
+"""Turns among the stages of the search for chains, each before one of these (most short runs end before): what may be
+spent by its end, as a part of that effort, and beside it."""
+
+EARLY = 1.0
+"""The effort of a run, as ``--effort`` gives it, from which on these turns do not grow: chains wait for them."""
+
+EARLY_TIME = 0.5
+"""The part of the time that chains do not have, for each of these turns."""
 
 INDUCTION = 8
 """The largest k of a proof by k-induction."""
@@ -53,50 +71,138 @@ FIRST = 0.1
 QUESTION = 1
 """Units of work for one question."""
 
-
-TIME = 0.9
-"""The part of the time for chains, where there are properties that may fail."""
+ASKED = "requirements: can they fail?"
 
 
 def for_chains(problem: Problem, options: Options) -> Options:
     """``options`` with the part of the time that the search for chains may take."""
-    if options.time_limit is None or not any(goal.consequent is not None for goal in problem.goals):
+    if options.time_limit is None or not judged(problem):
         return options
     return replace(options, time_limit=TIME * options.time_limit)
 
 
-def for_requirements(options: Options, spent: float) -> Options:
-    """``options`` with the effort for requirements, where the search for chains has ``spent`` so many units of it."""
+def for_requirements(options: Options, spent: float) -> float | None:
+    """The effort for requirements, where the search for chains has ``spent`` so many units of that of ``options``."""
     if options.effort is None:
-        return options
-    left = max(0.0, options.effort - spent / UNITS)
-    return replace(options, effort=EFFORT * options.effort + left)
+        return None
+    return EFFORT * options.effort + max(0.0, options.effort - spent / UNITS)
 
 
-def decide(
-    problem: Problem, options: Options, seconds: float, tell: Callable[[str], None], runs: Iterable[Run]
-) -> Requirements:
-    """Whether runs of ``problem`` violate its properties, as far as the effort of ``options`` and ``seconds`` allow.
+def judged(problem: Problem) -> list[Goal]:
+    """The goals with a consequent."""
+    return [goal for goal in problem.goals if goal.consequent is not None]
 
-    ``runs`` from init are known. Whatever ends the search early, what was found out by then is told.
+
+class Answer(Protocol):
+    """What a search for chains answers: one, or several."""
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        """Runs from init that are known."""
+
+    @property
+    def stopped_by(self) -> str:
+        """What ended the search early, or ''."""
+
+
+T = TypeVar("T", bound=Answer)
+Heard = TypeVar("Heard", bound=Answer, contravariant=True)
+
+
+class Answered(Protocol[Heard]):
+    """The listener that a run was given, as in ``chaincover.result``, for one chain or for several."""
+
+    def __call__(self, text: str) -> None:
+        """A stage begins, or goes on."""
+
+    def improved(self, result: Callable[[], Heard]) -> None:
+        """There is a better answer."""
+
+
+class Deciding(Generic[T]):
+    """The listener of a search for chains that decides besides whether requirements can fail, and tells that with each
+    answer.
+
+    Little effort decides most of them: it is spent in turns among the ``stages`` of the search, so that whatever ends
+    the run later leaves what was found out then. What is still open has all the effort for requirements, in the end.
     """
-    goals = [goal for goal in problem.goals if goal.consequent is not None]
-    if not goals:
-        return Requirements()
-    inputs = {var.name for var in problem.system.inputs}
-    violations = _computed(problem.system, [violation(goal, inputs) for goal in goals])
-    options = replace(options, bound=None, max_length=None, overlap="allow")
-    limits = Limits(None if seconds == inf else seconds, options.query_limit, options.effort)
-    search, stopped_by = _Search(Problem(problem.system, violations, None), options, limits, Silent(tell)), ""
-    search.take(runs)
-    try:
-        if not limits.over:
-            search.run()
-    except LimitReached as error:
-        stopped_by = error.limit
-    except KeyboardInterrupt as error:
-        stopped_by = str(error) or INTERRUPT
-    return search.told(problem, goals, stopped_by)
+
+    def __init__(self, problem: Problem, options: Options, listener: Answered[T]) -> None:
+        self._problem, self._options, self._listener = problem, options, listener
+        self._whole, self._limits = Limits(options.time_limit), Limits(None, options.query_limit, 0.0)
+        self._latest: Callable[[], T] | None = None
+        self._told, self._part = Requirements(), 0.0
+
+    def __call__(self, text: str) -> None:
+        """See the protocol of listeners."""
+        self._listener(text)
+
+    def improved(self, result: Callable[[], T]) -> None:
+        """See the protocol of listeners."""
+        self._latest = result
+        self._listener.improved(lambda: replace(result(), requirements=self._told))  # type: ignore[type-var]
+
+    @cached_property
+    def _search(self) -> _Search:
+        options = replace(self._options, bound=None, max_length=None, overlap="allow")
+        return _Search(self._problem, options, self._limits, Silent(self._listener))
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages of the search for chains, and turns of requirements among them."""
+        own = {
+            name: Stage("requirements", partial(self._beside, part), for_targets=False) for name, part in TURNS.items()
+        }
+        return tuple(
+            each for stage in pipeline.STAGES for each in (*([own[stage.name]] if stage.name in own else []), stage)
+        )
+
+    def _beside(self, part: float, board: Board) -> None:
+        before = self._told.rulings
+        self.begin(part, board.say)
+        if self._told.rulings != before:
+            board.listener.improved(board.known)
+
+    def begin(self, part: float = max(TURNS.values()), tell: Callable[[str], None] | None = None) -> None:
+        """Decide what so small a part of the effort decides, unless that was done. ``tell`` is told of the stage."""
+        if part <= self._part or not judged(self._problem):
+            return
+        self._part, effort, seconds = part, self._options.effort, self._options.time_limit
+        if seconds is not None:
+            seconds = min(EARLY_TIME * (1 - TIME) * seconds, self._whole.left())
+        self._limits.allow(seconds, part * EFFORT * (EARLY if effort is None else min(EARLY, effort)))
+        if self._search.settled or self._limits.over:
+            return
+        (tell or self._listener)(ASKED)
+        with suppress(LimitReached):
+            self._search.take([] if self._latest is None else self._latest().runs)
+            self._search.run()
+        self._told = self._search.told("the search goes on")
+
+    def finish(self, found: T, spent: float) -> Requirements:
+        """The rulings, where the search for chains has ``found`` this and ``spent`` so many units of the effort.
+
+        Whatever ends that early, what was found out by then is told.
+        """
+        if not judged(self._problem):
+            return Requirements()
+        search, stopped_by = self._search, ""
+        left, effort = self._whole.left(), for_requirements(self._options, spent)
+        if found.stopped_by in CALLED_OFF:
+            left = 0.0
+        self._limits.allow(None if left == inf else left, effort and effort + self._limits.spent / UNITS)
+        ended = found.stopped_by if found.stopped_by in CALLED_OFF else "" if left else TIME_LIMIT
+        try:
+            search.take(found.runs)
+            if not self._limits.over and not search.settled:
+                self._listener(ASKED)
+                search.run()
+        except LimitReached as error:
+            ended = stopped_by = error.limit
+        except KeyboardInterrupt as error:
+            ended = stopped_by = str(error) or INTERRUPT
+        ended = ended or ("the effort" if self._limits.used_up else "")
+        return replace(search.told(ended and f"stopped by {ended}"), stopped_by=stopped_by)
 
 
 def _computed(system: TransitionSystem, goals: Sequence[Goal]) -> tuple[Goal, ...]:
@@ -229,7 +335,7 @@ class _Unrolled:
     def _reach(self, steps: int) -> None:
         """Runs of so many steps that end with an open goal."""
         length = self._board.known.problem.length
-        due = [name for name in self._asking(steps) if steps >= length(name)]
+        due = [name for name in self._asking(steps) if steps - length(name) >= self._board.least(name)]
         status = Status.SAT
         while due and status is Status.SAT:
             status = self._reached(due, steps)
@@ -265,14 +371,19 @@ STAGES = (
 
 
 class _Search:
-    """The search for violations of the properties of ``whole``, whose goals these violations are."""
+    """The search for violations of the properties of ``judged``; the goals of ``whole`` are these violations."""
 
-    def __init__(self, whole: Problem, options: Options, limits: Limits, listener: Listener) -> None:
-        self._whole, self._options, self._limits, self._listener = whole, options, limits, listener
+    def __init__(self, problem: Problem, options: Options, limits: Limits, listener: Listener) -> None:
+        inputs = {var.name for var in problem.system.inputs}
+        violations = _computed(problem.system, [violation(goal, inputs) for goal in judged(problem)])
+        whole = Problem(problem.system, violations, None)
+        self._judged, self._whole = problem, whole
+        self._options, self._limits, self._listener = options, limits, listener
         self._monitor, self._simulator = Monitor(whole.goals), Simulator(whole.system)
         self._shown: dict[str, Run] = {}
         self._reduction = Reduction(whole, lambda result: result)
         self._board: _Violations | None = None
+        self._few = False
 
     def take(self, runs: Iterable[Run]) -> None:
         """Look at ``runs`` from init, which are known."""
@@ -281,11 +392,29 @@ class _Search:
                 end = min(steps, default=run.length) + self._whole.length(name)
                 if steps and (name not in self._shown or end < self._shown[name].length):
                     self._shown[name] = Run(run.states[: end + 1], run.inputs[:end])
+                    if self._board is not None:
+                        self._see(self._board, self._shown[name])
+
+    def _see(self, board: _Violations, run: Run) -> None:
+        board.see(run, board.judge.first_steps(run))
+
+    @property
+    def settled(self) -> bool:
+        """Whether all goals are decided."""
+        return self._board is not None and self._board.settled
 
     def run(self) -> None:
-        """Decide as many goals as can be. LimitReached or KeyboardInterrupt where something ends that early."""
+        """Decide as many goals as can be, from what is known. LimitReached or KeyboardInterrupt where something ends
+        that early."""
+        board = self._board = self._board or self._begun()
+        if self._few:
+            _on_states(board)
+        elif not board.settled:
+            take_turns(STAGES, board)
+
+    def _begun(self) -> _Violations:
+        """The board, for goals that differ, of what they depend on; with the states where these are few."""
         options, limits = self._options, self._limits
-        self._listener("requirements: can they fail?")
         sliced, states = in_turn(self._whole, (distinct_goals, sliced_problem)), None
         if options.engine == ENUMERATING:
             ahead = Limits(limits.seconds, None, FIRST / UNITS)
@@ -297,25 +426,23 @@ class _Search:
             prover = Prover(engine, limits.for_query, QUESTION)
             self._reduction = in_turn(sliced.problem, (lambda _: sliced, normal_states(prover)))
         else:
-            self._reduction = sliced
+            self._reduction, self._few = sliced, True
         problem, profiler = self._reduction.problem, Profiler(self._listener, lambda known: None)
         known = Known(problem, enumerated=states)
-        self._board = board = _Violations(known, options, engine, limits, profiler, Judge(problem))
+        board = _Violations(known, options, engine, limits, profiler, Judge(problem))
         for run in self._shown.values():
-            board.see(run, board.judge.first_steps(run))
-        if states is not None:
-            _on_states(board)
-        elif not board.settled:
-            take_turns(STAGES, board)
+            self._see(board, run)
+        return board
 
-    def told(self, problem: Problem, goals: Sequence[Goal], ended: str) -> Requirements:
-        """The rulings on ``goals`` of ``problem``, and what they rest on; ``ended``: what ended the search early."""
+    def told(self, ended: str) -> Requirements:
+        """The rulings on all goals that are judged, and what they rest on; ``ended`` says why some are open, or is
+        ''."""
+        problem, goals = self._judged, judged(self._judged)
         if self._board is None:
-            return Requirements(tuple(self._ruling(problem, goal, None, ended) for goal in goals), None, ended)
+            return Requirements(tuple(self._ruling(problem, goal, None, ended) for goal in goals), None)
         board, reduction = self._board, self._reduction
         result = reduction.restore(result_of(board, replace(board.known, chain=None), ""))
-        by = ended or ("the effort" if self._limits.used_up else "")
-        rulings = tuple(self._ruling(problem, goal, result, by) for goal in goals)
+        rulings = tuple(self._ruling(problem, goal, result, ended) for goal in goals)
         states = board.known.enumerated
         invariants = [each for each in board.known.problem.system.invariants if each.proved and states is None]
         certificate = Certificate(
@@ -338,17 +465,20 @@ class _Search:
             unreachable=tuple(violation_name(ruling.goal) for ruling in rulings if ruling.status == NEVER_VIOLATED),
             acceleration=board.accelerated,
         )
-        return Requirements(rulings, certificate, ended, self._limits.spent)
+        return Requirements(rulings, certificate, effort=self._limits.spent)
 
     def _ruling(self, problem: Problem, goal: Goal, result: ChainResult | None, ended: str) -> Ruling:
         name, run, least, why = violation_name(goal.name), self._shown.get(violation_name(goal.name)), 0, ""
         if result is not None and self._board is not None:
             verdict = next(each for each in result.verdicts if each.goal == name)
+            if verdict.status == UNREACHABLE and run is not None:
+                raise CheckDisagreed(f"a run violates {goal.name}, which was proved to be impossible")
             if verdict.status == UNREACHABLE:
                 return Ruling(goal.name, NEVER_VIOLATED, verdict.detail.replace("covers it", "violates it"))
             run = result.tests.get(name, run)
             least = self._board.least(distinct(self._whole.goals)[1].get(name, name))
-            why = f"no run violates it in fewer than {counted(least + self._whole.length(name), 'step')}"
+            fewest = least + self._whole.length(name)
+            why = f"no run violates it in fewer than {counted(fewest, 'step')}" if fewest else ""
         if run is not None:
             chosen = {name: run.states[0][name] for name in problem.system.chosen}
             played = self._simulator.run(self._simulator.initial(chosen), run.inputs)
@@ -359,4 +489,4 @@ class _Search:
                 said = f"a {'shortest ' if shortest else ''}run of {counted(run.length, 'step')} violates it"
                 return Ruling(goal.name, CAN_FAIL, said, failure)
             why = "only with other start values of what init leaves open a run is known that violates it"
-        return Ruling(goal.name, UNDECIDED, "; ".join(filter(None, (why, ended and f"stopped by {ended}"))))
+        return Ruling(goal.name, UNDECIDED, "; ".join(filter(None, (why, ended))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
@@ -127,6 +127,11 @@ class ChainResult:
     def complete(self) -> bool:
         """Whether there is a chain, and it covers every goal."""
         return self.chain is not None and all(verdict.status == COVERED for verdict in self.verdicts)
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        """The runs from init that are known: that of the chain, and the tests."""
+        return [*([] if self.chain is None else [self.chain.run]), *self.tests.values()]
 
     @property
     def uncoverable(self) -> frozenset[str]:

@@ -26,7 +26,7 @@ from chaincover.cli.options import (
     search_options,
     shown_options,
 )
-from chaincover.cli.progress import Answers, Progress, Saving, described, goals_covered
+from chaincover.cli.progress import Answers, Progress, Saving, can_fail, described, goals_covered
 from chaincover.formats import chain_file
 from chaincover.formats.output import CannotWrite, prepare_folder, to_json, write_texts
 from chaincover.limits import Limits
@@ -109,7 +109,7 @@ def generate_chain(run: Run, find: Find) -> int:
     answers = Answers[ChainResult](
         write=lambda best: _write(run, best, results.chain_document(controller, best, False)),
         described=described,
-        chains=lambda best: best.chain,
+        chains=lambda best: (best.chain, best.requirements.rulings),
     )
     saving = Saving(progress, answers)
     with saving.kept(run.folder), progress.stage("search"):
@@ -253,7 +253,7 @@ def generate_chains(run: Run) -> int:
     answers = Answers[SeveralChains](
         write=lambda best: _write_chains(run, best, [None] * len(best.results), finished=False),
         described=several_described,
-        chains=lambda best: [result.chain for result in best.results],
+        chains=lambda best: ([result.chain for result in best.results], best.requirements.rulings),
     )
     saving = Saving(run.progress, answers)
     with saving.kept(run.folder), run.progress.stage("search"):
@@ -290,7 +290,7 @@ def several_described(found: SeveralChains) -> str:
     chains = counted(len(found.results), "chain")
     steps = f"{counted(found.length, 'step')} in all"
     proved = f"none below {found.bounds.lower}" if found.bounds.lower else "no lower bound yet"
-    return f"{goals_covered(found.verdicts)} by {chains} of {steps}, {proved}"
+    return f"{goals_covered(found.verdicts)} by {chains} of {steps}, {proved}{can_fail(found.requirements)}"
 
 
 def summary(run: Run, found: SeveralChains, finished: bool = True, no_step: DeadEnd | None = None) -> dict[str, Any]:

@@ -20,14 +20,23 @@ from bmc.native.build import find_compiler
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED, Verdict
 from chaincover.cli.main import tell
-from chaincover.result import ChainResult
+from chaincover.result import ChainResult, Requirements
 
 WIDTH = 118
 """Characters of the line that replaces itself on a terminal."""
 
 
 def described(result: ChainResult) -> str:
-    """The best answer so far in a line: goals covered, length in hand, lower bound and gap."""
+    """The best answer so far in a line: goals covered, length in hand, lower bound and gap, and what can fail."""
+    return _of_chain(result) + can_fail(result.requirements)
+
+
+def can_fail(found: Requirements) -> str:
+    """How many requirements can fail, after what else is told in a line; '' where none is known to."""
+    return f"; {counted(len(found.failures), 'requirement')} can fail" if found.failures else ""
+
+
+def _of_chain(result: ChainResult) -> str:
     bounds, goals = result.bounds, goals_covered(result.verdicts)
     if result.chain is None:
         return f"{goals}; no chain yet" + (

@@ -15,8 +15,8 @@ from chaincover.options import Options
 from chaincover.partition.set_cover import part_of, sets_of_goals, share_of, within
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.requirements import decide, for_chains, for_requirements
-from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent
+from chaincover.requirements import Deciding, for_chains
+from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent
 from chaincover.verdicts import listed, own_test
 
 if TYPE_CHECKING:
@@ -69,19 +69,17 @@ def _generate(
 ) -> ChainResult:
     """A chain for all goals with a ``share`` of time and effort; if ``wanted``, one for most of them with the rest.
 
-    Last it is decided whether requirements can fail.
+    Besides it is decided whether requirements can fail.
     """
     options.check()
-    problem, whole = replace(problem, overlap=options.overlap), Limits(options.time_limit)
-    chains = for_chains(problem, options)
+    problem = replace(problem, overlap=options.overlap)
+    deciding, chains = Deciding(problem, options, listener), for_chains(problem, options)
     limits = Limits(chains.time_limit, options.query_limit, options.effort)
-    found = generate(problem, within(chains, part_of(limits, share)), listener)
+    found = generate(problem, within(chains, part_of(limits, share)), deciding, deciding.stages)
     limits.spend(found.answered.effort)
     if not _covered(found) >= {*_open(found)}:
-        found = _Most(problem, chains, limits, found, listener).run(wanted)
-    runs = [*([] if found.chain is None else [found.chain.run]), *found.tests.values()]
-    seconds = 0.0 if found.stopped_by in CALLED_OFF else whole.left()
-    decided = decide(problem, for_requirements(options, limits.spent), seconds, listener, runs)
+        found = _Most(problem, chains, limits, found, deciding).run(wanted)
+    decided = deciding.finish(found, limits.spent)
     answered = replace(found.answered, effort=limits.spent + decided.effort)
     stopped_by = found.stopped_by or decided.stopped_by
     return replace(found, options=options, answered=answered, requirements=decided, stopped_by=stopped_by)
@@ -92,7 +90,7 @@ class _Most:
     found later is better than what was found before."""
 
     def __init__(
-        self, problem: Problem, options: Options, limits: Limits, whole: ChainResult, listener: Listener
+        self, problem: Problem, options: Options, limits: Limits, whole: ChainResult, listener: Deciding[ChainResult]
     ) -> None:
         self._problem, self._options, self._limits, self._listener = problem, options, limits, listener
         self._whole = self._best = whole
@@ -126,6 +124,7 @@ class _Most:
         """Search for the chain that covers most goals; the limit that kept the sets of goals from being found, or
         ''."""
         exact, limit = None, ""
+        self._listener.begin()
         try:
             self._listener("most goals: the largest set of goals that one run covers")
             least = max(1, len(_covered(self._best)))

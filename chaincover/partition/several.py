@@ -35,8 +35,8 @@ from chaincover.partition.set_cover import Distribution, RunsInHand, minimal_set
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import distinct
-from chaincover.requirements import decide, for_chains, for_requirements
-from chaincover.result import BY, CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Requirements, Silent
+from chaincover.requirements import Deciding, for_chains
+from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Requirements, Silent
 from chaincover.verdicts import own_test
 from chaincover.work.workers import choose as choose_workers
 from chaincover.work.workers import pack, unpack
@@ -82,6 +82,11 @@ class SeveralChains:
         """Steps of all chains together."""
         return total(self.results)
 
+    @property
+    def runs(self) -> Sequence[Run]:
+        """The runs from init that are known: those of the chains, and the tests."""
+        return [*(result.chain.run for result in self.results if result.chain is not None), *self.tests.values()]
+
 
 class Listener(Protocol):
     """As for one chain; every better set of chains is told as soon as it is known."""
@@ -107,12 +112,11 @@ def generate_several(
     """
     options, listener = options or Options(), listener or Silent()
     options.check()
-    problem, limits = replace(problem, overlap=options.overlap), Limits(options.time_limit)
-    search = _Several(problem, for_chains(problem, options), listener)
+    problem = replace(problem, overlap=options.overlap)
+    deciding = Deciding(problem, options, listener)
+    search = _Several(problem, for_chains(problem, options), deciding)
     found = search.run()
-    runs = [*(result.chain.run for result in found.results if result.chain is not None), *found.tests.values()]
-    seconds = 0.0 if found.stopped_by in CALLED_OFF else limits.left()
-    decided = decide(problem, for_requirements(options, search.spent), seconds, listener, runs)
+    decided = deciding.finish(found, search.spent)
     results = tuple(replace(result, options=options) for result in found.results)
     return replace(found, results=results, requirements=decided, stopped_by=found.stopped_by or decided.stopped_by)
 
@@ -154,7 +158,7 @@ class _Several:
     Goals that the same runs cover are one: only the first of each kind is in ``_kinds``.
     """
 
-    def __init__(self, problem: Problem, options: Options, listener: Listener) -> None:
+    def __init__(self, problem: Problem, options: Options, listener: Deciding[SeveralChains]) -> None:
         problem.check_names()
         self._problem, self._options, self._listener = problem, options, listener
         self._limits = Limits(options.time_limit, options.query_limit, options.effort)
@@ -196,6 +200,7 @@ class _Several:
         if whole.chain is not None and not self._left(self._best.covered):
             self._prove(whatever_k=True)
             return
+        self._listener.begin()
         self._conflicts = pairs_apart(whole, self._left())
         self._cover_the_rest()
         possible = self._left()
@@ -364,8 +369,8 @@ class _Several:
 
     def _one(self, names: Sequence[str], share: float) -> ChainResult:
         """The best chain for the goals ``names``, with a share of what is left of time and effort."""
-        own = share_of(self._options, self._limits, share)
-        return self._counted(generate(self._expanded(names), own, _Growing(self._listener, self._with_more)))
+        own, listener = share_of(self._options, self._limits, share), _Growing(self._listener, self._with_more)
+        return self._counted(generate(self._expanded(names), own, listener, self._listener.stages))
 
     def _with_more(self, found: ChainResult) -> SeveralChains:
         """What is known now, while the search for one more chain goes on that has ``found`` this so far."""

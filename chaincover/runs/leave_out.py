@@ -74,9 +74,9 @@ class Shortening:
                 candidates, place = self._candidates(some[best][1]), 0
         if self._steps == before:
             return None
-        names = list(self._inputs)
-        rows = zip(*(self._inputs[name].tolist() for name in names), strict=True)
-        return self._batch.run(self._batch.initial(), [dict(zip(names, row, strict=True)) for row in rows])
+        inputs = {name: values[:, None] for name, values in self._inputs.items()}
+        followed = self._batch.follow(self._batch.initial(), inputs, self._limits.check)
+        return self._batch.run(self._batch.initial(), followed.run_inputs(0, self._steps))
 
     def _candidates(self, most: int = 0) -> Column:
         """Blocks of at most ``most`` steps (0: half of them) that may be left out: rows of (first step, steps)."""

@@ -8,7 +8,7 @@ from machines import fork
 
 from bmc.errors import CheckDisagreed
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.known import Board, Known, Proof, Reason
+from chaincover.known import BOUND_UNITS, Board, Known, Proof, Reason
 from chaincover.options import Options
 
 LEFT, RIGHT = 0, 1
@@ -100,6 +100,9 @@ def test_no_chain_is_as_short_as_was_asked_for() -> None:
 
 def test_bounds_rise_and_the_best_proof_stays() -> None:
     board, kept = board_of(fork(stuck=False))
+    board.prove(order_bound=2, basis="by order")
+    assert kept.known == [], "most runs have a chain soon"
+    board.limits.spend(BOUND_UNITS)
     board.prove(order_bound=3, basis="by order")
     board.prove(searched=2, states=9, basis="by search")
     assert (board.known.lower, board.known.proof.basis) == (3, "by order")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import inf
 
 import pytest
 from drawn_seeds import seeds
+from listeners import Told
 from problems import problem_of
-from pysmt.shortcuts import BV, TRUE, Equals, Not
+from pysmt.shortcuts import BV, TRUE, Equals, Ite, Not
 from random_systems import RandomCase, random_case
 
 from benchmarks.generated.reference import Reference
@@ -18,17 +18,25 @@ from bmc.formulas.unroll import framed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover import requirements
-from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED
+from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, Bounds
+from chaincover.known import NOTHING
 from chaincover.limits import UNITS
 from chaincover.options import Options
 from chaincover.partition.maximum_coverage import generate_all_or_most, generate_most
 from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.problem import Problem
 from chaincover.replay.judge import explained
-from chaincover.requirements import decide
-from chaincover.result import ChainResult, Requirements
+from chaincover.requirements import Deciding
+from chaincover.result import ChainResult, Requirements, Silent
 from properties.goal import Goal, violation
 from properties.monitor import Monitor
+
+
+def decide(problem: Problem, options: Options | None = None, runs: Sequence[Run] = ()) -> Requirements:
+    """What is decided where the search for chains has found no more than ``runs``."""
+    tests = {str(number): run for number, run in enumerate(runs)}
+    found = ChainResult(None, (), Bounds(0, None, ""), None, NOTHING, Options(), tests=tests)
+    return Deciding[ChainResult](problem, options or Options(), Silent()).finish(found, 0.0)
 
 
 def with_consequents(case: RandomCase) -> Problem:
@@ -97,7 +105,7 @@ def check(problem: Problem, found: Requirements, right: dict[str, int | None]) -
 def test_enumerated_states_decide_all(seed: int) -> None:
     problem = with_consequents(random_case(seed, longest=2))
     right = shortest_violations(problem)
-    found = decide(problem, Options(), inf, lambda text: None, ())
+    found = decide(problem)
     check(problem, found, right)
     assert [(r.status, r.failure.step if r.failure else None) for r in found.rulings] == [
         (NEVER_VIOLATED if first is None else CAN_FAIL, first) for first in right.values()
@@ -111,7 +119,7 @@ def test_a_solver_is_never_wrong_and_finds_all_violations(seed: int) -> None:
     """Whatever has a violation is found; that there is none may be beyond induction, and is then left open."""
     problem = with_consequents(random_case(seed, longest=2))
     right = shortest_violations(problem)
-    found = decide(problem, Options(engine="sat", effort=0.04), inf, lambda text: None, ())
+    found = decide(problem, Options(engine="sat", effort=0.04))
     check(problem, found, right)
     assert all(r.status == CAN_FAIL for r in found.rulings if right[r.goal] is not None)
 
@@ -136,7 +144,7 @@ def statuses(found: Requirements) -> dict[str, str]:
 
 def test_a_failure_names_values_and_what_else_held() -> None:
     problem = problem_of(SYSTEM, GOALS, None)
-    found = decide(problem, Options(), inf, lambda text: None, ())
+    found = decide(problem)
     assert statuses(found) == {"lights": NEVER_VIOLATED, "dark": CAN_FAIL, "six": CAN_FAIL}
     dark, six = found.failures
     assert [(v.variable, v.step, v.actual, v.expected) for v in dark.values] == [("lamp", 1, "1", "0")]
@@ -163,7 +171,7 @@ def test_a_known_run_is_told_where_no_time_is_left() -> None:
     """Whether it is the shortest one is then not known; what no run shows is undecided."""
     problem = problem_of(SYSTEM, GOALS, None)
     run = Simulator(SYSTEM).run({"lamp": 0, "count": 0}, [{"push": 0}, {"push": 1}, {"push": 0}])
-    found = decide(problem, Options(), 0.0, lambda text: None, [run])
+    found = decide(problem, Options(time_limit=1e-9), [run])
     assert statuses(found) == {"lights": UNDECIDED, "dark": CAN_FAIL, "six": UNDECIDED}
     assert (found.failures[0].run.length, found.failures[0].shortest) == (2, False)
     assert found.certificate is None
@@ -186,11 +194,11 @@ def test_values_that_init_leaves_open_make_no_finding() -> None:
     kept = StateVariable("kept", BOOLEAN, None, BOOLEAN.symbol("kept"))
     system = TransitionSystem("open", (kept,), (PUSH,))
     goal = Goal("off", PUSHED, Not(framed(kept.symbol, 1)), 1)
-    found = decide(problem_of(system, (goal,), None), Options(), inf, lambda text: None, ())
+    found = decide(problem_of(system, (goal,), None))
     assert statuses(found) == {"off": UNDECIDED}
     assert "open" in found.rulings[0].detail
     chosen = replace(system, chosen=("kept",))
-    found = decide(problem_of(chosen, (goal,), None), Options(), inf, lambda text: None, ())
+    found = decide(problem_of(chosen, (goal,), None))
     assert statuses(found) == {"off": CAN_FAIL}
 
 
@@ -203,7 +211,7 @@ def test_the_last_step_of_a_run_need_not_be_allowed_to_go_on() -> None:
     """A violation in the state after which no step is allowed is one, and a chain's end plays no part in it."""
     stuck = replace(SYSTEM, input_constraint=Not(Equals(COUNT.symbol, BV(3, 3))))
     goal = Goal("three", TRUE(), Not(Equals(framed(COUNT.symbol, 0), BV(3, 3))), 0)
-    found = decide(problem_of(stuck, (goal,), None), Options(), inf, lambda text: None, ())
+    found = decide(problem_of(stuck, (goal,), None))
     assert isinstance(found.failures[0].run, Run)
     assert found.failures[0].run.length == 3
 
@@ -226,6 +234,60 @@ def test_requirements_have_the_effort_that_chains_leave(search: Callable[..., Ch
 
 def test_effort_that_chains_used_up_is_not_there_for_requirements() -> None:
     share = requirements.EFFORT * 2
-    given = [requirements.for_requirements(Options(effort=2.0), spent).effort for spent in (0, UNITS, 2 * UNITS, 500)]
+    given = [requirements.for_requirements(Options(effort=2.0), spent) for spent in (0, UNITS, 2 * UNITS, 500)]
     assert given == [share + 2, share + 1, share, share]
-    assert requirements.for_requirements(Options(effort=None), 500).effort is None
+    assert requirements.for_requirements(Options(effort=None), 500) is None
+
+
+LINE = ValueType("line", 6)
+FAR = StateVariable("far", LINE, LINE.constant(0), Ite(PUSH.symbol, LINE.symbol("far") + BV(1, 6), LINE.symbol("far")))
+WIDE = (
+    Goal("lights", PUSHED, LIT, 1),
+    Goal("five", Equals(framed(FAR.symbol, 0), BV(5, 6)), Equals(framed(FAR.symbol, 0), BV(6, 6)), 0),
+    Goal("free", Equals(framed(FAR.symbol, 0), BV(40, 6)), None, 0),
+)
+"""By a solver; *lights* and *five* are decided by few questions, the chain of 40 steps and its bound by many."""
+
+
+@pytest.mark.parametrize("options", [Options(), Options(time_limit=500.0), Options(effort=None)])
+@pytest.mark.parametrize("search", [generate_all_or_most, generate_most, generate_several])
+@pytest.mark.parametrize("stage", ["simulate: ", "graph: "])
+def test_what_is_decided_early_stays_where_the_search_for_chains_is_stopped(
+    stage: str, search: Callable[..., ChainResult | SeveralChains], options: Options
+) -> None:
+    """Nothing is asked any more after the interrupt."""
+    problem, told = problem_of(replace(SYSTEM, state=(LAMP, FAR)), WIDE, None), Told(stage)
+    found = search(problem, replace(options, engine="sat"), told)
+    assert (found.stopped_by, told.texts[-1][: len(stage)]) == ("interrupt", stage)
+    assert statuses(found.requirements) == {"lights": NEVER_VIOLATED, "five": CAN_FAIL}
+    assert [(failure.run.length, failure.shortest) for failure in found.requirements.failures] == [(5, True)]
+    assert found.requirements.certificate is not None
+    assert told.results[-1].requirements.rulings == found.requirements.rulings
+
+
+def test_what_is_decided_is_told_at_once() -> None:
+    """There is nothing else to tell yet: neither a chain nor a bound."""
+    problem, told = problem_of(replace(SYSTEM, state=(LAMP, FAR)), WIDE, None), Told("simulate: ")
+    generate_all_or_most(problem, Options(engine="sat"), told)
+    (only,) = told.results
+    assert (only.chain, only.finished, only.bounds.lower) == (None, False, 0)
+    assert statuses(only.requirements) == {"lights": NEVER_VIOLATED, "five": CAN_FAIL}
+
+
+def test_an_interrupt_of_the_first_turn_leaves_what_is_known() -> None:
+    problem, told = problem_of(replace(SYSTEM, state=(LAMP, FAR)), WIDE, None), Told("requirements: runs of few steps")
+    found = generate_all_or_most(problem, Options(engine="sat"), told)
+    assert found.stopped_by == "interrupt"
+    assert statuses(found.requirements) == {"lights": UNDECIDED, "five": UNDECIDED}
+    assert "stopped by interrupt" in {ruling.detail for ruling in found.requirements.rulings}
+
+
+def test_what_is_open_has_the_whole_effort_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns that decide nothing take nothing away from it; a chain of one step is found at once."""
+    problem = problem_of(replace(SYSTEM, state=(LAMP, TICKS)), (LATE,), None)
+    options = Options(engine="sat", effort=0.001)
+    right = generate_all_or_most(problem, options).requirements
+    monkeypatch.setattr(requirements, "TURNS", {"simulate": 0.001, "leave out": 0.002})
+    found = generate_all_or_most(problem, options).requirements
+    assert found.rulings == right.rulings
+    assert [(failure.run.length, failure.shortest) for failure in found.failures] == [(21, True)]

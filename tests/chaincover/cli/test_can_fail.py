@@ -105,6 +105,34 @@ def test_a_longer_run_is_not_the_shortest(tmp_path: Path) -> None:
     assert not wrong(tmp_path, document)
 
 
+@needs_compiler
+@pytest.mark.parametrize(
+    ("stage", "several"), [("random.random_runs", ()), ("leave_out.leave_out_steps", ("--several",))]
+)
+def test_what_is_found_out_before_a_run_is_stopped_is_on_disk_and_told(
+    stage: str, several: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One is stopped before there is any chain. What was on disk before says the same, and is verified, too."""
+    name, before = "chains.json" if several else "chain.json", []
+
+    def stopped(board: object) -> None:
+        before.append((tmp_path / "out" / name).read_text())
+        raise KeyboardInterrupt("terminated")
+
+    monkeypatch.setattr(f"chaincover.runs.{stage}", stopped)
+    ended = generated(tmp_path, "--engine", "sat", *several)
+    assert ended.code == 143
+    told = [line for line in ended.out.splitlines() if line.startswith(("FINDING", "requirements"))]
+    assert told[0].startswith("FINDING: one can fail: at step 3 of a shortest run of 4 steps; ")
+    assert told[-1] == "requirements: 1 can fail, 2 never violated, proved"
+    assert (tmp_path / "out" / "violation-one.csv").exists()
+    document, early = json.loads((tmp_path / "out" / name).read_text()), json.loads(before[-1])
+    assert (early["finished"], early["requirements"]) == (False, document["requirements"])
+    for each in (document,) if several else (document, early):  # chains beside chains.json were written later
+        checks = verified(tmp_path, each, name)
+        assert (checks["code"], checks["can fail"], checks["never violated"]) == (1, "finding", "holds")
+
+
 UNDECIDED = {"ruling": "undecided"} | dict.fromkeys(("shortest", "step", "test")) | {"values": [], "held": []}
 NAMES = ("violations", "can fail", "never violated", "undecided")
 

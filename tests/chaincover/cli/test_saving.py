@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from chaincover.options import Options
 from chaincover.partition import maximum_coverage
 from chaincover.problem import Problem
 from chaincover.result import ChainResult, Listener
+from chaincover.stages import Stage
 
 CRUISE = MODELS / "cruise"
 
@@ -179,8 +180,8 @@ def test_a_termination_before_the_search_leaves_a_result(tmp_path: Path) -> None
 def test_a_fault_after_the_first_chain_leaves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     search = pipeline.generate
 
-    def crashes(problem: Problem, options: Options, listener: Listener) -> ChainResult:
-        result = search(problem, options, listener)
+    def crashes(problem: Problem, options: Options, listener: Listener, stages: Sequence[Stage]) -> ChainResult:
+        result = search(problem, options, listener, stages)
         listener.improved(lambda: replace(result, stopped_by=""))
         raise RuntimeError("the solver is gone")
 
@@ -350,7 +351,7 @@ def test_output_that_is_cut_off_is_an_error(unbuffered: str, tmp_path: Path) -> 
     code = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, resource.RLIM_INFINITY))\n"
     code += "import runpy; runpy.run_module('chaincover', run_name='__main__')"
     words = ["check", str(MODELS / "cruise"), "--compare", "0", "--json", "--no-native"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered, "PYTHONDONTWRITEBYTECODE": "1"}
     with (tmp_path / "out").open("wb") as out:
         ended = subprocess.run(
             [sys.executable, "-c", code, *words], stdout=out, stderr=subprocess.PIPE, env=environment, check=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -34,6 +35,7 @@ from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.result import ChainResult
+from chaincover.stages import Stage
 from chaincover.weights import ReachGraph
 from properties.goal import Goal
 
@@ -83,9 +85,9 @@ def test_a_goal_whose_share_of_the_limits_is_too_small_is_no_conflict(monkeypatc
     goals = tuple(at_places(name, value) for name, value in (("a", 1), ("b", 2), ("c", 3)))
     asked: list[tuple[str, ...]] = []
 
-    def limited(problem: Problem, options: Options, listener: Told) -> ChainResult:
+    def limited(problem: Problem, options: Options, listener: Told, stages: Sequence[Stage] = ()) -> ChainResult:
         asked.append(problem.names)
-        result = pipeline.generate(problem, options, listener)
+        result = pipeline.generate(problem, options, listener, stages)
         again = asked.count(problem.names) > 1
         return replace(result, chain=None, stopped_by="time limit") if again else result
 
@@ -129,9 +131,9 @@ def test_fewest_is_not_claimed_at_all_while_a_goal_is_left_open(status: str, mon
     system = tree({0: (1, 2, 3), 1: (1,), 2: (2,), 3: (3,)})
     goals = tuple(at_places(name, value) for name, value in (("a", 1), ("b", 2), ("open", 3)))
 
-    def leaves_open(problem: Problem, options: Options, listener: Told) -> ChainResult:
+    def leaves_open(problem: Problem, options: Options, listener: Told, stages: Sequence[Stage] = ()) -> ChainResult:
         decided = [name for name in problem.names if name != "open"]
-        result = pipeline.generate(problem.of(decided or ["open"]), options, listener)
+        result = pipeline.generate(problem.of(decided or ["open"]), options, listener, stages)
         return result if decided else replace(result, chain=None, verdicts=(Verdict("open", status),))
 
     monkeypatch.setattr(several, "generate", leaves_open)

@@ -6,6 +6,7 @@ import pytest
 from chain_checks import check_run
 from cruise import INIT as RESTED
 from cruise import PROPERTIES, cruise
+from drawn_seeds import seeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import problem_of
@@ -14,6 +15,7 @@ from random_systems import random_case
 
 from bmc.explicit.batch import Batch
 from bmc.formulas.unroll import at
+from bmc.system.hold import hold
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.limits import Limits
@@ -98,6 +100,22 @@ def test_what_is_left_covers_the_same_goals_where_the_judge_takes_it(seed: int, 
             assert chain.goals <= found.goals
         if found is not None:
             check_run(case.system, problem.of(found.goals).goals, case.final, overlap, found.run)
+
+
+@seeds(30)
+def test_inputs_are_held_where_fewer_steps_are_left(seed: int) -> None:
+    """Steps may be left out from the middle of a held one on: the inputs after them are those that are held."""
+    case = random_case(seed)
+    problem = problem_of(hold(case.system, 2), case.goals, None)
+    batch = Batch(problem.system, seed=seed)
+    runs = batch.draw(batch.initial(), 20, 30)
+    for number in range(20):
+        chain = Judge(problem).chain(batch.run(batch.initial(), runs.run_inputs(number, int(runs.valid[number]))))
+        shorter = None if chain is None else Shortening(problem, chain, Limits()).run()
+        if chain is not None and shorter is not None:
+            found = Judge(problem).chain(shorter)
+            assert found is not None
+            assert chain.goals <= found.goals
 
 
 def test_the_same_chain_gives_the_same_run() -> None:

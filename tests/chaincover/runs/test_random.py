@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from chain_checks import check_run
@@ -68,6 +70,19 @@ def test_inputs_that_change_slowly_go_far() -> None:
     assert all(Monitor(goals).covered(run).values())
     simulator = Simulator(system)
     assert simulator.valid_part(run).length == run.length
+
+
+@pytest.mark.parametrize("most", [3, 40])
+def test_runs_that_ended_stay_ended_while_others_wait(most: int) -> None:
+    """The sensor rises or falls by at most so much: most draws end a run, and what follows is no run."""
+    system = sensor()
+    before, now = TEMPERATURE.symbol("sensor_seen"), TEMPERATURE.symbol("sensor_now")
+    near = And((now + TEMPERATURE.constant(most)).BVUGE(before), (before + TEMPERATURE.constant(most)).BVUGE(now))
+    system = replace(system, input_constraint=And(system.input_constraint, near))
+    goals = [Goal("hot", TEMPERATURE.constant(2000).BVULT(framed(now, 0)), None, 1)]
+    simulator = Simulator(system)
+    for run in RandomRuns(Problem(system, tuple(goals), None), Limits()).runs():
+        assert simulator.valid_part(run).length == run.length
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)

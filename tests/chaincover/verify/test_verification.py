@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,8 @@ from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.report import documents as results
-from chaincover.requirements import decide
+from chaincover.requirements import Deciding
+from chaincover.result import ChainResult, Silent
 
 needs_compiler = pytest.mark.needs_compiler
 
@@ -223,7 +223,7 @@ def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_pat
         problem = Problem(controller.system, controller.goals, controller.final)
         result = generate(problem, options)
         assert result.certificate is not None
-        result = replace(result, requirements=decide(problem, options, inf, lambda text: None, ()))
+        result = replace(result, requirements=Deciding[ChainResult](problem, options, Silent()).finish(result, 0.0))
         document = results.chain_document(controller, result)
         document["certificate"] = as_data(result.certificate)
     outcome = verify(document, tmp_path, MODELS / model)
