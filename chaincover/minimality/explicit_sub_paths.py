@@ -7,6 +7,8 @@ length: a run is followed breadth first, and at every state it is tried to begin
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -195,23 +197,76 @@ class _BreadthFirst:
         return False
 
 
+class _LegByLeg:
+    """The search for ``path`` where each goal is one state: a shortest way from each node to the next, one by one.
+
+    Else as ``_BreadthFirst``, which looks for each of them.
+    """
+
+    def __init__(self, goals: EnumeratedGoals, path: Path, final: Column | None) -> None:
+        self._goals, self._legs, self._final = goals, list(pairwise(path)), final
+        self._ways: list[tuple[int, list[int]]] = []
+        self._search = _BreadthFirst(goals, self._legs[0], None)
+        self._steps = self._work = 0
+        self.length, self.over = -1, False
+
+    @property
+    def work(self) -> int:
+        """See ``_BreadthFirst``."""
+        return self._work + self._search.work
+
+    @property
+    def depth(self) -> int:
+        """See ``_BreadthFirst``."""
+        return self._steps + self._search.depth
+
+    def needs_work(self, most: int) -> bool:
+        """See ``_BreadthFirst``."""
+        return not self.over and self.depth <= most
+
+    def go_on(self, most: int, work: float) -> None:
+        """See ``_BreadthFirst``."""
+        until = self.work + work
+        while self.needs_work(most) and self.work < until:
+            self._search.go_on(most - self._steps, until - self.work)
+            if self._search.length >= 0:
+                self._arrive()
+            else:
+                self.over = self._search.over
+
+    def choices(self) -> tuple[int, list[int]]:
+        """See ``_BreadthFirst``."""
+        return self._ways[0][0], [choice for _, way in self._ways for choice in way]
+
+    def _arrive(self) -> None:
+        """Take the way to the next node, and go on from there."""
+        self._ways.append(self._search.choices())
+        self._steps += self._search.length
+        self._work += self._search.work
+        if len(self._ways) == len(self._legs):
+            self.length, self.over = self._steps, True
+        else:
+            leg = self._legs[len(self._ways)]
+            self._search = _BreadthFirst(self._goals, leg, self._final if leg[-1] == FINAL else None)
+
+
 class ExplicitSubPaths:
     """Least lengths of sub-paths of node names. Up to ``most`` steps are followed for one question, and ``limits`` are
-    told of them."""
+    told of them. Where each goal is one state, the ways between two of them are questions of their own."""
 
     def __init__(self, problem: Problem, graph: StateGraph, limits: Limits, most: float = WORK) -> None:
         self._problem, self._graph, self._limits, self._work = problem, graph, limits, most
         self._goals = EnumeratedGoals(problem, graph, limits.check)
         self._final = None if problem.final is None else states_in(graph, problem.final)
-        self._searches: dict[Path, _BreadthFirst] = {}
-        self.work = 0
+        self._searches: dict[Path, _BreadthFirst | _LegByLeg] = {}
+        self.work = self._questions = 0
 
     @property
     def cheap(self) -> bool:
         """Whether the questions so far took little work on average."""
-        return self.work <= CHEAP * max(1, len(self._searches))
+        return self.work <= CHEAP * max(1, self._questions)
 
-    @property
+    @cached_property
     def single_states(self) -> bool:
         """Whether each goal is one state: then exact distances add up along every order."""
         goals = self._problem.goals
@@ -239,11 +294,14 @@ class ExplicitSubPaths:
             return Status.SAT, run_of(self._problem.system, self._graph, *search.choices())
         return (Status.UNSAT if search.over or search.depth > steps else Status.UNKNOWN), None
 
-    def _searched(self, path: Path, most: int) -> _BreadthFirst:
+    def _searched(self, path: Path, most: int) -> _BreadthFirst | _LegByLeg:
+        parts = len(path) - 1 if len(path) > 2 and self.single_states else 1
         if path not in self._searches:
-            self._searches[path] = _BreadthFirst(self._goals, path, self._final if path[-1] == FINAL else None)
+            kind = _LegByLeg if parts > 1 else _BreadthFirst
+            self._searches[path] = kind(self._goals, path, self._final if path[-1] == FINAL else None)
+            self._questions += parts
         search = self._searches[path]
-        until = search.work + self._work
+        until = search.work + parts * self._work
         while search.work < until and search.needs_work(most):
             before = search.work
             search.go_on(most, min(CHEAP, self._work))

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bmc.engines.protocol import Status
 from bmc.errors import counted
+from chaincover.graph.enumerated import PER_UNIT
 from chaincover.known import Board, Known, Pathfinder
-from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
+from chaincover.minimality.explicit_sub_paths import WORK, ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathLengths, SubPathSearch, windows
 from chaincover.orderings.bound import FARTHEST, LEARNED, farthest
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
@@ -99,6 +100,7 @@ class Learner:
             self.rounds += 1
             self._take_distances(board.known)
             order = self._order()
+            units = self._units(order)
             if order.proved and not order.path:
                 board.tell(no_chain=NO_ORDER)
                 return
@@ -111,19 +113,17 @@ class Learner:
             board.say(
                 f"path weights: at least {counted(order.lower_bound, 'step')} after {counted(self.rounds, 'order')}"
             )
-            length = board.known.length
             more = not order.proved and self._work < ORDER_WORK
             if more:
                 self._work *= 2
-            if not order.path or (length is not None and order.cost >= length):
+            if self._shortens(order):
+                self._run(order)
+            board.limits.spend(units)
+            if board.known.settled:
+                return
+            if not self._shortens(order):
                 if more:
                     continue
-                return
-            if length is None or not order.proved:
-                self._along(order.path)
-            if board.layered is not None and board.known.graph.exact and not self._in_layers(board.layered, order.path):
-                board.layered = None
-            if board.known.settled:
                 return
             if board.layered is not None and self.rounds == 1:
                 for _ in range(2):  # one turn more is earned by the chain; the questions that follow have time
@@ -143,9 +143,23 @@ class Learner:
             else:
                 self._edges[edge] = max(least, self._edges.get(edge, 0))
 
+    def _shortens(self, order: OrderingResult) -> bool:
+        """Whether a run along ``order`` at its cost would be the best chain."""
+        length = self._board.known.length
+        return bool(order.path) and (length is None or order.cost < length)
+
+    def _run(self, order: OrderingResult) -> None:
+        """A run along ``order``, a chain before any other work."""
+        board = self._board
+        if board.known.length is None or not order.proved:
+            self._along(order.path)
+        if board.layered is not None and board.known.graph.exact and not self._in_layers(board.layered, order.path):
+            board.layered = None
+
     def _along(self, path: Path) -> None:
         """The shortest run along a whole order, if it is cheap to find: the first chain, or a better one."""
         if self._lengths.cheap:
+            self._board.limits.extend(WORK / PER_UNIT)
             start = self._start_times(path)[-1]
             found = self._lengths.least_all([SubPath(path, start, NO_LIMIT)])[0]
             if found.exact:
@@ -174,15 +188,22 @@ class Learner:
         return NO_LIMIT if length is None else length
 
     def _order(self) -> OrderingResult:
-        from chaincover.orderings.auto import AutoOrdering, ordering_effort  # here, for most runs ask for no order
+        from chaincover.orderings.auto import AutoOrdering  # here, for most runs ask for no order
 
-        problem = OrderingProblem(self._graph.goals, self._edges, INIT, self._graph.end, least=self._paths)
         limits = self._board.limits
         limits.check()
-        found = AutoOrdering().solve(problem, Limit(limits.for_query(), self._work))
+        return AutoOrdering().solve(self._problem, Limit(limits.for_query(), self._work))
+
+    def _units(self, order: OrderingResult) -> float:
+        """The units of work that ``order`` took."""
+        from chaincover.orderings.auto import ordering_effort  # as above
+
         most = UNITS_OF_ORDER * self._work
-        limits.spend(min(ordering_effort(problem), most) if found.proved else most)
-        return found
+        return min(ordering_effort(self._problem), most) if order.proved else most
+
+    @property
+    def _problem(self) -> OrderingProblem:
+        return OrderingProblem(self._graph.goals, self._edges, INIT, self._graph.end, least=self._paths)
 
     def _try(self, order: OrderingResult) -> bool:
         """Whether the order can be run at its cost: then no chain is shorter."""

@@ -8,6 +8,9 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bmc.errors import counted
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE
 from chaincover.formats.chain_file import CHAINS_SCHEMA
@@ -47,6 +50,10 @@ INFORMATIVE_OF_ALL = (
 """Fields of ``chains.json`` of which nothing is checked; docs/reference/verify.md says why."""
 WAYS = 10
 """Two sets of goals are compared so many times as fast as a node of the search over all runs is looked at."""
+AT_ONCE = 16
+"""So many entries of arrays are compared in the time of two sets."""
+NO_RUN = 1 << 29
+"""More steps than any run has."""
 MOST_GOALS = 24
 """Above this number of goals the least total length is not computed."""
 
@@ -289,34 +296,27 @@ def least_total(goals: Sequence[str], covers: Mapping[frozenset[str], int], numb
     """The least total length of at most ``number`` runs that cover ``goals`` together, infinite if they cannot.
 
     ``covers``: for each set of goals that one run covers, its least length. None where there are too many ways to
-    choose.
+    choose. The first runs are chosen one by one, each among those that cover the missing goal that fewest cover; the
+    last one is looked up in a table of all sets of goals.
     """
-    bits = {goal: 1 << place for place, goal in enumerate(goals)}
-    masks: dict[int, int] = {}
-    for names, length in covers.items():
-        mask = sum(bits[name] for name in names if name in bits)
-        masks[mask] = min(length, masks.get(mask, length))
-    kept: dict[int, int] = {}
-    looked, most = 0, WAYS * clock.limits.nodes
-    for mask in sorted(masks, key=lambda mask: (-mask.bit_count(), mask)):
-        looked += len(kept)
-        if looked > most or clock.over:
-            return None
-        if not any(mask & ~other == 0 and length <= masks[mask] for other, length in kept.items()):
-            kept[mask] = masks[mask]
-    rarest = sorted(bits.values(), key=lambda bit: (sum(1 for mask in kept if mask & bit), bit))
-    whole, totals, least = (1 << len(goals)) - 1, {0: 0}, inf
-    for _ in range(number):
+    if not goals:
+        return 0
+    looked, most = len(goals) * (1 << len(goals)) / AT_ONCE, WAYS * clock.limits.nodes
+    if looked > most or clock.over:
+        return None
+    runs = _Runs(goals, covers)
+    totals, least = {0: 0}, inf
+    for _ in range(number - 2):
         more: dict[int, int] = {}
         for done, steps in totals.items():
-            missing = next((bit for bit in rarest if not done & bit), 0)  # some run must cover it
-            looked += len(kept)
+            masks, lengths = runs.next(done)
+            looked += len(masks)
             if looked > most or clock.over:
                 return None
-            for mask, length in kept.items():
-                if mask & missing and steps + length < min(least, more.get(done | mask, least)):
+            for mask, length in zip(masks.tolist(), lengths.tolist(), strict=True):
+                if steps + length < min(least, more.get(done | mask, least)):
                     more[done | mask] = steps + length
-        least = min(least, more.pop(whole, least))
+        least = min(least, more.pop(runs.whole, least))
         totals = {}
         for done in sorted(more, key=lambda done: (-done.bit_count(), done)):
             looked += len(totals)
@@ -324,4 +324,48 @@ def least_total(goals: Sequence[str], covers: Mapping[frozenset[str], int], numb
                 return None
             if not any(done & ~other == 0 and steps <= more[done] for other, steps in totals.items()):
                 totals[done] = more[done]
-    return 0 if not goals else least
+    for done, steps in totals.items():
+        masks, lengths = runs.next(done) if number > 1 else runs.none
+        looked += 1 + len(masks) / AT_ONCE
+        if looked > most or clock.over:
+            return None
+        rest = int((lengths + runs.shortest[runs.whole & ~(done | masks)]).min(initial=NO_RUN))
+        if rest < NO_RUN:
+            least = min(least, steps + rest)
+    return least
+
+
+class _Runs:
+    """The runs to choose from, none of them with less goals than one that is as short, by sets of goals as bits.
+
+    ``shortest`` has for each set the least length of a run that covers all of it, ``NO_RUN`` where none does.
+    """
+
+    def __init__(self, goals: Sequence[str], covers: Mapping[frozenset[str], int]) -> None:
+        bits = {goal: 1 << place for place, goal in enumerate(goals)}
+        self.whole = (1 << len(goals)) - 1
+        self.shortest = np.full(self.whole + 1, NO_RUN, np.int32)
+        masks = np.array([sum(bits[name] for name in names if name in bits) for names in covers], np.int64)
+        lengths = np.array([*covers.values()], np.int32)
+        np.minimum.at(self.shortest, masks, lengths)
+        self.shortest[0] = 0
+        for bit in bits.values():
+            halves = self.shortest.reshape(-1, 2, bit)
+            np.minimum(halves[:, 0], halves[:, 1], out=halves[:, 0])
+        masks = np.unique(masks)
+        lengths, useful = self.shortest[masks], np.ones(len(masks), bool)
+        for bit in bits.values():
+            useful &= (masks & bit > 0) | (self.shortest[masks | bit] > lengths)
+        self._masks, self._lengths = masks[useful], lengths[useful]
+        self._rarest = sorted(bits.values(), key=lambda bit: (int((self._masks & bit > 0).sum()), bit))
+
+    @property
+    def none(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The run that covers nothing, in the form of ``next``."""
+        return np.zeros(1, np.int64), np.zeros(1, np.int32)
+
+    def next(self, done: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Those that cover a goal that is missing after ``done``, that which the fewest cover, with their lengths."""
+        missing = next((bit for bit in self._rarest if not done & bit), 0)  # some run must cover it
+        holding = self._masks & missing > 0
+        return self._masks[holding], self._lengths[holding]

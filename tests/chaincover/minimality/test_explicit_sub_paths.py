@@ -201,6 +201,28 @@ def test_goals_of_one_step_may_share_it_only_with_overlap() -> None:
     assert sub_paths_of(case, "forbid").least(SubPath(("first", "go"), 0, 9)) == KnownLength(1, True)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_paths_of_single_states_are_searched_leg_by_leg(seed: int) -> None:
+    """With the same answers, also in little work at a time, and where there is no way."""
+    rng, places = random.Random(seed), [f"p{n}" for n in range(6)]
+    ways = [(rng.choice(places), choice, rng.choice(places)) for choice in ("go", "turn") for _ in range(5)]
+    machine = Machine(
+        "six places", places, ["stay", "go", "turn"], [*ways, *((a, "go", b) for a, b in pairwise(places))]
+    )
+    goals = tuple(Goal(f"in {place}", at(machine.at_any(place), 0), None, 0) for place in rng.sample(places, 3))
+    case = machine.system(), goals, machine.at_any(*rng.sample(places, 2))
+    found, little, slow = sub_paths_of(case, "allow"), sub_paths_of(case, "allow", work=1), Slow(case, "allow")
+    assert found.single_states
+    for path in paths_of(case, seed, 12):
+        possible = slow.possible(path)
+        expected = KnownLength(min(possible), True) if possible else KnownLength(MOST + 1, False)
+        assert found.least(SubPath(path, 0, MOST)) == expected, path
+        check_runs(case, found, path, "allow", min(possible) if possible else None)
+        while (answer := little.least(SubPath(path, 0, MOST))).gave_up:
+            assert answer.at_least <= expected.at_least
+        assert answer == expected
+
+
 def test_work_that_is_used_up_leaves_a_lower_bound() -> None:
     """The next question about the same sub-path goes on from there."""
     found, bounds = sub_paths_of(line(), "allow", work=1), [0]

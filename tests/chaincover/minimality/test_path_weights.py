@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from boards import Kept, board_of
@@ -24,9 +25,10 @@ from chaincover.known import Board
 from chaincover.minimality.path_weights import Learner
 from chaincover.minimality.sub_path_lengths import SubPathSearch
 from chaincover.options import Options
+from chaincover.orderings.auto import AutoOrdering
 from chaincover.orderings.bound import LEARNED, WHOLE
 from chaincover.orderings.exact import ExactOrdering
-from chaincover.orderings.protocol import OrderingProblem, OrderingResult
+from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, path_cost
 from chaincover.pipeline import generate
 from chaincover.runs.nearest import NearestFirst
 from properties.goal import Goal
@@ -240,6 +242,41 @@ def test_an_interrupt_leaves_chain_and_bound(stage: str) -> None:
     if result.certificate is not None and result.certificate.goals:
         check_bound(result.certificate)
         check_facts(with_a_shortcut(), result.certificate, invariants=False)
+
+
+def grid_case(states_of_a_goal: int) -> Case:
+    """Points on a path of 16 places, to be met back and forth; each goal is so many neighbours of them."""
+    places = [f"p{n}" for n in range(16)]
+    ways = [(a, "up", b) for a, b in pairwise(places)] + [(b, "down", a) for a, b in pairwise(places)]
+    machine = Machine("sixteen in a row", places, ["wait", "up", "down"], ways)
+    goals = [
+        Goal(f"g{n}", at(machine.at_any(*places[n : n + states_of_a_goal]), 0), None, 0) for n in (2, 5, 8, 11, 13)
+    ]
+    return machine.system(), tuple(goals), machine.at_any("p0")
+
+
+@pytest.mark.parametrize(("stage", "states", "effort", "length"), [("tour", 1, 0.2, 38), ("path weights", 2, 0.02, 34)])
+def test_an_order_becomes_a_chain_before_more_work_is_spent(
+    stage: str, states: int, effort: float, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The order takes all of the effort and is not proved the shortest: the chain along it is there all the same."""
+    kept = ("enumerate", "exact graph", stage)
+    monkeypatch.setattr(pipeline, "STAGES", tuple(each for each in pipeline.STAGES if each.name in kept))
+    order = ("init", "g5", "g2", "g11", "g8", "g13", "final")
+
+    def unproved(_: AutoOrdering, problem: OrderingProblem, limit: Limit) -> OrderingResult:
+        cost = path_cost(problem, order)
+        assert cost is not None
+        return OrderingResult(order, cost, 1, False, 0.0, "stub")
+
+    monkeypatch.setattr(AutoOrdering, "solve", unproved)
+    told = Told()
+    result = generate(problem_of(*grid_case(states)), Options(effort=effort), told)
+    assert result.used_up
+    assert result.chain is not None
+    assert (len(result.chain.hits), result.chain.length) == (5, length)
+    assert told.said("path weights: at least 1 step after 1 order")
+    assert not told.said("after 2 orders")
 
 
 def test_lengths_are_refuted_without_path_weights(monkeypatch: pytest.MonkeyPatch) -> None:

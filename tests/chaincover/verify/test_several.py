@@ -180,6 +180,14 @@ def test_the_least_total_is_that_of_every_choice(seed: int) -> None:
     assert least_total(goals, covers, number, Clock(Limits())) == min(fitting, default=inf)
 
 
+def test_two_of_many_runs_are_chosen_within_the_default_limits() -> None:
+    """Any 8 of 14 goals take 3 steps and 2 for each: more pairs of runs than are compared one by one."""
+    goals = [f"g{place}" for place in range(14)]
+    covers = {frozenset(some): 3 + 2 * size for size in range(9) for some in combinations(goals, size)}
+    assert least_total(goals, covers, 1, Clock(Limits())) == inf
+    assert least_total(goals, covers, 2, Clock(Limits())) == 2 * 3 + 14 * 2
+
+
 def test_the_search_for_the_least_total_ends_with_its_limits() -> None:
     """Of 22 goals there are too many unions."""
     goals = [f"g{place}" for place in range(22)]
