@@ -74,7 +74,7 @@ class Far:
 
 def test_no_solver_is_asked_for_what_is_far_while_states_are_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its questions take gigabytes there, and the enumerated states will tell the same."""
-    made = learner(three_to_four(), "allow", 4)
+    made = learner(with_a_shortcut(), "allow", 6)
     assert made is not None
     found, board = made
     asked: list[int] = []
@@ -82,7 +82,8 @@ def test_no_solver_is_asked_for_what_is_far_while_states_are_enumerated(monkeypa
     monkeypatch.setattr(SubPathSearch, "ask", lambda *given: [asked.append(1), ask(*given)][1])
     board.layered = Far()  # type: ignore[assignment]
     stage = greenlet(found.work)
-    stage.switch()
+    for _ in range(5):  # turns
+        stage.switch()
     assert not asked
     board.not_enumerated = "The states are too many."
     stage.switch()
