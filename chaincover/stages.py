@@ -132,9 +132,12 @@ def after_counted_states(board: Board) -> None:
         pause()
 
 
-def unless_far(board: Board) -> None:
-    """Pause where layers have met a goal that is too far away for a solver: they will have all distances, or have."""
-    wait_for(board, lambda _: board.layered is None or not board.layered.far)
+def unless_far(board: Board, meanwhile: Callable[[], bool] = lambda: True) -> None:
+    """Pause where layers have met a goal that is too far away for a solver: they will have all distances, or have.
+
+    It goes on once there is nothing more to wait for ``meanwhile``.
+    """
+    wait_for(board, lambda _: board.layered is None or not board.layered.far or not meanwhile())
 
 
 def take_turns(stages: Sequence[Stage], board: Board) -> None:

@@ -301,6 +301,10 @@ class _Waiting:
         return every[:most], is_open
 
 
+TOGETHER = 4096
+"""States whose steps are put in order together."""
+
+
 class _Kept:
     """The steps made so far."""
 
@@ -337,15 +341,23 @@ class _Kept:
 
     def steps(self, states: int, ranks: Column) -> Steps:
         """All steps, by state and there by the inputs, which get the numbers ``ranks``."""
-        sources, counts, choices, nexts = self._joined()
+        self._made = [self._joined()]
+        ((sources, counts, choices, nexts),) = self._made
         order = np.argsort(sources)
         assert len(order) == states
         before = np.cumsum(counts, dtype=np.int64) - counts
-        kept = counts[order]
-        offsets = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
-        places = np.arange(offsets[-1]) + np.repeat(before[order] - offsets[:-1], kept)
-        chosen = ranks[choices[places]]
-        if (np.diff(ranks) < 0).any():
-            by_input = np.lexsort([chosen, np.repeat(np.arange(states), kept)])
-            chosen, places = chosen[by_input], places[by_input]
-        return Steps(offsets, chosen.astype(np.min_scalar_type(max(len(ranks) - 1, 0))), nexts[places])
+        offsets = np.concatenate([[0], np.cumsum(counts[order], dtype=np.int64)])
+        mixed = bool((np.diff(ranks) < 0).any())
+        chosen = np.empty(int(offsets[-1]), np.min_scalar_type(max(len(ranks) - 1, 0)))
+        after = np.empty(int(offsets[-1]), np.int32)
+        for first in range(0, states, TOGETHER):  # the places of all steps at once would take more than the steps
+            own = order[first : first + TOGETHER]
+            kept = counts[own]
+            low, high = int(offsets[first]), int(offsets[first + len(own)])
+            places = np.arange(low, high) + np.repeat(before[own] - offsets[first : first + len(own)], kept)
+            numbers = ranks[choices[places]]
+            if mixed:
+                by_input = np.lexsort([numbers, np.repeat(np.arange(len(own)), kept)])
+                numbers, places = numbers[by_input], places[by_input]
+            chosen[low:high], after[low:high] = numbers, nexts[places]
+        return Steps(offsets, chosen, after)

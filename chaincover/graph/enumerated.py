@@ -132,15 +132,20 @@ class ShortGoals:
         self._problem, self._steps = problem, states.steps
         self._sources = states.steps.sources
         self._near: dict[int, dict[int, int]] = {}
-        self._holds = [goal_on_steps(goal, states, self._sources) for goal in problem.goals]
+        self._sizes = [states.steps.total if goal.length else len(states.states) for goal in problem.goals]
+        self._bits = [np.packbits(goal_on_steps(goal, states, self._sources)) for goal in problem.goals]
         self.followed = (states.steps.total + LEAST_BLOCK) * len(problem.goals)
+
+    def _holds(self, goal: int) -> Column:
+        """Among all steps (of a goal of no step: all states), where a goal holds."""
+        return np.unpackbits(self._bits[goal], count=self._sizes[goal]).view(bool)
 
     def ends_of(self, goal: int) -> tuple[Column, Column]:
         """The states in which runs of a goal can start, and those in which they can end."""
         if self._problem.goals[goal].length == 0:
-            here = np.flatnonzero(self._holds[goal])
+            here = np.flatnonzero(self._holds(goal))
             return here, here
-        steps = np.flatnonzero(self._holds[goal])
+        steps = np.flatnonzero(self._holds(goal))
         return distinct(self._sources[steps]).astype(np.int64), distinct(self._steps.nexts[steps]).astype(np.int64)
 
     def together_with(self, goal: int) -> dict[int, int]:
@@ -150,10 +155,10 @@ class ShortGoals:
         near = self._near[goal] = {}
         if self._problem.goals[goal].length == 0:
             return near
-        steps = np.flatnonzero(self._holds[goal])
-        self.followed += len(steps) * len(self._holds)
-        for other, (each, holds) in enumerate(zip(self._problem.goals, self._holds, strict=True)):
-            if other != goal and holds[self._sources[steps] if each.length == 0 else steps].any():
+        steps = np.flatnonzero(self._holds(goal))
+        self.followed += len(steps) * len(self._bits)
+        for other, each in enumerate(self._problem.goals):
+            if other != goal and self._holds(other)[self._sources[steps] if each.length == 0 else steps].any():
                 near[other] = 0
         return near
 

@@ -19,16 +19,13 @@ from bmc.explicit.vectors import Column, Program
 from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
 from bmc.system.transition import symbols_of
-from chaincover.graph.goal_runs import Check, goal_classes
+from chaincover.graph.goal_runs import BLOCK, Check, blocks, goal_classes
 from chaincover.problem import Problem
 from properties.goal import Goal
 from properties.progression import Arrival, Progression, bits
 
 MOST_NODES, MOST_ARROWS = 50_000_000, 100_000_000
 """States with pending goals, and steps between them, that are kept: a gigabyte and a half."""
-
-BLOCK = 1 << 17
-"""Steps on which goals are evaluated together."""
 
 
 class Watch:
@@ -234,7 +231,7 @@ def _steps_with_goals(
     of the goals, of at most one step, that are completed on arrival."""
     in_step = [goal if goal.length == 1 else None for goal in problem.goals]
     here, sources = _at_once(problem, graph, sets.width), graph.steps.sources
-    for first, last in _blocks(graph.steps.offsets):
+    for first, last in blocks(graph.steps.offsets):
         check()
         steps = np.arange(graph.steps.offsets[first], graph.steps.offsets[last])
         rows = np.zeros((len(steps), sets.width), np.uint8)
@@ -271,15 +268,6 @@ def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct 
         choices=np.concatenate(choices),
     )
     return GoalProduct(found, tuple(sets.sets))
-
-
-def _blocks(offsets: Column) -> list[tuple[int, int]]:
-    """Ranges of states with some ``BLOCK`` of steps each, but one state at least."""
-    cuts, first = [0], 0
-    while first < len(offsets) - 1:
-        first = max(first + 1, int(np.searchsorted(offsets, offsets[first] + BLOCK, "right")) - 1)
-        cuts.append(first)
-    return list(pairwise(cuts))
 
 
 def _packed(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -410,18 +411,40 @@ class _Others:
 
 
 def _without_repeated_steps(graph: StateGraph, input_classes: Column) -> StateGraph:
-    """``graph`` with the first of the steps between two states whose inputs are of one class."""
+    """``graph`` with the first of the steps between two states whose inputs are of one class; itself if that is all.
+
+    Some states at a time: sorting all steps at once takes many times the memory that they do.
+    """
     steps, states = graph.steps, np.int64(len(graph.states))
     different, sort = np.unique(input_classes, return_inverse=True)
-    sources = steps.sources.astype(np.int64)
-    if len(graph.states) ** 2 * max(1, len(different)) >= 1 << 63:
+    kinds = max(1, len(different))
+    if len(graph.states) ** 2 * kinds >= 1 << 63:
         return graph
-    _, first = np.unique(
-        (sources * states + steps.nexts) * max(1, len(different)) + sort[steps.choices], return_index=True
-    )
-    first.sort()
-    offsets = np.searchsorted(sources[first], np.arange(states + 1))
-    return replace(graph, steps=GraphSteps(offsets, steps.choices[first], steps.nexts[first]))
+    kept, counts = list[Column](), list[Column]()
+    for first, last in blocks(steps.offsets):
+        here = slice(int(steps.offsets[first]), int(steps.offsets[last]))
+        rows = np.repeat(np.arange(last - first), np.diff(steps.offsets[first : last + 1]))
+        _, fresh = np.unique((rows * states + steps.nexts[here]) * kinds + sort[steps.choices[here]], return_index=True)
+        fresh.sort()
+        kept.append(fresh + here.start)
+        counts.append(np.bincount(rows[fresh], minlength=last - first))
+    if sum(map(len, kept)) == steps.total:
+        return graph
+    offsets, chosen = np.concatenate([[0], np.cumsum(np.concatenate(counts))]), np.concatenate(kept)
+    return replace(graph, steps=GraphSteps(offsets, steps.choices[chosen], steps.nexts[chosen]))
+
+
+BLOCK = 1 << 17
+"""Steps that are looked at together."""
+
+
+def blocks(offsets: Column) -> list[tuple[int, int]]:
+    """Ranges of states with some ``BLOCK`` of steps each, but one state at least."""
+    cuts, first = [0], 0
+    while first < len(offsets) - 1:
+        first = max(first + 1, int(np.searchsorted(offsets, offsets[first] + BLOCK, "right")) - 1)
+        cuts.append(first)
+    return list(pairwise(cuts))
 
 
 def _completed(layers: Sequence[Column], steps: Sequence[Steps]) -> GoalRuns:

@@ -13,7 +13,8 @@ bound on the steps that a run still takes (weak duality of the covering flow).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from math import ceil
 from typing import Any
 
@@ -203,8 +204,7 @@ class _Relaxation:
         size, arcs = network.size, len(network.arcs)
         self._solver.addVars(size, np.zeros(size), np.full(size, self._infinite))
         self._solver.changeColsCost(arcs, np.arange(arcs, dtype=np.int32), np.ones(arcs))
-        nodes = range(len(network.nodes))
-        self._rows([network.balance(node) for node in nodes], 0.0, 0.0)
+        self._rows(map(network.balance, range(len(network.nodes))), 0.0, 0.0)
         self._rows([dict.fromkeys(range(arcs, arcs + len(network.starts)), 1.0)], 1.0, 1.0)
         self._first = len(network.nodes) + 1
         self._rows([dict.fromkeys(covering, 1.0) for covering in network.covering], 1.0, self._infinite)
@@ -218,15 +218,15 @@ class _Relaxation:
         first = self._first + self._network.goals
         self._solver.deleteRows(len(places), np.array(places, np.int32) + first)
 
-    def _rows(self, rows: Sequence[dict[int, float]], low: float, high: float) -> None:
-        counts = np.array([0, *(len(row) for row in rows)])
-        starts = np.cumsum(counts)[:-1].astype(np.int32)
-        columns = np.array([column for row in rows for column in row], np.int32)
-        factors = np.array([factor for row in rows for factor in row.values()], np.float64)
-        number = len(rows)
-        self._solver.addRows(
-            number, np.full(number, low), np.full(number, high), len(columns), starts, columns, factors
-        )
+    def _rows(self, rows: Iterable[dict[int, float]], low: float, high: float) -> None:
+        starts, columns, factors = array("i"), array("i"), array("d")
+        for row in rows:
+            starts.append(len(columns))
+            columns.extend(row)
+            factors.extend(row.values())
+        number = len(starts)
+        parts = np.array(starts, np.int32), np.array(columns, np.int32), np.array(factors, np.float64)
+        self._solver.addRows(number, np.full(number, low), np.full(number, high), len(columns), *parts)
 
     def solve(self) -> bool:
         """Solve it, in portions of work; whether there is a solution."""

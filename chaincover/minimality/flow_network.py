@@ -7,7 +7,7 @@ together and covers every goal. A flow that hangs together is a walk again (Eule
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -32,6 +32,46 @@ class Cut:
     columns: tuple[int, ...]
 
 
+class _Grouped:
+    """The places in ``values`` of each value, rising: in arrays, for there are many places."""
+
+    def __init__(self, values: Column) -> None:
+        self._order = np.argsort(values, kind="stable").astype(np.int32)
+        self._first = np.concatenate([[0], np.cumsum(np.bincount(values))])
+
+    def __getitem__(self, value: int) -> list[int]:
+        if value + 1 >= len(self._first):
+            return []
+        places: list[int] = self._order[self._first[value] : self._first[value + 1]].tolist()
+        return places
+
+
+AT_ONCE = 1 << 14
+"""Arcs that are numbers of Python together."""
+
+
+def _arcs(columns: Sequence[Column], sets: Sequence[int]) -> Iterator[Arc]:
+    """The arcs of ``columns`` (tail, rising; head; number in ``sets``), without those of which another one covers
+    all."""
+    between: dict[int, set[int]] = {}
+    before = -1
+    for first in range(0, len(columns[0]), AT_ONCE):
+        for tail, head, mask in zip(*(column[first : first + AT_ONCE].tolist() for column in columns), strict=True):
+            if tail != before:
+                yield from _undominated(before, between)
+                between, before = {}, tail
+            between.setdefault(head, set()).add(sets[mask])
+    yield from _undominated(before, between)
+
+
+def _undominated(tail: int, between: Mapping[int, set[int]]) -> Iterator[Arc]:
+    """The arcs from ``tail``, by head the sets of goals covered ``between``."""
+    for head, sets in between.items():
+        for covered in sorted(sets):
+            if (covered or tail != head) and not any(covered & ~other == 0 for other in sets if other != covered):
+                yield tail, head, covered
+
+
 class Network:
     """Nodes are numbered anew; ``nodes`` are their numbers in the goal product, ``states`` the states that they are in.
 
@@ -48,33 +88,21 @@ class Network:
         sources = np.repeat(np.arange(arrows.size), np.diff(arrows.offsets))
         kept = np.flatnonzero(useful[sources] & useful[arrows.ends])
         columns = number[sources[kept]], number[arrows.ends[kept]], product.masks[kept].astype(np.int64)
-        between: dict[tuple[int, int], set[int]] = {}
-        for tail, head, mask in zip(*(column.tolist() for column in columns), strict=True):
-            between.setdefault((tail, head), set()).add(made.sets[mask])
         self.goals = goals
         self.nodes = np.flatnonzero(useful)
         self.states: list[int] = product.states[self.nodes].tolist()
-        self._in_state: dict[int, list[int]] = {}
-        for node, state in enumerate(self.states):
-            self._in_state.setdefault(state, []).append(node)
-        self.arcs: list[Arc] = [
-            (tail, head, covered)
-            for (tail, head), sets in between.items()
-            for covered in sorted(sets)
-            if (covered or tail != head) and not any(covered & ~other == 0 for other in sets if other != covered)
-        ]
+        self._in_state = _Grouped(product.states[self.nodes])
+        self.arcs: list[Arc] = list(_arcs(columns, made.sets))
         self.starts = [
             (int(number[node]), made.sets[int(mask)])
             for node, mask in zip(product.starts.tolist(), product.start_masks.tolist(), strict=True)
             if useful[node]
         ]
         self.ends = number[np.flatnonzero(ends & useful)].tolist()
-        self._leaving: list[list[int]] = [[] for _ in self.nodes]
-        self._entering: list[list[int]] = [[] for _ in self.nodes]
+        self._leaving = _Grouped(np.fromiter((tail for tail, _, _ in self.arcs), np.int32, len(self.arcs)))
+        self._entering = _Grouped(np.fromiter((head for _, head, _ in self.arcs), np.int32, len(self.arcs)))
         self.covering: list[list[int]] = [[] for _ in range(goals)]
-        for place, (tail, head, covered) in enumerate(self.arcs):
-            self._leaving[tail].append(place)
-            self._entering[head].append(place)
+        for place, (_, _, covered) in enumerate(self.arcs):
             for goal in bits(covered):
                 self.covering[goal].append(place)
         self._beginning: dict[int, list[int]] = {}
@@ -211,7 +239,7 @@ class Network:
         node = min(both)[1]
         return [*_steps(self, there, node, 1), *_steps(self, back, node, 0)[::-1]]
 
-    def _ways(self, nodes: Iterable[int], arcs: list[list[int]], far: int) -> dict[int, tuple[int, int]]:
+    def _ways(self, nodes: Iterable[int], arcs: _Grouped, far: int) -> dict[int, tuple[int, int]]:
         """For each node the number of steps from the nearest of ``nodes`` (or to it), and the arc next to the
         former."""
         found = dict.fromkeys(sorted(nodes), (0, -1))

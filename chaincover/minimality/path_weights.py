@@ -19,7 +19,7 @@ from chaincover.minimality.explicit_sub_paths import WORK, ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathLengths, SubPathSearch, windows
 from chaincover.orderings.bound import FARTHEST, LEARNED, farthest
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
-from chaincover.stages import pause, wait_for
+from chaincover.stages import pause, unless_far, wait_for
 from chaincover.weights import INIT, Edge
 
 NO_ORDER = "no order of the goals has distances that are all finite"
@@ -128,6 +128,8 @@ class Learner:
             if board.layered is not None and self.rounds == 1:
                 for _ in range(2):  # one turn more is earned by the chain; the questions that follow have time
                     pause()
+            if not self._lengths.cheap:
+                unless_far(board, lambda: board.known.enumerated is None and not board.not_enumerated)
             if board.known.enumerated is not self._states:
                 return
             if not self._try(order) and not self._learn(order) and not more:

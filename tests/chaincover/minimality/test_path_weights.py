@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from boards import Kept, board_of
 from explicit import Explicit
+from greenlet import greenlet
 from listeners import Told
 from machines import Case, Machine, random_machine
 from paper_examples import three_to_four
@@ -62,6 +63,33 @@ def learner(case: Case, overlap: str, bound: int, listener: Kept | None = None) 
     if run is None or not board.offer(run) or not board.known.complete:
         return None
     return Learner(board, SubPathSearch(board.questions)), board
+
+
+class Far:
+    """Layers that have met a goal that is too far away for a solver."""
+
+    far = True
+
+    def run_along(self, path: object, covers: object) -> None:
+        raise AssertionError("the graph is not exact")
+
+
+def test_no_solver_is_asked_for_what_is_far_while_states_are_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its questions take gigabytes there, and the enumerated states will tell the same."""
+    made = learner(with_a_shortcut(), "allow", 6)
+    assert made is not None
+    found, board = made
+    asked: list[int] = []
+    ask = SubPathSearch.ask
+    monkeypatch.setattr(SubPathSearch, "ask", lambda *given: [asked.append(1), ask(*given)][1])
+    board.layered = Far()  # type: ignore[assignment]
+    stage = greenlet(found.work)
+    for _ in range(5):  # turns
+        stage.switch()
+    assert not asked
+    board.not_enumerated = "The states are too many."
+    stage.switch()
+    assert asked
 
 
 def with_a_shortcut() -> Case:
