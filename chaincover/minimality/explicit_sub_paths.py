@@ -100,7 +100,7 @@ class _BreadthFirst:
     """One breadth-first search for ``path``, which ``go_on`` continues. Of each node the first way there is kept.
 
     ``depth`` is a lower bound on the steps to the last node; ``length`` is their number once it is known; the search is
-    ``over`` where it is, or where there is no such run.
+    ``over`` where it is, or where there is no such run: then only the run is kept.
     """
 
     def __init__(self, goals: EnumeratedGoals, path: Path, final: Column | None) -> None:
@@ -132,16 +132,27 @@ class _BreadthFirst:
         while self.needs_work(most) and self.work < until:
             self._goals.check()
             if self._ending(self._layers[-1][0]):
-                self.length, self.over = self.depth, True
+                self.length = self.depth
+                self._end_with(self._way())
                 return
             following = self._after(self._layers[-1][0], self._met)
             self._met = self._met.and_also(following[0])
             self._layers.append(following)
             self.depth += 1
-            self.over = not following[0].size
+            if not following[0].size:
+                self._end_with((0, []))
 
     def choices(self) -> tuple[int, list[int]]:
         """The state where the run that was found starts, and its inputs, up to the end of the goals that have begun."""
+        return self._found
+
+    def _end_with(self, found: tuple[int, list[int]]) -> None:
+        """The search is over: what it has met is forgotten."""
+        self.over, self._found = True, found
+        self._layers, self._met, self._incompletable = [], _Met(), _Met()
+
+    def _way(self) -> tuple[int, list[int]]:
+        """The state and inputs that lead to the node at which the search ended."""
         place, chosen = self._end, list[int]()
         for _, before, steps in self._layers[:0:-1]:
             chosen.append(int(self._goals.graph.steps.choices[steps[place]]))
