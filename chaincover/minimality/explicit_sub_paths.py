@@ -252,11 +252,11 @@ class _LegByLeg:
     def _arrive(self) -> None:
         """Take the way to the next node, and go on from there."""
         self._ways.append(self._search.choices())
-        self._steps += self._search.length
-        self._work += self._search.work
         if len(self._ways) == len(self._legs):
-            self.length, self.over = self._steps, True
+            self.length, self.over = self.depth, True
         else:
+            self._steps += self._search.length
+            self._work += self._search.work
             leg = self._legs[len(self._ways)]
             self._search = _BreadthFirst(self._goals, leg, self._final if leg[-1] == FINAL else None)
 

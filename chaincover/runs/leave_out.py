@@ -57,6 +57,7 @@ class Shortening:
         bits = {var.name: var.type.bits for var in problem.system.inputs}
         self._inputs = {name: column([step[name] for step in chain.run.inputs], of) for name, of in bits.items()}
         self._steps = chain.length
+        self._start = {var.name: chain.run.states[0][var.name] for var in problem.system.state}
 
     def run(self) -> Run | None:
         """The shortest run found; None where nothing can be left out. LimitReached when time is over."""
@@ -75,8 +76,8 @@ class Shortening:
         if self._steps == before:
             return None
         inputs = {name: values[:, None] for name, values in self._inputs.items()}
-        followed = self._batch.follow(self._batch.initial(), inputs, self._limits.check)
-        return self._batch.run(self._batch.initial(), followed.run_inputs(0, self._steps))
+        followed = self._batch.follow(self._start, inputs, self._limits.check)
+        return self._batch.run(self._start, followed.run_inputs(0, self._steps))
 
     def _candidates(self, most: int = 0) -> Column:
         """Blocks of at most ``most`` steps (0: half of them) that may be left out: rows of (first step, steps)."""
@@ -109,7 +110,7 @@ class Shortening:
         self._left -= work
         self._limits.spend(work)
         inputs = {name: values[kept] for name, values in self._inputs.items()}
-        hits = self._watch.hits(self._batch.follow(self._batch.initial(), inputs, self._limits.check))
+        hits = self._watch.hits(self._batch.follow(self._start, inputs, self._limits.check))
         ends = np.zeros(len(candidates), np.int64)
         for goal in self._goals:
             rows = hits[goal.name]

@@ -270,18 +270,17 @@ class RandomRuns:
         """
         self._reach()
         most, known, told, tell_at = -1, -1, -1, WORK
-        idle, left, wait_after = 0, self._budget.left, WAITS[0]
-        while most < len(self._goals) and self._advance():
+        idle, left, wait_after, waiting = 0, self._budget.left, WAITS[0], 0
+        while most < len(self._goals) and (self._wait(waiting) if waiting else self._advance()):
             covered = self._population.ends < NEVER
             count, reached = int(covered.sum(axis=0).max(initial=0)), int(covered.any(axis=1).sum())
-            idle += self._stride
+            idle, waiting = idle + self._stride, 0
             if count > most or reached > known:
                 idle, left, wait_after = 0, self._budget.left, WAITS[0]
             elif idle >= PATIENCE[0] and left - self._budget.left >= PATIENCE[1]:
                 break
             elif idle >= wait_after and self._within is None:
-                wait_after *= 2
-                self._wait(WAITS[1] * idle)
+                wait_after, waiting = 2 * wait_after, WAITS[1] * idle
             most, known = max(most, count), max(known, reached)
             stuck = not self._population.alive[self._population.best()]
             if told < most < len(self._goals) and (self._budget.left <= tell_at or stuck):
@@ -300,22 +299,24 @@ class RandomRuns:
         """With a limit from goal to goal every step is looked at by itself."""
         return STRIDE if self._within is None else 1
 
-    def _wait(self, steps: int) -> None:
-        """Let all runs go on for about so many steps in which no input changes, or until no state does.
+    def _wait(self, steps: int) -> bool:
+        """Let all runs go on for about so many steps in which no input changes, or until no state does; False when no
+        work is left.
 
         Others take the places of those that no step is allowed to any more, unless that is the best one.
         """
         population = self._population
         for _ in range(0, steps, WAITED):
             if not population.alive[population.best()]:
-                return
+                break
             alive = np.flatnonzero(population.alive)
             population.select(alive[np.arange(WIDTH) % len(alive)])
             before = population.states
             if not self._advance(WAITED, waiting=True):
-                return
+                return False
             if all((values == before[name]).all() for name, values in population.states.items()):
-                return
+                break
+        return True
 
     def _advance(self, steps: int = 0, waiting: bool = False) -> bool:
         """Let all runs go on for ``steps`` (0: a stride), and credit them with goals; False when no work is left."""

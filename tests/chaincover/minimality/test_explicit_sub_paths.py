@@ -223,6 +223,18 @@ def test_paths_of_single_states_are_searched_leg_by_leg(seed: int) -> None:
         assert answer == expected
 
 
+def test_the_work_of_each_leg_is_counted_once() -> None:
+    places = [f"p{n}" for n in range(6)]
+    machine = Machine("one way", places, ["stay", "go"], [(a, "go", b) for a, b in pairwise(places)])
+    goals = tuple(Goal(place, at(machine.at_any(place), 0), None, 0) for place in places[1:])
+    case = machine.system(), goals, None
+    path = INIT, "p2", "p3", "p5"
+    whole, legs = sub_paths_of(case, "allow"), sub_paths_of(case, "allow")
+    assert whole.least(SubPath(path, 0, MOST)) == KnownLength(5, True)
+    assert sum(legs.least(SubPath(leg, 0, MOST)).at_least for leg in pairwise(path)) == 5
+    assert whole.work == legs.work > 0
+
+
 def test_work_that_is_used_up_leaves_a_lower_bound() -> None:
     """The next question about the same sub-path goes on from there."""
     found, bounds = sub_paths_of(line(), "allow", work=1), [0]

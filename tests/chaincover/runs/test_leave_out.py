@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from chain_checks import check_run
 from cruise import INIT as RESTED
@@ -78,6 +80,22 @@ def test_a_chain_that_needs_all_its_steps_stays() -> None:
     chain = Judge(problem).chain(run)
     assert chain is not None
     assert Shortening(problem, chain, Limits()).run() is None
+
+
+def test_a_chain_keeps_the_start_value_that_it_begins_with() -> None:
+    """From a count of 90 it takes 10 steps to 100; from 0, which runs begin with otherwise, it takes 100."""
+    count = TIME.symbol("timer_count")
+    state = replace(timer().state[0], init=None)
+    system = replace(timer(), state=(state,), chosen=("timer_count",))
+    problem = problem_of(system, [Goal("full", at(count.Equals(TIME.constant(100)), 0), None, 0)], None)
+    simulator = Simulator(system)
+    inputs = [{"timer_on": int(step > 0)} for step in range(101)]
+    run = simulator.run(simulator.initial({"timer_count": 90}), [{"timer_on": 1}] * 5 + inputs)
+    chain = Judge(problem).chain(run)
+    assert chain is not None
+    shorter = Shortening(problem, chain, Limits()).run()
+    assert shorter is not None
+    assert (shorter.states[0]["timer_count"], shorter.length) == (90, 10)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)

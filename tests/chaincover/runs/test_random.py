@@ -271,6 +271,34 @@ def test_runs_that_wait_end_where_no_step_is_allowed() -> None:
     assert runs.tests.keys() <= {"calm", "100"}
 
 
+def test_what_waiting_brings_about_is_told_where_the_runs_end_there() -> None:
+    """The counter is 50 after as many steps with inputs that stay as they are, and then no step is allowed: the first
+    wait, after some 64 steps, is enough. Runs with a small first input go on, and take no places of the others."""
+    word, byte = ValueType("word", 16), ValueType("byte", 8)
+    inputs = [InputVariable(f"ending_in{n}", word, ()) for n in range(8)]
+    last = [word.symbol(f"ending_last{n}") for n in range(8)]
+    still = And(*(each.symbol.Equals(kept) for each, kept in zip(inputs, last, strict=True)))
+    count = byte.symbol("ending_count")
+    counting = And(still, inputs[0].symbol.BVUGE(word.constant(1 << 15)))
+    state = [
+        StateVariable("ending_count", byte, byte.constant(0), Ite(counting, count + byte.constant(1), byte.constant(0)))
+    ]
+    state += [
+        StateVariable(kept.symbol_name(), word, word.constant(0), each.symbol)
+        for each, kept in zip(inputs, last, strict=True)
+    ]
+    end = count.Equals(byte.constant(50))
+    system = TransitionSystem("ending", tuple(state), tuple(inputs), TRUE(), Not(end))
+    goals = [Goal("end", at(end, 0), None, 0), Goal("easy", at(count.Equals(byte.constant(0)), 1), None, 1)]
+    goals += [Goal("never", at(count.Equals(byte.constant(51)), 0), None, 0)]
+    told = [
+        run
+        for run in RandomRuns(problem_of(system, goals, None), Limits()).runs()
+        if Monitor(goals).covered(run)["end"]
+    ]
+    assert min(run.length for run in told) < 128
+
+
 @pytest.mark.parametrize("calls", [1, 2, 30])
 def test_random_runs_ask_at_every_step_whether_to_go_on(calls: int) -> None:
     case = random_case(5)
