@@ -191,7 +191,7 @@ def test_large_systems_give_as_many_goals(seed: int, overlap: str) -> None:
 
 
 @pytest.mark.parametrize("find", [generate_most, generate_all_or_most])
-@pytest.mark.parametrize("options", [Options(effort=0.001), Options(effort=0.004), Options(effort=0.002, bound=2)])
+@pytest.mark.parametrize("options", [Options(effort=0.00085), Options(effort=0.00095), Options(effort=0.002, bound=2)])
 def test_goals_are_undecided_where_the_effort_does_not_give_the_number(
     find: Callable[..., ChainResult], options: Options
 ) -> None:
