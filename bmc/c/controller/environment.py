@@ -247,15 +247,16 @@ class Environment:
     def _declaration(self, name: str, node: Any, scope: Scope, state: State) -> str:
         """What to declare of a function that is called as in ``node``; others that nothing declares are named, too."""
         types = []
-        with suppress(InputRefused):
-            for argument in node.args.exprs if node.args else ():
+        for argument in node.args.exprs if node.args else ():
+            told = "int"  # as C took it for what comes of a function that nothing declares
+            with suppress(InputRefused):
                 ctype = self.executor.type_of(argument, scope, state)
                 told = show_type(ctype)
                 if isinstance(ctype, ArrayType):
                     told = f"{show_type(ctype.element)} data[{ctype.length}]"
-                word, _, rest = told.partition(" ")
-                named = word == "struct" and isinstance(scope.find(rest.partition(" ")[0]), Typedef)
-                types.append(rest if named else told)
+            word, _, rest = told.partition(" ")
+            named = word == "struct" and isinstance(scope.find(rest.partition(" ")[0]), Typedef)
+            types.append(rest if named else told)
         role = ExternalReader(self.config).role
         others = [other for other in undeclared_calls(self.program) if other != name and role(other)]
         listed = ", ".join(others[:_MOST_NAMED]) + (", ..." if len(others) > _MOST_NAMED else "")

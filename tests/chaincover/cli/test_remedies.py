@@ -198,6 +198,13 @@ void compute(int a) { Rte_Read_In_Tank(&t); Rte_Read_In_Row(row); m = Rte_IRead_
     assert chaincover("check", tmp_path, "--compare", 0).code == 0
 
 
+def test_what_to_declare_has_all_arguments_of_the_call(tmp_path: Path) -> None:
+    """That of ``get_y``, which nothing declares either, is an int, as it was in C."""
+    text = "static int m;\nvoid init(void) { m = 0; }\nvoid compute(int a) { m = get_x(a, get_y(m), (char)2); }\n"
+    told = check(tmp_path, {"c.c": text}, functions='input = ["get_*"]')
+    assert "as in 'int get_x(int, int, char);'; so do get_y\n" in told
+
+
 def test_a_function_that_two_files_define(tmp_path: Path) -> None:
     told = check(tmp_path, {"c.c": PLAIN, "more.c": "int x;\nvoid init(void) { x = 0; }\n"})
     assert "more.c:2:6: function 'init' is defined twice, here and in " in told
