@@ -16,7 +16,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FreshSymbol
 
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import unframed, unplaced
+from bmc.formulas.unroll import unframed, unplaced, with_terms
 from bmc.records import dataclass
 from bmc.system.transition import Valuation
 from properties.goal import Goal
@@ -24,8 +24,13 @@ from properties.goal import Goal
 FALSE, TRUE = 0, 1
 Values = tuple[int, ...]
 Key = tuple[Any, ...]
+Choice = tuple[FNode, ...]
+"""A condition, what holds if it does, and what holds if not."""
 
 _CONSTANT, _MIXED = -1, -2
+MOST_CHOICES = 200
+"""Relations of one antecedent that are taken for choices between others; each may double their number."""
+
 _CONNECTIVES = (op.AND, op.OR, op.NOT, op.IMPLIES, op.IFF, op.ITE)
 
 
@@ -201,10 +206,11 @@ class _Remainders:
 
     def of(self, formula: FNode) -> int:
         """A whole antecedent, of which nothing was read yet."""
-        slots = self._slots(formula)
+        slots = self._slots(formula, {})
+        choices: dict[FNode, Choice] = {}
         made: dict[FNode, int] = {}
-        for node in _post_order(formula, lambda node: self._parts(node, slots)):
-            made[node] = self._made(node, slots, made)
+        for node in _post_order(formula, lambda node: self._parts(node, slots, choices)):
+            made[node] = self._made(node, slots, made, choices.get(node))
         return made[formula]
 
     def read(self, remainder: int, slot: int, values: Values) -> int:
@@ -282,10 +288,9 @@ class _Remainders:
         kind, *rest = self._keys[number]
         return () if kind in ("term", "atom") else rest
 
-    def _slots(self, formula: FNode) -> dict[FNode, int]:
-        """For each node the one slot that it reads, or that there is none or more than one."""
-        slots: dict[FNode, int] = {}
-        for node in _post_order(formula, lambda node: node.args()):
+    def _slots(self, formula: FNode, slots: dict[FNode, int]) -> dict[FNode, int]:
+        """``slots`` with, for each node too, the one slot that it reads, or that there is none or more than one."""
+        for node in _post_order(formula, lambda node: [a for a in node.args() if a not in slots]):
             if node.is_symbol():
                 name, step = unframed(node)
                 slots[node] = 2 * step + (name in self._input_names)
@@ -294,16 +299,28 @@ class _Remainders:
                 slots[node] = _CONSTANT if not below else _MIXED if len(below) > 1 else below.pop()
         return slots
 
-    def _parts(self, node: FNode, slots: dict[FNode, int]) -> Sequence[FNode]:
-        """The arguments that become remainders of their own."""
-        return node.args() if slots[node] == _MIXED and _is_connective(node) else ()
+    def _parts(self, node: FNode, slots: dict[FNode, int], choices: dict[FNode, Choice]) -> Sequence[FNode]:
+        """The parts that become remainders of their own. A relation that is a choice between two is added to
+        ``choices``."""
+        if slots[node] != _MIXED or _is_connective(node):
+            return node.args() if slots[node] == _MIXED else ()
+        choice = _choice_within(node, slots) if len(choices) < MOST_CHOICES else None
+        if choice is None:
+            return ()
+        condition, yes, no = choice.args()
+        choices[node] = condition, *(with_terms([node], {choice: value})[0] for value in (yes, no))
+        for part in choices[node]:
+            self._slots(part, slots)
+        return choices[node]
 
-    def _made(self, node: FNode, slots: dict[FNode, int], made: dict[FNode, int]) -> int:
+    def _made(self, node: FNode, slots: dict[FNode, int], made: dict[FNode, int], choice: Choice | None) -> int:
         slot = slots[node]
         if slot == _CONSTANT:
             return TRUE if compile_formulas([node])({})[0] else FALSE
         if slot != _MIXED:
             return self._number(("term", slot, self._terms(slot).number(node)))
+        if choice is not None:
+            return self._node("ite", [made[part] for part in choice])
         if not _is_connective(node):
             self._atoms.append(_Atom(self._pieces(node, slots), node))
             return self._atom(len(self._atoms) - 1, (None,) * len(self._atoms[-1].places))
@@ -377,6 +394,22 @@ class _Atom:
 
     def holds(self, values: Sequence[int | None]) -> bool:
         return bool(self._holds(dict(zip(self._names, values, strict=True)))[0])  # type: ignore[arg-type]
+
+
+def _choice_within(relation: FNode, slots: dict[FNode, int]) -> FNode | None:
+    """An outermost if-then-else of numbers in ``relation`` that reads several slots, or chooses a constant.
+
+    What a relation between numbers reads of a slot tells apart as many states as there are numbers; a choice between
+    relations within one slot reads truth values.
+    """
+    todo, met = [relation], {relation}
+    for node in todo:
+        if node.is_ite() and (slots[node] == _MIXED or any(slots[a] == _CONSTANT for a in node.args()[1:])):
+            return node
+        fresh = [a for a in node.args() if slots[a] != _CONSTANT and a not in met] if slots[node] == _MIXED else []
+        todo += fresh
+        met.update(fresh)
+    return None
 
 
 def _is_connective(node: FNode) -> bool:

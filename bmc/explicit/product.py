@@ -126,7 +126,7 @@ class _Builder:
             starts=start_nodes,
             start_masks=start_masks,
             arrows=Arrows(offsets, ends.astype(np.int32)),
-            masks=masks,
+            masks=masks.astype(np.min_scalar_type(int(masks.max(initial=0)))),
             choices=choices,
         )
 

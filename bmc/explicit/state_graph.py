@@ -157,7 +157,7 @@ class Arrows:
         order = np.argsort(self.ends, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(self.ends, minlength=self.size))])
         sources = np.repeat(np.arange(self.size, dtype=np.int32), np.diff(self.offsets))
-        return Arrows(offsets, sources[order], order)
+        return Arrows(offsets, sources[order], order.astype(np.int32))
 
     def distances(self, sources: Column, check: Check = lambda: None) -> Column:
         """For each node the least number of arrows from one of ``sources`` to it, ``UNREACHED`` if there is no way."""

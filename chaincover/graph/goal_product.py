@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
+from weakref import WeakValueDictionary
 
 import numpy as np
 from pysmt.fnode import FNode
@@ -69,9 +70,11 @@ class Watch:
 
 @dataclass(frozen=True)
 class GoalProduct:
-    """The enumerated states with what is pending of goals. An arrow's mask is a number in ``sets``: the goals (as bits)
-    that are completed on its arrival."""
+    """The states of ``graph`` with what is pending of ``goals``. An arrow's mask is a number in ``sets``: the goals (as
+    bits) that are completed on its arrival."""
 
+    graph: StateGraph
+    goals: tuple[Goal, ...]
     product: Product
     sets: tuple[int, ...]
 
@@ -80,14 +83,31 @@ class GoalProduct:
         return np.array([goals & wanted == wanted for goals in self.sets])[numbers.astype(np.int64)]
 
 
+_in_use: WeakValueDictionary[tuple[int, bool], GoalProduct] = WeakValueDictionary()
+
+
 def goal_product(problem: Problem, graph: StateGraph, check: Check = lambda: None) -> GoalProduct | None:
-    """The product for all goals of ``problem``; None for more than ``MOST_NODES`` or ``MOST_ARROWS``."""
+    """The product for all goals of ``problem``; None for more than ``MOST_NODES`` or ``MOST_ARROWS``.
+
+    It may take as much memory as all else: who asks for one that somebody has gets that one.
+    """
+    key = id(graph), problem.forbid
+    made = _in_use.get(key)
+    if made is None or made.graph is not graph or made.goals != problem.goals:
+        made = _goal_product(problem, graph, check)
+        if made is not None:
+            _in_use[key] = made
+    return made
+
+
+def _goal_product(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct | None:
+    """``goal_product``, made anew."""
     if not problem.forbid and all(goal.length <= 1 for goal in problem.goals):
         return _on_steps(problem, graph, check)
     progression = problem.progression
     watch = Watch(progression, problem.forbid)
     found = product(graph, goal_classes(graph, progression), watch, (MOST_NODES, MOST_ARROWS), check)
-    return None if found is None else GoalProduct(found, tuple(watch.sets))
+    return None if found is None else GoalProduct(graph, problem.goals, found, tuple(watch.sets))
 
 
 MOST_WALKED, MOST_SETS = 400_000, 20_000
@@ -252,7 +272,7 @@ def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct 
         kept.sort()
         counts.append(np.bincount(sources[steps[kept]] - first, minlength=last - first))
         ends.append(after[kept])
-        masks.append(numbers[kept])
+        masks.append(numbers[kept].astype(np.min_scalar_type(len(sets.sets))))
         choices.append(graph.steps.choices[steps[kept]])
         if sum(len(part) for part in ends) > MOST_ARROWS:
             return None
@@ -267,7 +287,7 @@ def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct 
         masks=np.concatenate(masks),
         choices=np.concatenate(choices),
     )
-    return GoalProduct(found, tuple(sets.sets))
+    return GoalProduct(graph, problem.goals, found, tuple(sets.sets))
 
 
 def _packed(

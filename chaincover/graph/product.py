@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from bmc.explicit.rows import Numbering, distinct
-from bmc.explicit.state_graph import UNREACHED, StateGraph
+from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
@@ -160,15 +160,15 @@ class _Surroundings:
 
     def __init__(self, problem: Problem, graph: StateGraph, made: GoalProduct, check: Check) -> None:
         self.made, self.product, self._sets = made, made.product, made.sets
-        self._back = made.product.arrows.backward()
+        back = made.product.arrows.backward()
         self.layout = _Layout(self.size, len(problem.goals))
         split = zip(*(self.layout.split(goals) for goals in made.sets), strict=True)
         self.table = [np.array(column, np.uint64) for column in split]
         self.at_once = max((goals.bit_count() for goals in made.sets), default=0)
         self.ends = states_in(graph, problem.final)[made.product.states]
-        self.to_end = self._back.distances(np.flatnonzero(self.ends), check)
+        self.to_end = back.distances(np.flatnonzero(self.ends), check)
         self.possible = [np.zeros(self.size, np.uint64) for _ in range(self.layout.width)]
-        self.to_complete = self._to_complete(len(problem.goals), check)
+        self.to_complete = self._to_complete(back, len(problem.goals), check)
 
     @property
     def size(self) -> int:
@@ -187,7 +187,7 @@ class _Surroundings:
             chosen.append(int(self.product.choices[numbers[fits]].min()))
         return chosen
 
-    def _to_complete(self, goals: int, check: Check) -> Column:
+    def _to_complete(self, back: Arrows, goals: int, check: Check) -> Column:
         sources = np.repeat(np.arange(self.size), np.diff(self.product.arrows.offsets))
         onward, masks = self.to_end[self.product.arrows.ends], self.product.masks.astype(np.int64)
         steps = np.zeros((self.size, goals), np.int32)
@@ -199,7 +199,7 @@ class _Surroundings:
                 completed = np.array([number >> goal & 1 for number in self._sets], bool)
                 arrows = np.flatnonzero(completed[masks] & (onward < UNREACHED))
                 np.minimum.at(row, sources[arrows], onward[arrows] + 1)
-            for goal, found in zip(several, self._back.all_distances(begin, check), strict=True):
+            for goal, found in zip(several, back.all_distances(begin, check), strict=True):
                 steps[:, goal] = np.where(found < UNREACHED, found, 0)
                 for column, word in zip(self.possible, self.layout.split(1 << goal), strict=True):
                     column |= np.where(found < UNREACHED, np.uint64(word), np.uint64(0))

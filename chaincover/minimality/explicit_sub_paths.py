@@ -33,8 +33,9 @@ WORK = 50_000_000
 CHEAP = 1_000_000
 """Steps that are followed in a moment; after so many the limits are told."""
 
-Layer = tuple[Column, Column, Column]
-"""Nodes, the row of the layer before from which each comes, and the step of the graph that leads there."""
+Back = tuple[Column, Column]
+"""For each node of a layer the row of the layer before from which it comes, and the step of the graph that leads
+there, in 32 bits each: there are as many as nodes were met."""
 
 Memory = tuple[int, int]
 """How many goals of a path have begun, and what of them is pending (as bits), all of which must be completed."""
@@ -112,8 +113,8 @@ class _BreadthFirst:
         self._unfolding = Unfolding(goals.graph, goals.classes_for(numbers), watch)
         starts = np.array(goals.graph.starts) if path[0] == INIT else np.arange(len(goals.graph.states))
         nodes = self._unfolding.starts(np.sort(starts))
-        nowhere = np.full(len(nodes), -1, np.int64)
-        self._layers: list[Layer] = [(nodes, nowhere, nowhere)]
+        self._from: Column = Unfolding.state_of(nodes).astype(np.int32)
+        self._last, self._back = nodes, list[Back]()
         self._met, self._incompletable = _Met().and_also(nodes), _Met()
         self.depth, self.length, self.over = 0, -1, False
 
@@ -131,15 +132,15 @@ class _BreadthFirst:
         until = self.work + work
         while self.needs_work(most) and self.work < until:
             self._goals.check()
-            if self._ending(self._layers[-1][0]):
+            if self._ending(self._last):
                 self.length = self.depth
                 self._end_with(self._way())
                 return
-            following = self._after(self._layers[-1][0], self._met)
-            self._met = self._met.and_also(following[0])
-            self._layers.append(following)
+            self._last, back = self._after(self._last, self._met)
+            self._met = self._met.and_also(self._last)
+            self._back.append(back)
             self.depth += 1
-            if not following[0].size:
+            if not self._last.size:
                 self._end_with((0, []))
 
     def choices(self) -> tuple[int, list[int]]:
@@ -149,22 +150,24 @@ class _BreadthFirst:
     def _end_with(self, found: tuple[int, list[int]]) -> None:
         """The search is over: what it has met is forgotten."""
         self.over, self._found = True, found
-        self._layers, self._met, self._incompletable = [], _Met(), _Met()
+        self._back, self._met, self._incompletable = [], _Met(), _Met()
+        self._from = self._last = np.zeros(0, np.int64)
 
     def _way(self) -> tuple[int, list[int]]:
         """The state and inputs that lead to the node at which the search ended."""
         place, chosen = self._end, list[int]()
-        for _, before, steps in self._layers[:0:-1]:
+        for before, steps in reversed(self._back):
             chosen.append(int(self._goals.graph.steps.choices[steps[place]]))
             place = int(before[place])
-        return int(Unfolding.state_of(self._layers[0][0])[place]), chosen[::-1]
+        return int(self._from[place]), chosen[::-1]
 
-    def _after(self, nodes: Column, met: _Met) -> Layer:
-        """The nodes after ``nodes`` that were not met, with where they come from and the step that leads there."""
+    def _after(self, nodes: Column, met: _Met) -> tuple[Column, Back]:
+        """The nodes after ``nodes`` that were not met, with the way back."""
         found = self._unfolding.steps(nodes)
         different, first = np.unique(found.ends, return_index=True)
         fresh = ~met.has(different)
-        return different[fresh], found.rows[first[fresh]], found.places[first[fresh]]
+        rows, places = (column[first[fresh]].astype(np.int32) for column in (found.rows, found.places))
+        return different[fresh], (rows, places)
 
     def _ending(self, nodes: Column) -> bool:
         """Whether the path ends at one of ``nodes``: all its goals have begun, and can be completed, or are."""
@@ -194,15 +197,15 @@ class _BreadthFirst:
         Nodes from which that cannot be are remembered.
         """
         fresh = places[~self._incompletable.has(nodes[places])]
-        met = self._incompletable.and_also(nodes[fresh])
-        ways: list[Layer] = [(nodes[fresh], fresh, fresh)]
-        while ways[-1][0].size:
-            following = self._after(ways[-1][0], met)
-            met = met.and_also(following[0])
-            ways.append(following)
-            if self._settled(np.flatnonzero(self._judged(following[0])[1])):
-                nodes, before, steps = ways[1]
-                self._layers += [(nodes, fresh[before], steps), *ways[2:]]
+        last, ways = nodes[fresh], list[Back]()
+        met = self._incompletable.and_also(last)
+        while last.size:
+            last, back = self._after(last, met)
+            met = met.and_also(last)
+            ways.append(back)
+            if self._settled(np.flatnonzero(self._judged(last)[1])):
+                before, steps = ways[0]
+                self._back += [(fresh[before], steps), *ways[1:]]
                 return True
         self._incompletable = met
         return False

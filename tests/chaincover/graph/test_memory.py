@@ -75,7 +75,7 @@ def test_the_network_of_the_covering_flow_takes_little_for_each_arc() -> None:
         masks=np.zeros(len(ends), np.int64),
         choices=np.zeros(len(ends), np.int64),
     )
-    made = GoalProduct(product, (0,))
+    made = GoalProduct(graph(), (), product, (0,))
     network, peak = peak_of(lambda: Network(made, np.ones(STATES, bool), 1))
     assert network.arcs[:few] == [(0, 1, 0), (0, 2, 0), (0, 3, 0), (0, 4, 0)]
     assert network.balance(5) == {7: 1, 10: 1, 13: 1, 16: 1, **dict.fromkeys(range(20, 24), -1), len(ends) + 1 + 5: -1}
