@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field, replace
 from itertools import accumulate, pairwise
+from typing import overload
 
 from bmc.records import dataclass
 from bmc.system.transition import Run
@@ -46,6 +49,53 @@ class Hit:
     goal: str
     step: int
     consequent_held: bool | None
+
+
+class Hits(Sequence[Hit]):
+    """Hits in a few bytes each: a long chain covers some goals at most of its steps."""
+
+    _HELD = (None, False, True)
+
+    def __init__(self, hits: Iterable[Hit] = ()) -> None:
+        numbers: dict[str, int] = {}
+        self._goals, self._steps, self._held = array("i"), array("i"), bytearray()
+        for hit in hits:
+            self._goals.append(numbers.setdefault(hit.goal, len(numbers)))
+            self._steps.append(hit.step)
+            self._held.append(self._HELD.index(hit.consequent_held))
+        self._names = [*numbers]
+
+    @property
+    def steps(self) -> Sequence[int]:
+        """The step of each hit."""
+        return self._steps
+
+    @property
+    def failures(self) -> Iterator[Hit]:
+        """Those whose consequent did not hold."""
+        failed = self._HELD.index(False)
+        return (self[place] for place, held in enumerate(self._held) if held == failed)
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Hit]: ...
+    def __getitem__(self, place: int | slice) -> Hit | list[Hit]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        return Hit(self._names[self._goals[place]], self._steps[place], self._HELD[self._held[place]])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Hits):
+            return NotImplemented
+        mine, theirs = ((hits._names, hits._goals, hits._steps, hits._held) for hits in (self, other))
+        return mine == theirs
+
+    def __hash__(self) -> int:
+        return hash((bytes(self._held), *self._names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +193,7 @@ class Chain:
     run: Run
     order: tuple[str, ...]
     hits: tuple[Hit, ...]
-    repeats: tuple[Hit, ...] = ()
+    repeats: Hits = field(default_factory=Hits)
     violations: tuple[Violation, ...] = ()
     relies_on: tuple[str, ...] = ()
 
@@ -160,7 +210,7 @@ class Chain:
     @property
     def gaps(self) -> tuple[int, ...]:
         """The steps from each place where goals are covered to the next one, from init to the first and to the end."""
-        places = sorted({0, *(hit.step for hit in (*self.hits, *self.repeats))})
+        places = sorted({0, *(hit.step for hit in self.hits), *self.repeats.steps})
         return tuple(b - a for a, b in pairwise((*places, self.length)))
 
     @property
@@ -171,7 +221,7 @@ class Chain:
     @property
     def failures(self) -> tuple[Hit, ...]:
         """All hits whose consequent did not hold."""
-        return tuple(hit for hit in (*self.hits, *self.repeats) if hit.consequent_held is False)
+        return (*(hit for hit in self.hits if hit.consequent_held is False), *self.repeats.failures)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ With ``--several`` it finds as few chains as it takes, each with its own files, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -28,7 +28,7 @@ from chaincover.cli.options import (
 )
 from chaincover.cli.progress import Answers, Progress, Saving, can_fail, described, goals_covered
 from chaincover.formats import chain_file
-from chaincover.formats.output import CannotWrite, prepare_folder, to_json, write_texts
+from chaincover.formats.output import CannotWrite, json_parts, prepare_folder, to_json, write_texts
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
@@ -204,10 +204,10 @@ def _tables(found: Requirements) -> list[str]:
     return [f"{VIOLATION}{failure.goal}.csv" for failure in found.failures]
 
 
-def _violations(run: Run, found: Requirements) -> dict[Path, str]:
-    """The files of the runs that violate properties, each with its text."""
+def _violations(run: Run, found: Requirements) -> dict[Path, Iterable[str]]:
+    """The files of the runs that violate properties, each with its lines."""
     controller = run.controller
-    texts = (chain_file.violation_csv(controller, failure) for failure in found.failures)
+    texts = (chain_file.violation_lines(controller, failure) for failure in found.failures)
     return {run.folder / name: text for name, text in zip(_tables(found), texts, strict=True)}
 
 
@@ -228,11 +228,11 @@ def _write(
     """Write the files of ``result``, all whole or none at all."""
     controller, folder = run.controller, run.folder
     table = folder / "chain.csv"
-    texts = {folder / "chain.json": to_json(document)}
+    texts: dict[Path, Iterable[str]] = {folder / "chain.json": json_parts(document)}
     if result.chain is not None:
-        texts[table] = chain_file.chain_csv(controller, result.chain)
+        texts[table] = chain_file.csv_lines(controller, result.chain)
     data = results.run_document(controller, result, played, run.progress.seconds, violated)
-    texts[folder / "run.json"] = to_json(data)
+    texts[folder / "run.json"] = json_parts(data)
     texts |= _violations(run, result.requirements)
     write_texts(texts)
     _remove_violations(run, result.requirements)
@@ -346,15 +346,15 @@ def _write_chains(
 ) -> None:
     """Write the files of all chains and the summary; those of chains that there are no longer are removed."""
     folder = run.folder
-    texts: dict[Path, str] = {}
+    texts: dict[Path, Iterable[str]] = {}
     for number, (result, own) in enumerate(zip(found.results, played, strict=True), 1):
         assert result.chain is not None
         part = part_of(run.controller, result)
-        texts[folder / f"chain-{number}.json"] = to_json(results.chain_document(part, result, finished))
-        texts[folder / f"chain-{number}.csv"] = chain_file.chain_csv(part, result.chain)
+        texts[folder / f"chain-{number}.json"] = json_parts(results.chain_document(part, result, finished))
+        texts[folder / f"chain-{number}.csv"] = chain_file.csv_lines(part, result.chain)
         run_data = results.run_document(part, result, own, run.progress.seconds)
-        texts[folder / f"run-{number}.json"] = to_json(run_data)
-    texts[folder / "chains.json"] = to_json(summary(run, found, finished, no_step))
+        texts[folder / f"run-{number}.json"] = json_parts(run_data)
+    texts[folder / "chains.json"] = json_parts(summary(run, found, finished, no_step))
     texts |= _violations(run, found.requirements)
     write_texts(texts)
     _remove_violations(run, found.requirements)

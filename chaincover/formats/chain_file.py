@@ -7,9 +7,9 @@ import csv
 import io
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from bmc.c.execute.variables import find_variable
 from bmc.errors import InputRefused, Location
@@ -103,41 +103,56 @@ def bounds_claim(covered: int, goals: int) -> str:
     return f"length and bounds speak of chains through the {covered} of {goals} goals that this one covers"
 
 
-def chain_rows(system: TransitionSystem, chain: Chain, goals: Sequence[Goal]) -> list[dict[str, Any]]:
+class ChainRows(Sequence[dict[str, Any]]):
     """One record per step: inputs, and state and outputs after it, the goals covered from it on, those that it serves.
 
-    ``goals`` are those of the chain.
+    ``goals`` are those of the chain. A record is made whenever it is asked for: all of a long chain take much memory.
     """
-    state, outputs = reported(system, "state"), reported(system, "output")
-    covered: dict[int, list[str]] = {}
-    for hit in chain.hits:
-        covered.setdefault(hit.step, []).append(hit.goal)
-    serves = _served(covered, chain.length, {goal.name: goal.length for goal in goals})
-    return [
-        {
+
+    def __init__(self, system: TransitionSystem, chain: Chain, goals: Sequence[Goal]) -> None:
+        self._inputs, self._run = system.inputs, chain.run
+        self._state, self._outputs = reported(system, "state"), reported(system, "output")
+        self._covered: dict[int, list[str]] = {}
+        for hit in chain.hits:
+            self._covered.setdefault(hit.step, []).append(hit.goal)
+        self._serves = _served(self._covered, chain.length, {goal.name: goal.length for goal in goals})
+
+    def __len__(self) -> int:
+        return self._run.length
+
+    @overload
+    def __getitem__(self, step: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, step: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, step: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(step, slice):
+            return [self._record(each) for each in range(len(self))[step]]
+        return self._record(range(len(self))[step])
+
+    def _record(self, step: int) -> dict[str, Any]:
+        after = self._run.states[step + 1]
+        return {
             "step": step,
-            "inputs": shown(system.inputs, inputs),
-            "state": shown(_set(state, after), after),
-            "outputs": shown(_set(outputs, after), after),
-            "goals": covered.get(step, []),
-            "serves": serves[step],
+            "inputs": shown(self._inputs, self._run.inputs[step]),
+            "state": shown(_set(self._state, after), after),
+            "outputs": shown(_set(self._outputs, after), after),
+            "goals": self._covered.get(step, []),
+            "serves": self._serves[step],
         }
-        for step, (inputs, after) in enumerate(zip(chain.run.inputs, chain.run.states[1:], strict=True))
-    ]
 
 
-def _served(covered: Mapping[int, Sequence[str]], steps: int, lengths: Mapping[str, int]) -> list[list[str]]:
+def _served(covered: Mapping[int, Sequence[str]], steps: int, lengths: Mapping[str, int]) -> list[Sequence[str]]:
     """For each step the goals that are under way; where none is, those that it leads to; after the last goal, none."""
-    under_way: list[list[str]] = [[] for _ in range(steps)]
+    under_way: dict[int, list[str]] = {}
     for start, goals in sorted(covered.items()):
         for goal in goals:
             for step in range(start, min(start + lengths[goal], steps)):
-                under_way[step].append(goal)
-    following: list[str] = [*covered.get(steps, ())]
+                under_way.setdefault(step, []).append(goal)
+    served, following = list[Sequence[str]](), covered.get(steps, [])
     for step in reversed(range(steps)):
-        under_way[step] = under_way[step] or [*following]
-        following = [*covered.get(step, following)]
-    return under_way
+        served.append(under_way.get(step, following))
+        following = covered.get(step, following)
+    return served[::-1]
 
 
 def _set(variables: Sequence[StateVariable], values: Valuation) -> list[StateVariable]:
@@ -190,10 +205,10 @@ def ruling_record(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[
     }
 
 
-def violation_csv(controller: Controller, failure: Failure) -> str:
-    """The run that violates a property as a table, as ``chain_csv`` gives it."""
+def violation_lines(controller: Controller, failure: Failure) -> Iterator[str]:
+    """The lines of the run that violates a property as a table, as ``chain_csv`` gives it."""
     hit = Hit(failure.goal, failure.step, False)
-    return chain_csv(controller, Chain(failure.run, (failure.goal,), (hit,)))
+    return csv_lines(controller, Chain(failure.run, (failure.goal,), (hit,)))
 
 
 def chain_csv(controller: Controller, chain: Chain) -> str:
@@ -201,20 +216,29 @@ def chain_csv(controller: Controller, chain: Chain) -> str:
 
     Where the tester chooses start values, a first row ``init`` holds the start state.
     """
-    out, system, period = io.StringIO(), controller.system, controller.project.period
+    return "".join(csv_lines(controller, chain))
+
+
+def csv_lines(controller: Controller, chain: Chain) -> Iterator[str]:
+    """The lines of ``chain_csv``."""
+    system, period = controller.system, controller.project.period
     state, outputs = reported(system, "state"), reported(system, "output")
     names = [*(v.name for v in system.inputs), *(v.name for v in state), *(v.name for v in outputs)]
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["step", *(["time"] if period else []), *names, "goals", "serves"])
+    yield _csv_line(["step", *(["time"] if period else []), *names, "goals", "serves"])
     if system.chosen:
         start = start_record(system, chain)
         values = {**start["state"], **start["outputs"], **start["chosen"]}
-        writer.writerow([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), "", ""])
-    for row in chain_rows(system, chain, controller.goals):
+        yield _csv_line([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), "", ""])
+    for row in ChainRows(system, chain, controller.goals):
         values = {**row["inputs"], **row["state"], **row["outputs"]}
         time = [f"{row['step'] * period:.9g}"] if period else []
         told = " ".join(row["goals"]), " ".join(row["serves"])
-        writer.writerow([row["step"], *time, *(values.get(name, "") for name in names), *told])
+        yield _csv_line([row["step"], *time, *(values.get(name, "") for name in names), *told])
+
+
+def _csv_line(values: Sequence[object]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(values)
     return out.getvalue()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -47,8 +47,11 @@ def write_text(place: Path, text: str) -> None:
     write_texts({place: text})
 
 
-def write_texts(texts: Mapping[Path, str]) -> None:
-    """Write files that belong together: all are finished before the first is renamed. Otherwise as ``write_text``."""
+def write_texts(texts: Mapping[Path, str | Iterable[str]]) -> None:
+    """Write files that belong together: all are finished before the first is renamed. Otherwise as ``write_text``.
+
+    A long text may come in parts, which are made while they are written.
+    """
     temporary: dict[str, Path] = {}
     place = Path()
     try:
@@ -61,7 +64,7 @@ def write_texts(texts: Mapping[Path, str]) -> None:
                 temporary[name] = real
                 os.chmod(name, 0o644)
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+                file.writelines([text] if isinstance(text, str) else text)
         for name in list(temporary):
             os.replace(name, temporary[name])
             del temporary[name]
@@ -78,10 +81,41 @@ def write_texts(texts: Mapping[Path, str]) -> None:
 
 def to_json(data: Any) -> str:
     """Data as indented JSON with a newline at its end; keys keep their order. ValueError for a NaN or an infinity."""
-    return _text(data, "\n") + "\n"
+    return "".join(json_parts(data))
+
+
+def json_parts(data: Any) -> Iterator[str]:
+    """The text of ``to_json`` in parts: of a list an item each, so that a long one is never in memory as a whole."""
+    yield from _parts(data, "\n")
+    yield "\n"
 
 
 _plain = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def _parts(data: Any, line: str) -> Iterator[str]:
+    """The parts of ``_text``."""
+    inner = line + "  "
+    if isinstance(data, dict) and data:
+        before = "{"
+        for key, value in data.items():
+            yield f"{before}{inner}{encode_basestring(key)}: "
+            yield from _parts(value, inner)
+            before = ","
+        yield f"{line}}}"
+    elif _is_list(data):
+        before = "["
+        for value in data:
+            yield f"{before}{inner}{_text(value, inner)}"
+            before = ","
+        yield f"{line}]"
+    else:
+        yield _text(data, line)
+
+
+def _is_list(data: Any) -> bool:
+    """Whether ``data`` is a sequence with something in it, and no text."""
+    return bool(data) and isinstance(data, list | tuple | Sequence) and not isinstance(data, str)
 
 
 def _text(data: Any, line: str) -> str:
@@ -95,7 +129,7 @@ def _text(data: Any, line: str) -> str:
         inner = line + "  "
         parts = [f"{encode_basestring(key)}: {_text(value, inner)}" for key, value in data.items()]
         return f"{{{inner}{f',{inner}'.join(parts)}{line}}}"
-    if isinstance(data, list | tuple) and data:
+    if _is_list(data):
         inner = line + "  "
         return f"[{inner}{f',{inner}'.join([_text(value, inner) for value in data])}{line}]"
     return _plain(data)

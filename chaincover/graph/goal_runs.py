@@ -239,7 +239,8 @@ class EnumeratedGoals:
                 table = np.array(looks, np.int64)
                 _, rows, group = np.unique(table, axis=1, return_index=True, return_inverse=True)
                 first = rows[group.reshape(-1)]
-            columns.append(first[kind] if number else np.zeros(len(kind), np.int64))
+            first = first.astype(np.min_scalar_type(number))
+            columns.append(first[kind] if number else np.zeros(len(kind), np.uint8))
         return Classes(*columns)
 
     def ends_of(self, goal: int) -> tuple[Column, Column]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bmc.records import dataclass
-from chaincover.chain import Chain, Hit, Verdict
+from chaincover.chain import Chain, Hit, Hits, Verdict
 from chaincover.problem import Problem
 from chaincover.result import ChainResult
 from properties.goal import Goal
@@ -119,4 +119,4 @@ def expanded_chain(chain: Chain, goals: Sequence[Goal], same_as: SameAs) -> Chai
                 yield Hit(name, hit.step, monitor.judge(chain.run, name, hit.step))
 
     order = tuple(name for representative in chain.order for name in (representative, *others.get(representative, ())))
-    return replace(chain, order=order, hits=tuple(all_of(chain.hits)), repeats=tuple(all_of(chain.repeats)))
+    return replace(chain, order=order, hits=tuple(all_of(chain.hits)), repeats=Hits(all_of(chain.repeats)))

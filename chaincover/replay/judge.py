@@ -24,7 +24,7 @@ from bmc.system.transition import (
     conjuncts,
     symbols_of,
 )
-from chaincover.chain import Chain, Failure, Hit, Missed, Plan, ReadValue, Violation
+from chaincover.chain import Chain, Failure, Hit, Hits, Missed, Plan, ReadValue, Violation
 from chaincover.problem import Problem
 from chaincover.project.values import show_ranges, show_value
 from chaincover.weights import INIT
@@ -94,7 +94,7 @@ class Judge:
             run=run,
             order=tuple(steps),
             hits=tuple(self._hit(run, goal, step) for goal, step in steps.items()),
-            repeats=tuple(repeats),
+            repeats=Hits(repeats),
             violations=tuple(
                 Violation(f"{condition.where}: {condition.name}" if condition.where else condition.name, step)
                 for step in range(run.length)

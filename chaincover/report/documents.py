@@ -15,8 +15,8 @@ from chaincover import certificate
 from chaincover.chain import COVERED, UNDECIDED
 from chaincover.formats.chain_file import (
     SCHEMA,
+    ChainRows,
     bounds_claim,
-    chain_rows,
     controller_record,
     ruling_record,
     start_record,
@@ -259,7 +259,7 @@ def _chain(controller: Controller, result: ChainResult) -> dict[str, Any] | None
         "failures": [{"goal": h.goal, "step": h.step} for h in chain.failures],
         "violations": [{"assertion": v.name, "step": v.step} for v in chain.violations],
         "initial": start_record(controller.system, chain),
-        "steps": chain_rows(controller.system, chain, controller.goals),
+        "steps": ChainRows(controller.system, chain, controller.goals),
     }
 
 

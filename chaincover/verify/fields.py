@@ -21,9 +21,9 @@ from chaincover import certificate
 from chaincover.chain import COVERED, STATUSES, Chain, Hit
 from chaincover.formats.chain_file import (
     SCHEMA,
+    ChainRows,
     Stimulus,
     bounds_claim,
-    chain_rows,
     controller_record,
     read_test,
     start_record,
@@ -254,7 +254,7 @@ class Expected:
             "failures": _in_order_of(given.get("failures"), self.failures),
             "violations": _in_order_of(given.get("violations"), self.violations),
             "initial": start_record(self._controller.system, chain),
-            "steps": chain_rows(self._controller.system, chain, self._controller.goals),
+            "steps": [*ChainRows(self._controller.system, chain, self._controller.goals)],
         }
 
     @cached_property

@@ -23,7 +23,7 @@ from bmc.formulas.value_sets import contains
 from bmc.native.original import find_compiler
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Hit
-from chaincover.formats.chain_file import SCHEMA, chain_csv, chain_rows, read_stimulus, start_record
+from chaincover.formats.chain_file import SCHEMA, ChainRows, chain_csv, read_stimulus, start_record
 from chaincover.formats.output import to_json
 from chaincover.project.values import parse_value, shown
 from chaincover.project.values import show_ranges as show_ranges_of
@@ -252,7 +252,7 @@ GOALS = (Goal("g", TRUE(), None, 0),)
 
 
 def as_document(system: TransitionSystem, chain: Chain) -> dict[str, object]:
-    body = {"hits": [], "initial": start_record(system, chain), "steps": chain_rows(system, chain, GOALS)}
+    body = {"hits": [], "initial": start_record(system, chain), "steps": ChainRows(system, chain, GOALS)}
     return {"schema": SCHEMA, "settings": {"final": None}, "goals": [], "chain": body}
 
 

@@ -17,9 +17,9 @@ def test_steps_of_every_number_are_kept(onward: int) -> None:
     around = object.__new__(_Surroundings)
     arrows = Arrows(np.array([0, 1, 2, 2]), np.array([1, 2]))
     around.product = SimpleNamespace(arrows=arrows, masks=np.array([0, 1]))
-    around._sets, around._back = [0, 1], arrows.backward()
+    around._sets = [0, 1]
     around.layout = _Layout(3, 1)
     around.possible = [np.zeros(3, np.uint64)]
     around.to_end = np.array([onward + 2, onward + 1, onward], np.int32)
-    assert around._to_complete(1, lambda: None)[:, 0].tolist() == [onward + 2, onward + 1, 0]
+    assert around._to_complete(arrows.backward(), 1, lambda: None)[:, 0].tolist() == [onward + 2, onward + 1, 0]
     assert around.possible[0].tolist() == [1, 1, 0]

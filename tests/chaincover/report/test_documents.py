@@ -14,8 +14,8 @@ from command_line import MODELS, chaincover
 from pysmt.shortcuts import TRUE
 
 from bmc.system.transition import Run, TransitionSystem
-from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, UNREACHABLE, Bounds, Chain, Hit, Verdict, Violation
-from chaincover.formats.chain_file import chain_rows
+from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, UNREACHABLE, Bounds, Chain, Hit, Hits, Verdict, Violation
+from chaincover.formats.chain_file import ChainRows
 from chaincover.known import NOTHING
 from chaincover.options import Options
 from chaincover.pipeline import generate
@@ -85,7 +85,7 @@ def test_k_that_was_met() -> None:
     assert chain(9, 7, 2).k_met == 5
     assert chain(3).k_met == 3
     assert chain(0, 0).k_met == 0
-    by_way_of_another_goal = replace(chain(9, 7, 2), repeats=(Hit("g2", 5, True),))
+    by_way_of_another_goal = replace(chain(9, 7, 2), repeats=Hits([Hit("g2", 5, True)]))
     assert by_way_of_another_goal.k_met == 3
 
 
@@ -164,5 +164,5 @@ def test_every_step_says_which_goals_it_serves() -> None:
     system = TransitionSystem("empty", (), ())
     run = Run(({},) * 7, ({},) * 6)
     chain = Chain(run, ("long", "state", "late"), (Hit("long", 1, None), Hit("state", 2, None), Hit("late", 4, None)))
-    rows = chain_rows(system, chain, goals)
+    rows = ChainRows(system, chain, goals)
     assert [row["serves"] for row in rows] == [["long"], ["long"], ["long"], ["late"], ["late"], []]
