@@ -9,8 +9,10 @@ Last comes the profile: the seconds and solver queries of each stage.
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from pkgutil import resolve_name
@@ -91,6 +93,7 @@ class _Turns:
             self._greenlet.switch()
         finally:
             limits.pause_after(0.0, None)
+            _give_back_memory()
 
     def end(self) -> None:
         """End the stage where it is paused; what it holds would never be freed otherwise, for a pause hides it."""
@@ -104,6 +107,12 @@ class _Turns:
             self._board.say(f"{self.stage.name}: ended, because {error.message}")
         except MemoryError:
             self._board.say(f"{self.stage.name}: ended, because no memory was left")
+
+
+def _give_back_memory() -> None:
+    """Let the system have what is free again: glibc keeps it, in pieces that the next stage has little use for."""
+    with suppress(AttributeError, OSError, TypeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def pause() -> None:

@@ -124,11 +124,15 @@ class Unfolding:
 
     def steps(self, nodes: Column) -> Steps:
         """The steps from ``nodes`` that the watcher follows."""
-        parts = [self._block(nodes, first, last) for first, last in self._blocks(nodes)]
+        parts = [(found.rows, found.places, found.ends) for found in self.some_steps(nodes)]
         if not parts:
             nothing = np.zeros(0, np.int64)
             return Steps(nothing, nothing, nothing)
         return Steps(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def some_steps(self, nodes: Column) -> Iterator[Steps]:
+        """As ``steps``, in parts of some ``BLOCK`` of steps."""
+        return (Steps(*self._block(nodes, first, last)) for first, last in self._blocks(nodes))
 
     def _blocks(self, nodes: Column) -> Iterator[tuple[int, int]]:
         """Parts of ``nodes`` with some ``BLOCK`` of steps each, as ranges of rows."""

@@ -163,11 +163,16 @@ class _BreadthFirst:
 
     def _after(self, nodes: Column, met: _Met) -> tuple[Column, Back]:
         """The nodes after ``nodes`` that were not met, with the way back."""
-        found = self._unfolding.steps(nodes)
-        different, first = np.unique(found.ends, return_index=True)
-        fresh = ~met.has(different)
-        rows, places = (column[first[fresh]].astype(np.int32) for column in (found.rows, found.places))
-        return different[fresh], (rows, places)
+        nothing = np.zeros(0, np.int32)
+        ends, rows, places = [nodes[:0]], [nothing], [nothing]
+        for found in self._unfolding.some_steps(nodes):
+            different, first = np.unique(found.ends, return_index=True)
+            fresh = ~met.has(different)
+            ends.append(different[fresh])
+            rows.append(found.rows[first[fresh]].astype(np.int32))
+            places.append(found.places[first[fresh]].astype(np.int32))
+        after, first = np.unique(np.concatenate(ends), return_index=True)
+        return after, (np.concatenate(rows)[first], np.concatenate(places)[first])
 
     def _ending(self, nodes: Column) -> bool:
         """Whether the path ends at one of ``nodes``: all its goals have begun, and can be completed, or are."""

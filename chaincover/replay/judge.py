@@ -19,6 +19,7 @@ from bmc.system.transition import (
     Run,
     StateVariable,
     TransitionSystem,
+    Valuation,
     ValueType,
     conjunction,
     conjuncts,
@@ -110,7 +111,7 @@ class Judge:
         run = self._simulator.run(self._simulator.initial(start), claimed.inputs)
         for step in self._refused(run):
             raise CheckDisagreed(f"step {step} of the chain found breaks the input constraint or is undefined")
-        return run
+        return _sharing(run, claimed)
 
     def _refused(self, run: Run) -> Iterator[int]:
         steps = zip(run.states, run.inputs, strict=False)
@@ -207,6 +208,14 @@ def all_disjoint(covered: Mapping[str, Sequence[int]], lengths: Mapping[str, int
 
     found = place(frozenset(covered), 0)
     return None if found is None else dict(found)
+
+
+def _sharing(run: Run, claimed: Run) -> Run:
+    """``run`` with the states that ``claimed`` has too, and equal inputs once: many long chains are known at a time."""
+    known: dict[tuple[tuple[str, int], ...], Valuation] = {}
+    states = [given if given == state else state for given, state in zip(claimed.states, run.states, strict=False)]
+    inputs = (known.setdefault(tuple(values.items()), values) for values in run.inputs)
+    return Run((*states, *run.states[len(states) :]), tuple(inputs))
 
 
 def credited_with(goals: Collection[str], problem: Problem, run: Run) -> Chain | None:
