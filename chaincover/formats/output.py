@@ -103,7 +103,7 @@ def _parts(data: Any, line: str) -> Iterator[str]:
             yield from _parts(value, inner)
             before = ","
         yield f"{line}}}"
-    elif _is_list(data):
+    elif _is_list(data) and data:
         before = "["
         for value in data:
             yield f"{before}{inner}{_text(value, inner)}"
@@ -114,8 +114,8 @@ def _parts(data: Any, line: str) -> Iterator[str]:
 
 
 def _is_list(data: Any) -> bool:
-    """Whether ``data`` is a sequence with something in it, and no text."""
-    return bool(data) and isinstance(data, list | tuple | Sequence) and not isinstance(data, str)
+    """Whether ``data`` is a sequence, and no text."""
+    return isinstance(data, list | tuple) or (isinstance(data, Sequence) and not isinstance(data, str))
 
 
 def _text(data: Any, line: str) -> str:
@@ -130,6 +130,8 @@ def _text(data: Any, line: str) -> str:
         parts = [f"{encode_basestring(key)}: {_text(value, inner)}" for key, value in data.items()]
         return f"{{{inner}{f',{inner}'.join(parts)}{line}}}"
     if _is_list(data):
+        if not data:
+            return "[]"
         inner = line + "  "
         return f"[{inner}{f',{inner}'.join([_text(value, inner) for value in data])}{line}]"
     return _plain(data)

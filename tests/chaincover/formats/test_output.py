@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaincover.formats.output import CannotWrite, to_json, write_text
+from chaincover.formats.output import CannotWrite, json_parts, to_json, write_text, write_texts
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()
@@ -24,6 +25,43 @@ DATA = st.recursive(SCALARS, lambda data: st.one_of(st.lists(data), st.dictionar
 @given(DATA)
 def test_json_is_that_of_the_standard_library(data: Any) -> None:
     assert to_json(data) == json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+class Countdown(Sequence[Any]):
+    """A list that is made while it is read."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.made = size, 0
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, place: Any) -> Any:
+        if place >= self.size:
+            raise IndexError
+        self.made += 1
+        return {"left": self.size - place, "all": [1, 2]}
+
+
+def test_a_list_that_is_made_while_it_is_read_is_written_item_by_item() -> None:
+    rows = Countdown(4)
+    parts = json_parts({"rows": rows, "empty": Countdown(0), "more": [Countdown(1)]})
+    assert '"left": 4' in next(part for part in parts if "left" in part)
+    assert rows.made == 1
+    rest = [{"left": left, "all": [1, 2]} for left in (4, 3, 2, 1)]
+    document = {"rows": rows, "empty": Countdown(0), "more": [Countdown(1)]}
+    assert json.loads(to_json(document)) == {"rows": rest, "empty": [], "more": [rest[3:]]}
+
+
+def test_a_text_whose_parts_cannot_all_be_made_leaves_the_files_of_before(tmp_path: Path) -> None:
+    def parts() -> Iterator[str]:
+        yield "begun"
+        raise ValueError("no number")
+
+    write_text(tmp_path / "a", "old")
+    with pytest.raises(ValueError, match="no number"):
+        write_texts({tmp_path / "a": "new", tmp_path / "b": parts()})
+    assert {place.name: place.read_text() for place in tmp_path.iterdir()} == {"a": "old"}
 
 
 def test_a_link_keeps_being_one(tmp_path: Path) -> None:

@@ -95,6 +95,24 @@ def test_the_goals_that_are_asked_for_are_credited_where_not_all_can_be() -> Non
     assert credited_with((), problem, run) == Judge(problem).chain(run)
 
 
+def test_a_chain_shares_the_states_that_were_claimed_and_has_equal_inputs_once() -> None:
+    run = run_by(ECHO, 3, 3, 1, 3)
+    claimed = Run((run.states[0], {"judge_now": 7}, *run.states[2:]), tuple(dict(inputs) for inputs in run.inputs))
+    chain = Judge(problem_of(ECHO, (shows("last", 3, 0), shows("first", 1, 0)), Equals(now, BV(3, 3)))).chain(claimed)
+    assert chain is not None
+    assert chain.run == run
+    shared = [own is given for own, given in zip(chain.run.states, claimed.states, strict=True)]
+    assert shared == [True, False, True, True, True]
+    assert len({id(inputs) for inputs in chain.run.inputs}) == 2
+
+
+def test_a_claimed_run_may_name_its_start_alone() -> None:
+    run = run_by(ECHO, 3, 1)
+    chain = Judge(problem_of(ECHO, (shows("last", 1, 0),), None)).chain(Run(run.states[:1], run.inputs))
+    assert chain is not None
+    assert chain.run == run
+
+
 @pytest.mark.parametrize("times", [1, 3])
 def test_many_goals_are_credited_apart(times: int) -> None:
     """Far more sets of goals than can be gone through, each goal ``times`` times."""

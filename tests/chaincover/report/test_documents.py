@@ -166,3 +166,4 @@ def test_every_step_says_which_goals_it_serves() -> None:
     chain = Chain(run, ("long", "state", "late"), (Hit("long", 1, None), Hit("state", 2, None), Hit("late", 4, None)))
     rows = ChainRows(system, chain, goals)
     assert [row["serves"] for row in rows] == [["long"], ["long"], ["long"], ["late"], ["late"], []]
+    assert rows[-1] == rows[5:][0] == {"step": 5, "inputs": {}, "state": {}, "outputs": {}, "goals": [], "serves": []}
