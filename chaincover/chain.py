@@ -97,6 +97,9 @@ class Hits(Sequence[Hit]):
     def __hash__(self) -> int:
         return hash((bytes(self._held), *self._names))
 
+    def __repr__(self) -> str:
+        return f"Hits({[*self]})"
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

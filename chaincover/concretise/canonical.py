@@ -45,8 +45,9 @@ from bmc.system.transition import (
 )
 from chaincover.chain import Chain, Plan
 from chaincover.concretise.check_path import build_path
-from chaincover.graph.goal_product import goal_product, least_run
+from chaincover.graph.goal_product import goal_product
 from chaincover.graph.goal_runs import run_of, states_in
+from chaincover.graph.least_run import least_run
 from chaincover.known import Board, Known
 from chaincover.limits import UNITS
 from chaincover.problem import Questions
@@ -475,15 +476,26 @@ def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan, units
     made = goal_product(replace(problem, goals=tuple(wanted), overlap="allow"), graph, check)
     ends = [start + goals[name].length for name, start in zip(plan.goals, plan.starts, strict=True)]
     length = max([sum(plan.gaps), *ends])
-    cells = 0 if made is None else made.product.arrows.size * length
-    if made is None or cells > min(MOST_CELLS, units * CELLS_PER_UNIT):
+    if made is None:
         return None
-    questions.limits.spend(cells / CELLS_PER_UNIT)
+    taken = 0
+
+    def allow(cells: int) -> bool:
+        nonlocal taken
+        taken += cells
+        if taken > min(MOST_CELLS, units * CELLS_PER_UNIT):
+            return False
+        questions.limits.spend(cells / CELLS_PER_UNIT)
+        return True
+
+    if not allow(len(made.product.arrows.ends)):
+        return None
     completed = [0] * (length + 1)
     for name, end in zip(plan.goals, ends, strict=True):
         completed[end] |= 1 << wanted.index(goals[name])
     final_nodes = states_in(graph, final)[made.product.states]
-    return run_of(system, graph, *least_run(graph, made, completed, final_nodes, check))
+    found = least_run(graph, made, completed, final_nodes, check, allow)
+    return None if found is None else run_of(system, graph, *found)
 
 
 def _by_value(system: TransitionSystem) -> bool:

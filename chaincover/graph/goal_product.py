@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import reduce
-from itertools import pairwise
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -323,54 +322,4 @@ def goal_on_steps(goal: Goal, graph: StateGraph, sources: Column) -> Column:
         part = np.arange(first, min(first + BLOCK, len(found)))
         here, steps = (sources[part], part) if goal.length else (part, None)
         found[first : first + BLOCK] = _values([goal.antecedent], graph, here, steps)[0]
-    return found
-
-
-def least_run(
-    graph: StateGraph, made: GoalProduct, completed: list[int], ends: Column, check: Check
-) -> tuple[int, list[int]]:
-    """The first start, and the first input at each step, of a run to one of the nodes ``ends`` that completes at each
-    step the goals ``completed`` (as bits). There must be such a run."""
-    return _least(graph, made, completed, _feasible(made, completed, ends, check))
-
-
-def _feasible(made: GoalProduct, completed: list[int], ends: Column, check: Check) -> list[Column]:
-    """For each step the nodes, packed bit by bit, from which the rest can be run."""
-    found = made.product
-    backward = found.arrows.backward()
-    layer = np.flatnonzero(ends)
-    layers = [np.packbits(ends)]
-    for step in range(len(completed) - 1, 0, -1):
-        if step % 256 == 0:
-            check()
-        places, _ = backward.of(layer)
-        assert backward.numbers is not None
-        fits = made.complete(found.masks[backward.numbers[places]], completed[step])
-        here = np.zeros(found.arrows.size, bool)
-        here[backward.ends[places[fits]]] = True
-        layer = np.flatnonzero(here)
-        layers.append(np.packbits(here))
-    return layers[::-1]
-
-
-def _least(graph: StateGraph, made: GoalProduct, completed: list[int], layers: list[Column]) -> tuple[int, list[int]]:
-    """The first start, and the first input at each step, by which all ``layers`` are met."""
-    found = made.product
-    fits = made.complete(found.start_masks, completed[0]) & _in(layers[0], found.starts)
-    start = min(found.starts[fits].tolist(), key=lambda node: graph.starts.index(int(found.states[node])))
-    node, chosen = start, list[int]()
-    for wanted, (_, layer) in zip(completed[1:], pairwise(layers), strict=True):
-        places = np.arange(found.arrows.offsets[node], found.arrows.offsets[node + 1])
-        after = found.arrows.ends[places]
-        good = places[made.complete(found.masks[places], wanted) & _in(layer, after)]
-        place = good[np.argmin(found.choices[good])]
-        chosen.append(int(found.choices[place]))
-        node = int(found.arrows.ends[place])
-    return int(found.states[start]), chosen
-
-
-def _in(packed: Column, nodes: Column) -> Column:
-    """Whether each of ``nodes`` is in a packed set."""
-    bits = packed[nodes >> 3] >> (7 - (nodes & 7)).astype(np.uint8)
-    found: Column = (bits & np.uint8(1)) != 0
     return found
