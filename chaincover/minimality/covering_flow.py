@@ -17,14 +17,15 @@ from math import ceil
 
 import numpy as np
 
-from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.rows import distinct
+from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from chaincover.certificate import CutPrice, Prices
 from chaincover.graph.goal_product import GoalProduct, goal_product
 from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.known import Board
 from chaincover.minimality.flow_network import Cut, Network
-from chaincover.minimality.flow_program import PER_UNIT, Relaxation
+from chaincover.minimality.flow_program import Relaxation
 from chaincover.orderings.bound import FLOW
 from chaincover.problem import Problem
 from chaincover.stages import wait_for
@@ -38,6 +39,9 @@ MOST_CUTS = 4_000
 
 CUT_PER_UNIT = 300_000
 """Steps of the search for least cuts in about a unit of work: arcs in use times goals."""
+
+FOLLOWED_PER_UNIT = 10_000_000
+"""Arrows that are followed in about a unit of work to check prices."""
 
 IDLE, FOREVER = 6, 1 << 40
 """A cut that has had no price in so many solutions goes; one that comes again stays for so many."""
@@ -76,6 +80,7 @@ class _Stage:
         self._cuts: list[Cut] = []
         self._idle: list[int] = []
         self._dropped: set[bytes] = set()
+        self._bound = 0
 
     def run(self) -> None:
         network, board = self._network, self._board
@@ -112,15 +117,17 @@ class _Stage:
     def _prove(self, relaxation: Relaxation) -> None:
         """Prove the bound that the dual solution gives, if it is above what is known."""
         board = self._board
-        if ceil(relaxation.value - 1e-6) <= board.known.proof.flow_bound:
+        if ceil(relaxation.value - 1e-6) <= max(self._bound, board.known.proof.flow_bound):
             return
         for shrink in SHRINKS:
             prices = self._prices(relaxation, 1.0 - 2.0**-shrink if shrink else 1.0)
             try:
                 found = PricedProduct(board.problem, self._states, self._made, self._ends, prices)
-            except CircleOfGain:
+            except CircleOfGain as circle:
+                board.limits.spend(circle.args[0] / FOLLOWED_PER_UNIT)
                 continue
-            board.limits.spend(found.work / PER_UNIT)
+            board.limits.spend(found.work / FOLLOWED_PER_UNIT)
+            self._bound = max(self._bound, found.bound)
             if found.bound > board.known.proof.flow_bound:
                 board.prove(flow_bound=found.bound, prices=prices, basis=FLOW)
             return
@@ -183,13 +190,14 @@ CELLS_AT_ONCE = 1 << 20
 
 class CircleOfGain(Exception):
     """By these prices there is a circle of steps that costs less than nothing, or it is not known that there is none:
-    they bound nothing."""
+    they bound nothing. Its argument is the number of arrows that were followed to find out."""
 
 
 class PricedProduct:
     """The nodes of a goal product with the least cost of a way from each to an end. CircleOfGain if there is none.
 
-    ``bound``: no run from a start that covers all goals and gets to an end takes fewer steps.
+    ``bound``: no run from a start that covers all goals and gets to an end takes fewer steps. ``work``: the number of
+    arrows that were followed.
     """
 
     def __init__(self, problem: Problem, graph: StateGraph, made: GoalProduct, ends: Column, prices: Prices) -> None:
@@ -209,13 +217,13 @@ class PricedProduct:
         self._inside: Column = marks[:, of_state[states]]
         worth = np.array([sum(int(self._goals[goal]) for goal in bits(goals)) for goals in made.sets], np.int64)
         has = np.array([[bool(goals >> goal & 1) for goals in made.sets] for goal in self._cut_goals.tolist()], bool)
-        arrows, masks = made.product.arrows, made.product.masks.astype(np.int64)
-        sources = np.repeat(np.arange(arrows.size), np.diff(arrows.offsets))
+        arrows, masks = made.product.arrows, made.product.masks
+        sources = np.repeat(np.arange(arrows.size, dtype=np.int32), np.diff(arrows.offsets))
         costs = self._scale - worth[masks]
         for place, inside in enumerate(self._inside):
             crossed = ~inside[sources] & (inside[arrows.ends] | has[place][masks])
             costs -= crossed * self._cut_prices[place]
-        self.to_end = _cheapest(arrows.offsets, arrows.ends, costs, ends)
+        self.to_end, self.work = _cheapest(arrows, costs, ends)
         starts, start_masks = made.product.starts, made.product.start_masks.astype(np.int64)
         begun = worth[start_masks]
         for place, inside in enumerate(self._inside):
@@ -223,7 +231,6 @@ class PricedProduct:
         total = int(self._goals.sum()) + int(self._cut_prices.sum())
         least = int((self.to_end[starts] - begun).min(initial=NEVER))
         self.bound = max(0, -(-(total + least) // self._scale)) if least < NEVER // 2 else 0
-        self.work = len(costs)
 
     def still(self, places: Column, missing: Column) -> Column:
         """A lower bound on the steps from each of ``places`` to an end, over the goals that are ``missing`` there.
@@ -253,17 +260,21 @@ def _numbered(graph: StateGraph, prices: Prices) -> Column:
     return np.array([numbers.get(tuple(map(int, row)), len(numbers)) for row in rows], np.int64)
 
 
-def _cheapest(offsets: Column, after: Column, costs: Column, ends: Column) -> Column:
-    """The least cost of a way from each node to one of the marked ``ends`` (Bellman and Ford)."""
+def _cheapest(arrows: Arrows, costs: Column, ends: Column) -> tuple[Column, int]:
+    """The least cost of a way from each node to one of the marked ``ends``, and how many arrows were followed.
+
+    What becomes cheaper is passed on to the nodes before it, round by round (Bellman and Ford).
+    """
     found = np.where(ends, np.int64(0), NEVER)
-    leaving = np.flatnonzero(np.diff(offsets))
-    if not len(leaving):
-        return found
+    backward, changed, work = arrows.backward(), np.flatnonzero(ends), 0
+    assert backward.numbers is not None
     for _ in range(min(MOST_ROUNDS, len(found) + 1)):
-        ahead = found[after]
-        through = np.where(ahead >= NEVER // 2, NEVER, ahead + costs)
-        better = np.minimum(found[leaving], np.minimum.reduceat(through, offsets[leaving]))
-        if np.array_equal(better, found[leaving]):
-            return found
-        found[leaving] = better
-    raise CircleOfGain
+        places, rows = backward.of(changed)
+        work += len(places)
+        before, through = backward.ends[places], found[changed][rows] + costs[backward.numbers[places]]
+        better = np.flatnonzero(through < found[before])
+        if not len(better):
+            return found, work
+        np.minimum.at(found, before[better], through[better])
+        changed = distinct(before[better])
+    raise CircleOfGain(work)

@@ -41,7 +41,7 @@ class Cut:
 def _undominated(columns: Sequence[Column], sets: Sequence[int]) -> list[Column]:
     """The arcs of ``columns`` (tail; head; number in ``sets``), rising, without those of which another one covers all,
     and without loops that cover nothing."""
-    nodes = 1 + max((int(column.max(initial=0)) for column in columns[:2]))
+    nodes = 1 + max(int(column.max(initial=0)) for column in columns[:2])
     keys = np.unique((columns[0].astype(np.int64) * nodes + columns[1]) * len(sets) + columns[2])
     pairs, numbers = np.divmod(keys, len(sets))
     del keys
@@ -213,12 +213,12 @@ class Network:
     def _detour(self, walked: Iterable[int], parts: Sequence[set[int]]) -> list[int] | None:
         """A short way from a node that is walked to one of ``parts`` and back: the nearest part, from its best side."""
         begin = sorted(walked)
-        (there, _), (back, _) = _ways(self.leaving, begin), _ways(self.entering, begin)
+        (there, _), (back, _) = ways(self.leaving, begin), ways(self.entering, begin)
         goals = [goal for goal in set().union(*parts) if max(there[goal], back[goal]) < UNREACHED]
         if not goals:
             return None
         goal = min(goals, key=lambda node: (int(there[node]) + int(back[node]), node))
-        (there, onward), (back, before) = _ways(self.entering, [goal]), _ways(self.leaving, [goal])
+        (there, onward), (back, before) = ways(self.entering, [goal]), ways(self.leaving, [goal])
         both = [
             (int(there[node]) + int(back[node]), node) for node in begin if max(there[node], back[node]) < UNREACHED
         ]
@@ -235,7 +235,7 @@ def _useful(arrows: Arrows, starts: Column, ends: Column) -> Column:
     return found
 
 
-def _ways(arrows: Arrows, nodes: Sequence[int]) -> tuple[Column, Column]:
+def ways(arrows: Arrows, nodes: Sequence[int] | Column) -> tuple[Column, Column]:
     """For each node the number of steps from the nearest of ``nodes``, and the last arc on the way, -1 without one.
 
     ``UNREACHED`` where there is no way.
