@@ -42,8 +42,8 @@ def _undominated(columns: Sequence[Column], sets: Sequence[int]) -> list[Column]
     """The arcs of ``columns`` (tail; head; number in ``sets``), rising, without those of which another one covers all,
     and without loops that cover nothing."""
     nodes = 1 + max(int(column.max(initial=0)) for column in columns[:2])
-    keys = np.unique((columns[0].astype(np.int64) * nodes + columns[1]) * len(sets) + columns[2])
-    pairs, numbers = np.divmod(keys, len(sets))
+    keys = np.unique((columns[0].astype(np.int64) * nodes + columns[1]) * len(sets) + columns[2].astype(np.int64))
+    pairs, numbers = keys // len(sets), (keys % len(sets)).astype(np.int32)
     del keys
     empty = np.array([not covered for covered in sets])
     kept = ~empty[numbers] | (pairs // nodes != pairs % nodes)
@@ -52,12 +52,15 @@ def _undominated(columns: Sequence[Column], sets: Sequence[int]) -> list[Column]
         places = np.flatnonzero(pairs[apart:] == pairs[:-apart])
         if not len(places):
             break
-        both, which = np.unique(numbers[places] * len(sets) + numbers[places + apart], return_inverse=True)
+        both, which = np.unique(
+            numbers[places].astype(np.int64) * len(sets) + numbers[places + apart], return_inverse=True
+        )
         one, other = (np.array([sets[int(number)] for number in part], object) for part in np.divmod(both, len(sets)))
         kept[places[(one & ~other == 0)[which]]] = False
         kept[places[(other & ~one == 0)[which]] + apart] = False
         apart += 1
-    return [column.astype(np.int32) for column in (*np.divmod(pairs[kept], nodes), numbers[kept])]
+    pairs, numbers = pairs[kept], numbers[kept]
+    return [(pairs // nodes).astype(np.int32), (pairs % nodes).astype(np.int32), numbers]
 
 
 class Network:
@@ -75,12 +78,14 @@ class Network:
         number = (np.cumsum(useful) - 1).astype(np.int32)
         sources = np.repeat(np.arange(product.arrows.size, dtype=np.int32), np.diff(product.arrows.offsets))
         kept = np.flatnonzero(useful[sources] & useful[product.arrows.ends])
-        columns = number[sources[kept]], number[product.arrows.ends[kept]], product.masks[kept].astype(np.int64)
-        self.goals, self._sets = goals, made.sets
+        columns = number[sources[kept]], number[product.arrows.ends[kept]], product.masks[kept]
         self.nodes = np.flatnonzero(useful).astype(np.int32)
         self.states: Column = product.states[self.nodes]
+        self.goals, self._sets = goals, made.sets
+        del sources, kept
         self.tails, heads, self.covered = _undominated(columns, made.sets)
-        self.leaving = Arrows(np.searchsorted(self.tails, np.arange(len(self.nodes) + 1)), heads)
+        del columns
+        self.leaving = Arrows(np.searchsorted(self.tails, np.arange(len(self.nodes) + 1, dtype=np.int32)), heads)
         self.entering = self.leaving.backward()
         self.starts = [
             (int(number[node]), made.sets[int(mask)])

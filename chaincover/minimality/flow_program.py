@@ -22,8 +22,8 @@ from chaincover.minimality.flow_network import Cut, Network, ways
 PER_UNIT, ENTRIES_PER_UNIT = 220_000_000, 10_000_000
 """Iterations times rows and columns in about a unit of work, and entries of the rows that a solution starts with."""
 
-PORTION, LONGEST = PER_UNIT // 2, 8 * PER_UNIT
-"""Iterations times rows and columns between two looks at the limits: the first time and at most, twice as many each
+PORTION, LONGEST = PER_UNIT // 4, 4 * PER_UNIT
+"""Iterations times rows and columns between two looks at the limits: the first time and at most, a quarter more each
 time. Part of what the simplex method has done is lost where it is stopped, and many short portions may not lead on."""
 
 MOST_AT_ONCE = 20_000
@@ -143,8 +143,8 @@ class Relaxation:
     """The linear program, solved by HiGHS. ``value``, ``flow`` and ``duals`` (of goals, and of cuts) are its solution.
 
     Of many variables only some are passed to HiGHS at first: enough to get from the starts to each node and on to an
-    end in the fewest steps, and to cover each goal at many places, so that there is a solution if the whole has one.
-    Those that the dual solution would take too are added until it is one of the whole (column generation).
+    end in the fewest steps, and to cover each goal at many places. Those that the dual solution would take too are
+    added until it is one of the whole (column generation); all of them, where there is no solution without.
     """
 
     def __init__(self, network: Network, limits: Limits) -> None:
@@ -222,22 +222,31 @@ class Relaxation:
 
     def solve(self) -> bool:
         """Solve it, in portions of work; whether there is a solution."""
-        while self._solve():
+        while True:
+            solved = self._solve()
             solution = self._solver.getSolution()
             duals = np.array(solution.row_dual)
-            missing = self._missing(duals)
-            if len(missing):
-                self._pass(missing)
-                self._solver.clearSolver()  # costs less than the primal simplex method, and half of its memory
-                continue
-            values = np.zeros(len(self._program.costs))
-            values[self._passed] = solution.col_value
-            self.value = float(self._solver.getInfo().objective_function_value)
-            self.flow: Column = self._choices.flow(values)
-            duals = duals[self._program.balances + 1 :]
-            self.duals: tuple[Column, Column] = duals[: self._goals], duals[self._goals :]
-            return True
-        return False
+            missing = self._missing(duals) if solved else self._absent
+            if not len(missing):
+                break
+            self._pass(missing)
+            self._solver.clearSolver()  # costs less than the primal simplex method, and half of its memory
+        if not solved:
+            return False
+        values = np.zeros(len(self._program.costs))
+        values[self._passed] = solution.col_value
+        self.value = float(self._solver.getInfo().objective_function_value)
+        self.flow: Column = self._choices.flow(values)
+        duals = duals[self._program.balances + 1 :]
+        self.duals: tuple[Column, Column] = duals[: self._goals], duals[self._goals :]
+        return True
+
+    @property
+    def _absent(self) -> Column:
+        """The variables that HiGHS does not have."""
+        absent = np.ones(len(self._program.costs), bool)
+        absent[self._passed] = False
+        return np.flatnonzero(absent).astype(np.int32)
 
     def _solve(self) -> bool:
         """Solve it with the variables that HiGHS has."""
@@ -247,7 +256,7 @@ class Relaxation:
             sizes = self._solver.getNumRow() + self._solver.getNumCol()
             self._solver.setOptionValue("simplex_iteration_limit", max(1, portion // sizes))
             self._solver.run()
-            status, portion = self._solver.getModelStatus(), min(2 * portion, LONGEST)
+            status, portion = self._solver.getModelStatus(), min(portion + portion // 4, LONGEST)
             iterations = int(self._solver.getInfo().simplex_iteration_count)
             self._limits.spend(iterations * sizes / PER_UNIT + self._solver.getNumNz() / ENTRIES_PER_UNIT)
         return bool(status == self._optimal)
@@ -286,5 +295,5 @@ def _at_first(network: Network, choices: Choices) -> Column:
     each = -(-MOST_AT_ONCE // network.goals)
     for covering in network.covering:
         columns, _ = choices.row(covering)
-        found[columns[:: -(-len(columns) // each)]] = True
+        found[columns[:: max(1, -(-len(columns) // each))]] = True
     return np.flatnonzero(found).astype(np.int32)
