@@ -13,21 +13,19 @@ bound on the steps that a run still takes (weak duality of the covering flow).
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Sequence
 from math import ceil
-from typing import Any
 
 import numpy as np
 
-from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.rows import distinct
+from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from chaincover.certificate import CutPrice, Prices
 from chaincover.graph.goal_product import GoalProduct, goal_product
 from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.known import Board
-from chaincover.limits import Limits
 from chaincover.minimality.flow_network import Cut, Network
+from chaincover.minimality.flow_program import Relaxation
 from chaincover.orderings.bound import FLOW
 from chaincover.problem import Problem
 from chaincover.stages import wait_for
@@ -39,14 +37,11 @@ MOST_ARCS = 400_000
 MOST_CUTS = 4_000
 """Cuts that are added at most."""
 
-ITERATIONS = 500
-"""Iterations of the simplex method between two looks at the limits."""
-
-PER_UNIT, ENTRIES_PER_UNIT = 220_000_000, 10_000_000
-"""Iterations times rows and columns in about a unit of work, and entries of the rows that a solution starts with."""
-
 CUT_PER_UNIT = 300_000
 """Steps of the search for least cuts in about a unit of work: arcs in use times goals."""
+
+FOLLOWED_PER_UNIT = 10_000_000
+"""Arrows that are followed in about a unit of work to check prices."""
 
 IDLE, FOREVER = 6, 1 << 40
 """A cut that has had no price in so many solutions goes; one that comes again stays for so many."""
@@ -84,13 +79,14 @@ class _Stage:
         self._network = Network(made, self._ends, len(board.problem.goals))
         self._cuts: list[Cut] = []
         self._idle: list[int] = []
-        self._dropped: set[tuple[int, ...]] = set()
+        self._dropped: set[bytes] = set()
+        self._bound = 0
 
     def run(self) -> None:
         network, board = self._network, self._board
-        if not all(network.covering) or not network.starts:
+        if not all(map(len, network.covering)) or not network.starts:
             return
-        relaxation = _Relaxation(network, board.limits)
+        relaxation = Relaxation(network, board.limits)
         while relaxation.solve():
             flow = relaxation.flow
             self._prove(relaxation)
@@ -104,44 +100,46 @@ class _Stage:
             if not cuts:
                 return
             self._cuts += cuts
-            self._idle += [-FOREVER if cut.columns in self._dropped else 0 for cut in cuts]
+            self._idle += [-FOREVER if cut.key in self._dropped else 0 for cut in cuts]
             relaxation.add(cuts)
 
-    def _drop(self, relaxation: _Relaxation) -> None:
+    def _drop(self, relaxation: Relaxation) -> None:
         """Drop the cuts that have not mattered for some time, but each only once."""
         prices = relaxation.duals[1].tolist()
         self._idle = [0 if price else idle + 1 for price, idle in zip(prices, self._idle, strict=True)]
         dropped = [place for place, idle in enumerate(self._idle) if idle > IDLE]
         if dropped:
             relaxation.drop(dropped)
-            self._dropped.update(self._cuts[place].columns for place in dropped)
+            self._dropped.update(self._cuts[place].key for place in dropped)
             self._cuts = [cut for cut, idle in zip(self._cuts, self._idle, strict=True) if idle <= IDLE]
             self._idle = [idle for idle in self._idle if idle <= IDLE]
 
-    def _prove(self, relaxation: _Relaxation) -> None:
+    def _prove(self, relaxation: Relaxation) -> None:
         """Prove the bound that the dual solution gives, if it is above what is known."""
         board = self._board
-        if ceil(relaxation.value - 1e-6) <= board.known.proof.flow_bound:
+        if ceil(relaxation.value - 1e-6) <= max(self._bound, board.known.proof.flow_bound):
             return
         for shrink in SHRINKS:
             prices = self._prices(relaxation, 1.0 - 2.0**-shrink if shrink else 1.0)
             try:
                 found = PricedProduct(board.problem, self._states, self._made, self._ends, prices)
-            except CircleOfGain:
+            except CircleOfGain as circle:
+                board.limits.spend(circle.args[0] / FOLLOWED_PER_UNIT)
                 continue
-            board.limits.spend(found.work / PER_UNIT)
+            board.limits.spend(found.work / FOLLOWED_PER_UNIT)
+            self._bound = max(self._bound, found.bound)
             if found.bound > board.known.proof.flow_bound:
                 board.prove(flow_bound=found.bound, prices=prices, basis=FLOW)
             return
 
-    def _prices(self, relaxation: _Relaxation, part: float) -> Prices:
+    def _prices(self, relaxation: Relaxation, part: float) -> Prices:
         """The dual solution in whole parts of a step, times ``part``."""
-        names, states = self._board.problem.names, self._network.states
+        names, network = self._board.problem.names, self._network
         goals, cuts = (
             np.floor(np.maximum(0.0, values) * (SCALE * part)).astype(np.int64).tolist() for values in relaxation.duals
         )
         used = [(cut, price) for cut, price in zip(self._cuts, cuts, strict=True) if price]
-        inside = [sorted({states[node] for node in cut.inside}) for cut, _ in used]
+        inside = [network.inside(cut).tolist() for cut, _ in used]
         numbers = {state: number for number, state in enumerate(sorted({state for each in inside for state in each}))}
         variables = tuple(self._states.states.columns)
         columns = [self._states.states.columns[name][list(numbers)].tolist() for name in variables]
@@ -164,7 +162,7 @@ class _Stage:
             return
         arrows, choices = product.arrows, []
         for place in walk:
-            tail, head, covered = network.arcs[place]
+            tail, head, covered = network.arc(place)
             here, after = int(network.nodes[tail]), int(network.nodes[head])
             choices.append(
                 next(
@@ -173,79 +171,8 @@ class _Stage:
                     if arrows.ends[n] == after and self._made.sets[int(product.masks[n])] == covered
                 )
             )
-        start = network.starts[int(np.flatnonzero(flow[len(network.arcs) :])[0])][0]
-        board.offer(run_of(board.problem.system, self._states, network.states[start], choices))
-
-
-class _Relaxation:
-    """The linear program, solved by HiGHS.
-
-    ``value``, ``flow`` and ``duals`` (of goals, and of cuts) are its solution.
-    """
-
-    def __init__(self, network: Network, limits: Limits) -> None:
-        import highspy  # here, for only this stage needs it
-
-        self._network, self._limits = network, limits
-        self._infinite = float(highspy.kHighsInf)
-        self._optimal, self._stopped = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit
-        solver: Any = highspy.Highs
-        self._solver = solver()
-        options: dict[str, Any] = {
-            "output_flag": False,
-            "threads": 1,
-            "random_seed": 1,
-            "solver": "simplex",
-            "presolve": "off",
-            "simplex_iteration_limit": ITERATIONS,
-        }
-        for option, value in options.items():
-            self._solver.setOptionValue(option, value)
-        size, arcs = network.size, len(network.arcs)
-        self._solver.addVars(size, np.zeros(size), np.full(size, self._infinite))
-        self._solver.changeColsCost(arcs, np.arange(arcs, dtype=np.int32), np.ones(arcs))
-        self._rows(map(network.balance, range(len(network.nodes))), 0.0, 0.0)
-        self._rows([dict.fromkeys(range(arcs, arcs + len(network.starts)), 1.0)], 1.0, 1.0)
-        self._first = len(network.nodes) + 1
-        self._rows([dict.fromkeys(covering, 1.0) for covering in network.covering], 1.0, self._infinite)
-
-    def add(self, cuts: Sequence[Cut]) -> None:
-        """Ask for ``cuts`` too."""
-        self._rows([dict.fromkeys(cut.columns, 1.0) for cut in cuts], 1.0, self._infinite)
-
-    def drop(self, places: Sequence[int]) -> None:
-        """Ask no more for the cuts at ``places``, in the order in which they came."""
-        first = self._first + self._network.goals
-        self._solver.deleteRows(len(places), np.array(places, np.int32) + first)
-
-    def _rows(self, rows: Iterable[dict[int, float]], low: float, high: float) -> None:
-        starts, columns, factors = array("i"), array("i"), array("d")
-        for row in rows:
-            starts.append(len(columns))
-            columns.extend(row)
-            factors.extend(row.values())
-        number = len(starts)
-        parts = np.array(starts, np.int32), np.array(columns, np.int32), np.array(factors, np.float64)
-        self._solver.addRows(number, np.full(number, low), np.full(number, high), len(columns), *parts)
-
-    def solve(self) -> bool:
-        """Solve it, in portions of work; whether there is a solution."""
-        status = self._stopped
-        while status == self._stopped:
-            self._limits.check()
-            self._solver.run()
-            status = self._solver.getModelStatus()
-            iterations = int(self._solver.getInfo().simplex_iteration_count)
-            sizes = self._solver.getNumRow() + self._solver.getNumCol()
-            self._limits.spend(iterations * sizes / PER_UNIT + self._solver.getNumNz() / ENTRIES_PER_UNIT)
-        if status != self._optimal:
-            return False
-        solution = self._solver.getSolution()
-        self.value = float(self._solver.getInfo().objective_function_value)
-        self.flow: Column = np.array(solution.col_value)
-        duals = np.array(solution.row_dual)[self._first :]
-        self.duals: tuple[Column, Column] = duals[: self._network.goals], duals[self._network.goals :]
-        return True
+        start = network.starts[int(np.flatnonzero(flow[len(network.tails) :])[0])][0]
+        board.offer(run_of(board.problem.system, self._states, int(network.states[start]), choices))
 
 
 NEVER = np.int64(1 << 60)
@@ -263,13 +190,14 @@ CELLS_AT_ONCE = 1 << 20
 
 class CircleOfGain(Exception):
     """By these prices there is a circle of steps that costs less than nothing, or it is not known that there is none:
-    they bound nothing."""
+    they bound nothing. Its argument is the number of arrows that were followed to find out."""
 
 
 class PricedProduct:
     """The nodes of a goal product with the least cost of a way from each to an end. CircleOfGain if there is none.
 
-    ``bound``: no run from a start that covers all goals and gets to an end takes fewer steps.
+    ``bound``: no run from a start that covers all goals and gets to an end takes fewer steps. ``work``: the number of
+    arrows that were followed.
     """
 
     def __init__(self, problem: Problem, graph: StateGraph, made: GoalProduct, ends: Column, prices: Prices) -> None:
@@ -289,13 +217,13 @@ class PricedProduct:
         self._inside: Column = marks[:, of_state[states]]
         worth = np.array([sum(int(self._goals[goal]) for goal in bits(goals)) for goals in made.sets], np.int64)
         has = np.array([[bool(goals >> goal & 1) for goals in made.sets] for goal in self._cut_goals.tolist()], bool)
-        arrows, masks = made.product.arrows, made.product.masks.astype(np.int64)
-        sources = np.repeat(np.arange(arrows.size), np.diff(arrows.offsets))
+        arrows, masks = made.product.arrows, made.product.masks
+        sources = np.repeat(np.arange(arrows.size, dtype=np.int32), np.diff(arrows.offsets))
         costs = self._scale - worth[masks]
         for place, inside in enumerate(self._inside):
             crossed = ~inside[sources] & (inside[arrows.ends] | has[place][masks])
             costs -= crossed * self._cut_prices[place]
-        self.to_end = _cheapest(arrows.offsets, arrows.ends, costs, ends)
+        self.to_end, self.work = _cheapest(arrows, costs, ends)
         starts, start_masks = made.product.starts, made.product.start_masks.astype(np.int64)
         begun = worth[start_masks]
         for place, inside in enumerate(self._inside):
@@ -303,7 +231,6 @@ class PricedProduct:
         total = int(self._goals.sum()) + int(self._cut_prices.sum())
         least = int((self.to_end[starts] - begun).min(initial=NEVER))
         self.bound = max(0, -(-(total + least) // self._scale)) if least < NEVER // 2 else 0
-        self.work = len(costs)
 
     def still(self, places: Column, missing: Column) -> Column:
         """A lower bound on the steps from each of ``places`` to an end, over the goals that are ``missing`` there.
@@ -333,17 +260,21 @@ def _numbered(graph: StateGraph, prices: Prices) -> Column:
     return np.array([numbers.get(tuple(map(int, row)), len(numbers)) for row in rows], np.int64)
 
 
-def _cheapest(offsets: Column, after: Column, costs: Column, ends: Column) -> Column:
-    """The least cost of a way from each node to one of the marked ``ends`` (Bellman and Ford)."""
+def _cheapest(arrows: Arrows, costs: Column, ends: Column) -> tuple[Column, int]:
+    """The least cost of a way from each node to one of the marked ``ends``, and how many arrows were followed.
+
+    What becomes cheaper is passed on to the nodes before it, round by round (Bellman and Ford).
+    """
     found = np.where(ends, np.int64(0), NEVER)
-    leaving = np.flatnonzero(np.diff(offsets))
-    if not len(leaving):
-        return found
+    backward, changed, work = arrows.backward(), np.flatnonzero(ends), 0
+    assert backward.numbers is not None
     for _ in range(min(MOST_ROUNDS, len(found) + 1)):
-        ahead = found[after]
-        through = np.where(ahead >= NEVER // 2, NEVER, ahead + costs)
-        better = np.minimum(found[leaving], np.minimum.reduceat(through, offsets[leaving]))
-        if np.array_equal(better, found[leaving]):
-            return found
-        found[leaving] = better
-    raise CircleOfGain
+        places, rows = backward.of(changed)
+        work += len(places)
+        before, through = backward.ends[places], found[changed][rows] + costs[backward.numbers[places]]
+        better = np.flatnonzero(through < found[before])
+        if not len(better):
+            return found, work
+        np.minimum.at(found, before[better], through[better])
+        changed = distinct(before[better])
+    raise CircleOfGain(work)

@@ -6,12 +6,11 @@ together and covers every goal. A flow that hangs together is a walk again (Eule
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from bmc.explicit.state_graph import UNREACHED
+from bmc.explicit.state_graph import UNREACHED, Arrows
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from chaincover.graph.goal_product import GoalProduct
@@ -22,133 +21,125 @@ Arc = tuple[int, int, int]
 """From one node to another one, with the goals covered on arrival, as bits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cut:
-    """Whoever covers ``goal`` enters ``inside``, or covers it outside: ``columns`` are the variables of which one is
-    positive then."""
+    """Whoever covers ``goal`` enters nodes, or covers it outside of them: one of ``columns`` is positive then.
+
+    ``packed``: for each node whether it is one of those that are entered, bit by bit.
+    """
 
     goal: int
-    inside: frozenset[int]
-    columns: tuple[int, ...]
+    packed: Column
+    columns: Column
+
+    @property
+    def key(self) -> bytes:
+        """Alike for cuts that ask for the same."""
+        return self.columns.tobytes()
 
 
-class _Grouped:
-    """The places in ``values`` of each value, rising: in arrays, for there are many places."""
-
-    def __init__(self, values: Column) -> None:
-        self._order = np.argsort(values, kind="stable").astype(np.int32)
-        self._first = np.concatenate([[0], np.cumsum(np.bincount(values))])
-
-    def __getitem__(self, value: int) -> list[int]:
-        if value + 1 >= len(self._first):
-            return []
-        places: list[int] = self._order[self._first[value] : self._first[value + 1]].tolist()
-        return places
-
-
-AT_ONCE = 1 << 14
-"""Arcs that are numbers of Python together."""
-
-
-def _arcs(columns: Sequence[Column], sets: Sequence[int]) -> Iterator[Arc]:
-    """The arcs of ``columns`` (tail, rising; head; number in ``sets``), without those of which another one covers
-    all."""
-    between: dict[int, set[int]] = {}
-    before = -1
-    for first in range(0, len(columns[0]), AT_ONCE):
-        for tail, head, mask in zip(*(column[first : first + AT_ONCE].tolist() for column in columns), strict=True):
-            if tail != before:
-                yield from _undominated(before, between)
-                between, before = {}, tail
-            between.setdefault(head, set()).add(sets[mask])
-    yield from _undominated(before, between)
-
-
-def _undominated(tail: int, between: Mapping[int, set[int]]) -> Iterator[Arc]:
-    """The arcs from ``tail``, by head the sets of goals covered ``between``."""
-    for head, sets in between.items():
-        for covered in sorted(sets):
-            if (covered or tail != head) and not any(covered & ~other == 0 for other in sets if other != covered):
-                yield tail, head, covered
+def _undominated(columns: Sequence[Column], sets: Sequence[int]) -> list[Column]:
+    """The arcs of ``columns`` (tail; head; number in ``sets``), rising, without those of which another one covers all,
+    and without loops that cover nothing."""
+    nodes = 1 + max(int(column.max(initial=0)) for column in columns[:2])
+    keys = np.unique((columns[0].astype(np.int64) * nodes + columns[1]) * len(sets) + columns[2].astype(np.int64))
+    pairs, numbers = keys // len(sets), (keys % len(sets)).astype(np.int32)
+    del keys
+    empty = np.array([not covered for covered in sets])
+    kept = ~empty[numbers] | (pairs // nodes != pairs % nodes)
+    apart = 1
+    while True:  # each arc beside the one that lies so far behind it, while some are between the same two nodes
+        places = np.flatnonzero(pairs[apart:] == pairs[:-apart])
+        if not len(places):
+            break
+        both, which = np.unique(
+            numbers[places].astype(np.int64) * len(sets) + numbers[places + apart], return_inverse=True
+        )
+        one, other = (np.array([sets[int(number)] for number in part], object) for part in np.divmod(both, len(sets)))
+        kept[places[(one & ~other == 0)[which]]] = False
+        kept[places[(other & ~one == 0)[which]] + apart] = False
+        apart += 1
+    pairs, numbers = pairs[kept], numbers[kept]
+    return [(pairs // nodes).astype(np.int32), (pairs % nodes).astype(np.int32), numbers]
 
 
 class Network:
     """Nodes are numbered anew; ``nodes`` are their numbers in the goal product, ``states`` the states that they are in.
 
-    The columns of the flow are the ``arcs``, then the ``starts`` (node, goals covered there) and the ``ends`` (nodes).
-    Of arcs between the same two nodes those are left out whose goals another one covers too.
+    The columns of the flow are the arcs, then the ``starts`` (node, goals covered there) and the ``ends`` (nodes). Of
+    arcs between the same two nodes those are left out whose goals another one covers too. As there are many arcs they
+    are kept in arrays: ``tails``, ``heads`` and, as numbers in ``sets``, the goals that are ``covered`` on arrival.
+    ``leaving`` are the arcs of each node, ``entering`` those into it; ``covering`` are the columns that cover a goal.
     """
 
     def __init__(self, made: GoalProduct, ends: Column, goals: int) -> None:
         product = made.product
-        arrows = product.arrows
-        forward = arrows.distances(product.starts) < UNREACHED
-        useful = forward & (arrows.backward().distances(np.flatnonzero(ends)) < UNREACHED)
-        number = np.cumsum(useful) - 1
-        sources = np.repeat(np.arange(arrows.size), np.diff(arrows.offsets))
-        kept = np.flatnonzero(useful[sources] & useful[arrows.ends])
-        columns = number[sources[kept]], number[arrows.ends[kept]], product.masks[kept].astype(np.int64)
-        self.goals = goals
-        self.nodes = np.flatnonzero(useful)
-        self.states: list[int] = product.states[self.nodes].tolist()
-        self._in_state = _Grouped(product.states[self.nodes])
-        self.arcs: list[Arc] = list(_arcs(columns, made.sets))
+        useful = _useful(product.arrows, product.starts, ends)
+        number = (np.cumsum(useful) - 1).astype(np.int32)
+        sources = np.repeat(np.arange(product.arrows.size, dtype=np.int32), np.diff(product.arrows.offsets))
+        kept = np.flatnonzero(useful[sources] & useful[product.arrows.ends])
+        columns = number[sources[kept]], number[product.arrows.ends[kept]], product.masks[kept]
+        self.nodes = np.flatnonzero(useful).astype(np.int32)
+        self.states: Column = product.states[self.nodes]
+        self.goals, self._sets = goals, made.sets
+        del sources, kept
+        self.tails, heads, self.covered = _undominated(columns, made.sets)
+        del columns
+        self.leaving = Arrows(np.searchsorted(self.tails, np.arange(len(self.nodes) + 1, dtype=np.int32)), heads)
+        self.entering = self.leaving.backward()
         self.starts = [
             (int(number[node]), made.sets[int(mask)])
             for node, mask in zip(product.starts.tolist(), product.start_masks.tolist(), strict=True)
             if useful[node]
         ]
-        self.ends = number[np.flatnonzero(ends & useful)].tolist()
-        self._leaving = _Grouped(np.fromiter((tail for tail, _, _ in self.arcs), np.int32, len(self.arcs)))
-        self._entering = _Grouped(np.fromiter((head for _, head, _ in self.arcs), np.int32, len(self.arcs)))
-        self.covering: list[list[int]] = [[] for _ in range(goals)]
-        for place, (_, _, covered) in enumerate(self.arcs):
-            for goal in bits(covered):
-                self.covering[goal].append(place)
-        self._beginning: dict[int, list[int]] = {}
-        for place, (node, covered) in enumerate(self.starts, len(self.arcs)):
-            self._beginning.setdefault(node, []).append(place)
-            for goal in bits(covered):
-                self.covering[goal].append(place)
-        self._ending = {node: place for place, node in enumerate(self.ends, len(self.arcs) + len(self.starts))}
+        self.ends: Column = number[np.flatnonzero(ends & useful)]
+        self.covering = [self._covering(goal) for goal in range(goals)]
+
+    def _covering(self, goal: int) -> Column:
+        has = np.array([bool(covered >> goal & 1) for covered in self._sets])
+        starts = [len(self.tails) + place for place, (_, covered) in enumerate(self.starts) if covered >> goal & 1]
+        return np.concatenate([np.flatnonzero(has[self.covered]), starts]).astype(np.int32)
+
+    @property
+    def heads(self) -> Column:
+        """Where each arc goes."""
+        return self.leaving.ends
 
     @property
     def size(self) -> int:
         """The number of columns."""
-        return len(self.arcs) + len(self.starts) + len(self.ends)
+        return len(self.tails) + len(self.starts) + len(self.ends)
 
-    def balance(self, node: int) -> dict[int, float]:
-        """What enters ``node`` less what leaves it, by columns."""
-        row: dict[int, float] = {}
-        for place in self._entering[node]:
-            row[place] = row.get(place, 0.0) + 1.0
-        for place in self._leaving[node]:
-            row[place] = row.get(place, 0.0) - 1.0
-        row.update(dict.fromkeys(self._beginning.get(node, ()), 1.0))
-        if node in self._ending:
-            row[self._ending[node]] = -1.0
-        return {place: factor for place, factor in row.items() if factor}
+    def arc(self, place: int) -> Arc:
+        """One of the arcs."""
+        return int(self.tails[place]), int(self.heads[place]), self._sets[int(self.covered[place])]
 
     def cut(self, goal: int, nodes: Iterable[int]) -> Cut:
         """The cut for ``goal`` around the states of ``nodes``."""
-        inside = frozenset(node for state in {self.states[n] for n in nodes} for node in self._in_state[state])
-        columns = {place for node in inside for place in self._entering[node] if self.arcs[place][0] not in inside}
-        for place in self.covering[goal]:
-            if place >= len(self.arcs) or self.arcs[place][0] not in inside:
-                columns.add(place)
-        columns |= {place for place, (node, _) in enumerate(self.starts, len(self.arcs)) if node in inside}
-        return Cut(goal, inside, tuple(sorted(columns)))
+        marked = np.zeros(int(self.states.max()) + 1, bool)
+        marked[self.states[list(nodes)]] = True
+        inside = marked[self.states]
+        crossed = np.zeros(self.size, bool)
+        crossed[self.covering[goal]] = True
+        arcs = len(self.tails)
+        crossed[:arcs] = ~inside[self.tails] & (crossed[:arcs] | inside[self.heads])
+        crossed[arcs : arcs + len(self.starts)] |= inside[[node for node, _ in self.starts]]
+        return Cut(goal, np.packbits(inside), np.flatnonzero(crossed).astype(np.int32))
+
+    def inside(self, cut: Cut) -> Column:
+        """The states that whoever covers the goal of ``cut`` enters, rising."""
+        return np.unique(self.states[np.unpackbits(cut.packed, count=len(self.nodes)).astype(bool)])
 
     # what a flow misses
 
     def parts(self, flow: Column) -> list[set[int]]:
         """The nodes of each part of ``flow`` that does not hang together with a start, each part by itself."""
         around: dict[int, list[int]] = {}
-        for place in np.flatnonzero(flow[: len(self.arcs)] > TINY).tolist():
-            tail, head, _ = self.arcs[place]
+        for place in self._used(flow):
+            tail, head, _ = self.arc(place)
             around.setdefault(tail, []).append(head)
             around.setdefault(head, []).append(tail)
-        met = {node for place, (node, _) in enumerate(self.starts, len(self.arcs)) if flow[place] > TINY}
+        met = {node for place, (node, _) in enumerate(self.starts, len(self.tails)) if flow[place] > TINY}
         _spread(met, around)
         parts = []
         for node in around:
@@ -161,9 +152,9 @@ class Network:
 
     def violated(self, flow: Column) -> list[Cut]:
         """Cuts that ``flow`` misses: parts of it that do not hang together, else the least cuts for each goal."""
-        found: dict[tuple[int, ...], Cut] = {}
+        found: dict[bytes, Cut] = {}
         parts = self.parts(flow)
-        whole, used = set().union(*parts), [self.arcs[place] for place in self._used(flow)]
+        whole, used = set().union(*parts), [self.arc(place) for place in self._used(flow)]
         for part in [*parts, *([whole] if len(parts) > 1 else [])]:
             own = {goal for tail, _, covered in used if tail in part for goal in bits(covered)}
             for goal in sorted(own):
@@ -176,12 +167,12 @@ class Network:
         return list(found.values())
 
     def _used(self, flow: Column) -> list[int]:
-        used: list[int] = np.flatnonzero(flow[: len(self.arcs)] > TINY).tolist()
+        used: list[int] = np.flatnonzero(flow[: len(self.tails)] > TINY).tolist()
         return used
 
-    def _add(self, found: dict[tuple[int, ...], Cut], flow: Column, cut: Cut) -> None:
-        if flow[list(cut.columns)].sum() < 1 - VIOLATED:
-            found.setdefault(cut.columns, cut)
+    def _add(self, found: dict[bytes, Cut], flow: Column, cut: Cut) -> None:
+        if flow[cut.columns].sum() < 1 - VIOLATED:
+            found.setdefault(cut.key, cut)
 
     # walks
 
@@ -192,15 +183,15 @@ class Network:
         """
         times = {place: round(float(flow[place])) for place in self._used(flow)}
         times = {place: count for place, count in times.items() if count > 0}
-        begin = next(node for place, (node, _) in enumerate(self.starts, len(self.arcs)) if flow[place] > 0.5)
+        begin = next(node for place, (node, _) in enumerate(self.starts, len(self.tails)) if flow[place] > 0.5)
         while True:
             counted = np.zeros(self.size)
             counted[list(times)] = list(times.values())
-            counted[[len(self.arcs) + n for n, (node, _) in enumerate(self.starts) if node == begin][:1]] = 1
+            counted[[len(self.tails) + n for n, (node, _) in enumerate(self.starts) if node == begin][:1]] = 1
             parts = self.parts(counted)
             if not parts:
                 return self._circuit(begin, times)
-            walked = {begin, *(node for place in times for node in self.arcs[place][:2])}
+            walked = {begin, *(node for place in times for node in self.arc(place)[:2])}
             detour = self._detour(walked.difference(*parts), parts)
             if detour is None:
                 return None
@@ -211,13 +202,13 @@ class Network:
         """Hierholzer's walk."""
         left: dict[int, list[int]] = {}
         for place in sorted(times, reverse=True):
-            left.setdefault(self.arcs[place][0], []).extend([place] * times[place])
+            left.setdefault(self.arc(place)[0], []).extend([place] * times[place])
         stack, walk = [(begin, -1)], list[int]()
         while stack:
             node, came = stack[-1]
             if left.get(node):
                 place = left[node].pop()
-                stack.append((self.arcs[place][1], place))
+                stack.append((self.arc(place)[1], place))
             else:
                 stack.pop()
                 if came >= 0:
@@ -226,40 +217,55 @@ class Network:
 
     def _detour(self, walked: Iterable[int], parts: Sequence[set[int]]) -> list[int] | None:
         """A short way from a node that is walked to one of ``parts`` and back: the nearest part, from its best side."""
-        begin = [*walked]
-        there, back = self._ways(begin, self._leaving, 1), self._ways(begin, self._entering, 0)
-        goals = [goal for goal in set().union(*parts) if goal in there and goal in back]
+        begin = sorted(walked)
+        (there, _), (back, _) = ways(self.leaving, begin), ways(self.entering, begin)
+        goals = [goal for goal in set().union(*parts) if max(there[goal], back[goal]) < UNREACHED]
         if not goals:
             return None
-        goal = min(goals, key=lambda node: (there[node][0] + back[node][0], node))
-        there, back = self._ways([goal], self._entering, 0), self._ways([goal], self._leaving, 1)
-        both = [(there[node][0] + back[node][0], node) for node in begin if node in there and node in back]
+        goal = min(goals, key=lambda node: (int(there[node]) + int(back[node]), node))
+        (there, onward), (back, before) = ways(self.entering, [goal]), ways(self.leaving, [goal])
+        both = [
+            (int(there[node]) + int(back[node]), node) for node in begin if max(there[node], back[node]) < UNREACHED
+        ]
         if not both:
             return None
         node = min(both)[1]
-        return [*_steps(self, there, node, 1), *_steps(self, back, node, 0)[::-1]]
-
-    def _ways(self, nodes: Iterable[int], arcs: _Grouped, far: int) -> dict[int, tuple[int, int]]:
-        """For each node the number of steps from the nearest of ``nodes`` (or to it), and the arc next to the
-        former."""
-        found = dict.fromkeys(sorted(nodes), (0, -1))
-        todo = deque(found)
-        while todo:
-            here = todo.popleft()
-            for place in arcs[here]:
-                after = self.arcs[place][far]
-                if after not in found:
-                    found[after] = found[here][0] + 1, place
-                    todo.append(after)
-        return found
+        return [*_steps(onward, self.heads, node), *_steps(before, self.tails, node)[::-1]]
 
 
-def _steps(network: Network, ways: Mapping[int, tuple[int, int]], node: int, side: int) -> list[int]:
-    """The arcs from ``node`` to where ``ways`` begin; ``side``: the end of an arc that is nearer to there."""
-    found = []
-    while ways[node][1] >= 0:
-        found.append(ways[node][1])
-        node = network.arcs[ways[node][1]][side]
+def _useful(arrows: Arrows, starts: Column, ends: Column) -> Column:
+    """The nodes on a way from one of ``starts`` to one of the marked ``ends``."""
+    found: Column = arrows.distances(starts) < UNREACHED
+    found &= arrows.backward().distances(np.flatnonzero(ends)) < UNREACHED
+    return found
+
+
+def ways(arrows: Arrows, nodes: Sequence[int] | Column) -> tuple[Column, Column]:
+    """For each node the number of steps from the nearest of ``nodes``, and the last arc on the way, -1 without one.
+
+    ``UNREACHED`` where there is no way.
+    """
+    distances, last = np.full(arrows.size, UNREACHED, np.int32), np.full(arrows.size, -1, np.int32)
+    layer: Column = np.array(nodes, np.int64)
+    distances[layer] = depth = 0
+    while len(layer):
+        depth += 1
+        places, _ = arrows.of(layer)
+        layer, first = np.unique(arrows.ends[places], return_index=True)
+        new = distances[layer] == UNREACHED
+        layer, places = layer[new], places[first[new]]
+        distances[layer] = depth
+        last[layer] = places if arrows.numbers is None else arrows.numbers[places]
+    return distances, last
+
+
+def _steps(last: Column, ends: Column, node: int) -> list[int]:
+    """The arcs from ``node`` to where the ways begin whose ``last`` arcs are given; ``ends``: of arcs those nearer to
+    there."""
+    found = list[int]()
+    while last[node] >= 0:
+        found.append(int(last[node]))
+        node = int(ends[last[node]])
     return found
 
 
@@ -281,11 +287,11 @@ class _Support:
     def __init__(self, network: Network, flow: Column) -> None:
         self._network, self._graph = network, Capacities()
         self._middle: dict[int, int] = {}
-        starts = len(network.arcs)
+        starts = len(network.tails)
         for place in np.flatnonzero(flow > TINY).tolist():
             capacity = float(flow[place])
             if place < starts:
-                tail, head, covered = network.arcs[place]
+                tail, head, covered = network.arc(place)
                 if not covered:
                     self._graph.connect(tail, head, capacity)
                     continue
@@ -295,7 +301,7 @@ class _Support:
             elif place < starts + len(network.starts):
                 self._graph.connect(self._SOURCE, network.starts[place - starts][0], capacity)
 
-    def least_cuts(self, goal: int) -> list[frozenset[int]]:
+    def least_cuts(self, goal: int) -> list[Iterable[int]]:
         """The nodes behind the least cuts between the starts and ``goal``, if less than one unit passes: all, and few.
 
         Nothing where a start covers the goal, or some flow of one unit gets there.
@@ -303,10 +309,12 @@ class _Support:
         network = self._network
         if any(covered >> goal & 1 for _, covered in network.starts):
             return []
-        sinks = [self._middle[place] for place in network.covering[goal] if place in self._middle]
+        sinks = [self._middle[place] for place in network.covering[goal].tolist() if place in self._middle]
         cuts = self._graph.least_cuts(self._SOURCE, sinks)
         if cuts is None:
             return []
-        far = frozenset(range(len(network.nodes))) - cuts[0]
-        near = frozenset(node for node in cuts[1] if node >= 0)
-        return [far] if near == far else [far, near]
+        far = np.ones(len(network.nodes), bool)
+        far[[node for node in cuts[0] if node >= 0]] = False
+        near = [node for node in cuts[1] if node >= 0]
+        same = len(near) == far.sum() and far[near].all()
+        return [np.flatnonzero(far)] if same else [np.flatnonzero(far), near]

@@ -15,6 +15,7 @@ from bmc.explicit.state_graph import Arrows, StateGraph
 from chaincover.graph.goal_product import GoalProduct
 from chaincover.graph.goal_runs import _without_repeated_steps
 from chaincover.minimality.flow_network import Network
+from chaincover.minimality.flow_program import Choices, program_of
 
 STATES, EACH = 20_000, 50
 Made = TypeVar("Made")
@@ -63,8 +64,8 @@ def test_enumerated_steps_are_put_in_order_some_states_at_a_time() -> None:
     assert peak < 25 * STATES * EACH
 
 
-def test_the_network_of_the_covering_flow_takes_little_for_each_arc() -> None:
-    few = 4
+def ring(few: int) -> Callable[[], Network]:
+    """Makes the network with an arc from each state to each of the ``few`` next ones; a chain ends in the last one."""
     ends = ((np.arange(STATES)[:, None] + 1 + np.arange(few)) % STATES).astype(np.int32).reshape(-1)
     product = Product(
         states=np.arange(STATES, dtype=np.int32),
@@ -72,11 +73,26 @@ def test_the_network_of_the_covering_flow_takes_little_for_each_arc() -> None:
         starts=np.array([0]),
         start_masks=np.array([0]),
         arrows=Arrows(np.arange(STATES + 1) * few, ends),
-        masks=np.zeros(len(ends), np.int64),
+        masks=np.ones(len(ends), np.uint8),
         choices=np.zeros(len(ends), np.int64),
     )
-    made = GoalProduct(graph(), (), product, (0,))
-    network, peak = peak_of(lambda: Network(made, np.ones(STATES, bool), 1))
-    assert network.arcs[:few] == [(0, 1, 0), (0, 2, 0), (0, 3, 0), (0, 4, 0)]
-    assert network.balance(5) == {7: 1, 10: 1, 13: 1, 16: 1, **dict.fromkeys(range(20, 24), -1), len(ends) + 1 + 5: -1}
-    assert peak < 250 * len(ends)
+    made = GoalProduct(graph(), (), product, (0, 1))
+    return lambda: Network(made, np.arange(STATES) == STATES - 1, 1)
+
+
+def test_the_network_of_the_covering_flow_takes_little_for_each_arc() -> None:
+    few = 4
+    found, peak = peak_of(ring(few))
+    assert [found.arc(place) for place in range(few)] == [(0, 1, 1), (0, 2, 1), (0, 3, 1), (0, 4, 1)]
+    assert found.leaving.of(np.array([5]))[0].tolist() == list(range(20, 24))
+    assert found.entering.numbers is not None
+    assert found.entering.numbers[found.entering.of(np.array([5]))[0]].tolist() == [7, 10, 13, 16]
+    assert peak < 70 * few * STATES
+
+
+def test_a_chain_of_steps_without_a_choice_is_one_variable_of_the_covering_flow() -> None:
+    line = ring(1)()
+    (choices, program), peak = peak_of(lambda: (found := Choices(line), program_of(line, found)))
+    assert (len(choices.variables), len(choices.balanced)) == (3, 1)
+    assert sorted(program.costs.tolist()) == [0, STATES - 1, STATES]
+    assert peak < 60 * STATES
