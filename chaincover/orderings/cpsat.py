@@ -7,6 +7,7 @@ import threading
 from importlib.util import find_spec
 from typing import Any
 
+from bmc.engines import cp_sat
 from bmc.errors import UsageError
 from chaincover.orderings.constraints import Answer, PathModel, outcome, path_model
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult
@@ -33,9 +34,7 @@ class CpsatOrdering:
             raise UsageError(
                 "the ordering cpsat needs OR-tools", hint="pip install 'chaincover[ortools]', or use the ordering auto"
             )
-        from ortools.sat.python import cp_model
-
-        clock = Clock(limit)
+        cp_model, clock = cp_sat.cp_model(), Clock(limit)
         paths = path_model(problem)
         if not paths.can_close:
             return outcome(problem, Answer(self.name), clock)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from bmc.engines import cp_sat
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, PathFact
 from chaincover.verify.limits import Clock
@@ -424,8 +425,7 @@ def _by_clingo(model: OrderModel, claimed: int, clock: Clock) -> Path | bool | N
 
 def _by_cpsat(model: OrderModel, claimed: int, clock: Clock) -> Path | bool | None:
     """As ``_by_clingo``."""
-    from ortools.sat.python import cp_model
-
+    cp_model = cp_sat.cp_model()
     program = cp_model.CpModel()
     chosen = {edge: program.new_bool_var("") for edge in model.weights}
     program.add_circuit([(a, b, literal) for (a, b), literal in chosen.items()])

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ordering_problems import brute_force, longest_path, problem, with_constraints
 
+from bmc.engines import cp_sat
 from bmc.errors import UsageError
 from chaincover.options import ORDERINGS
 from chaincover.orderings import asp, choose, cpsat, missing_library, tsp
@@ -346,7 +347,7 @@ def interrupts_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def interrupts_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """The interrupt comes with the first path of CP-SAT, which goes on once it has been told to stop."""
-    from ortools.sat.python import cp_model
+    cp_model = cp_sat.cp_model()
 
     solve, stop, told = cp_model.CpSolver.solve, cp_model.CpSolver.stop_search, threading.Event()
 
