@@ -230,7 +230,7 @@ class Numbering:
         count, old = places.size, self.size
         if old + count > self._words[0].size:
             size = max(2 * self._words[0].size, old + count)
-            self._words = [np.concatenate([own[:old], np.zeros(size - old, np.uint64)]) for own in self._words]
+            self._words = [grown(own, size) for own in self._words]
         for own, given in zip(self._words, keys, strict=True):
             own[old : old + count] = given
         self.size = old + count
@@ -249,6 +249,13 @@ class Numbering:
             self._slots[places[free]] = numbers[free]
             left = self._slots[places] != numbers
             numbers, places = numbers[left], (places[left] + 1) & mask
+
+
+def grown(values: Column, size: int) -> Column:
+    """``values`` with zeros behind them, ``size`` in all: these take memory only once they are written."""
+    found: Column = np.zeros(size, values.dtype)
+    found[: len(values)] = values
+    return found
 
 
 def _hash(keys: Sequence[Words]) -> Words:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bmc.explicit.rows import Numbering, distinct
+from bmc.explicit.rows import Numbering, distinct, grown
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
@@ -106,7 +106,7 @@ class _Nodes:
     @property
     def bytes(self) -> int:
         """Memory that they take, waiting included."""
-        return self._keys.bytes + self._depths.nbytes + self._before.nbytes + self._open.nbytes + 8 * self.size
+        return self._keys.bytes + self._depths.nbytes + self._before.nbytes + self._open.nbytes + 4 * self.size
 
     def words(self, numbers: Column) -> list[Column]:
         """The keys of nodes."""
@@ -122,12 +122,13 @@ class _Nodes:
 
         Each comes after the node ``before`` it.
         """
-        numbers = self._keys.add(keys)
+        old, numbers = self.size, self._keys.add(keys)
         if self.size > len(self._depths):
-            more = max(self.size, 2 * len(self._depths)) - len(self._depths)
-            self._depths = np.concatenate([self._depths, np.full(more, UNREACHED, np.int32)])
-            self._before = np.concatenate([self._before, np.full(more, -1, np.int32)])
-            self._open = np.concatenate([self._open, np.zeros(more, bool)])
+            size = max(self.size, 2 * len(self._depths))
+            self._depths, self._before, self._open = (
+                grown(own, size) for own in (self._depths, self._before, self._open)
+            )
+        self._depths[old : self.size] = UNREACHED
         nearer = np.flatnonzero(self._depths[numbers] > depths)
         nearer = nearer[np.argsort(depths[nearer], kind="stable")]
         fresh, first = np.unique(numbers[nearer], return_index=True)
@@ -316,7 +317,7 @@ class ProductSearch:
     def _wait(self, numbers: Column, totals: Column) -> None:
         """Let the nodes ``numbers`` wait with these ``totals`` of steps."""
         for total in distinct(totals).tolist():
-            self._waiting.setdefault(total, []).append(numbers[totals == total])
+            self._waiting.setdefault(total, []).append(numbers[totals == total].astype(np.int32))
 
     def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
         raise NotImplementedError
