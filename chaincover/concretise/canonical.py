@@ -457,8 +457,9 @@ def _still_covered(monitor: Monitor, chain: Chain, run: Run, steps: range) -> bo
     )
 
 
-MOST_CELLS, CELLS_PER_UNIT = 1 << 32, 60_000_000
-"""States with what is pending of goals, times steps: one bit of memory each, and so many are some unit of work."""
+MOST_CELLS, CELLS_PER_UNIT = 1 << 30, 60_000_000
+"""States with what is pending of goals, times steps, where layers of them are kept: one bit of memory each, and so many
+are some unit of work."""
 
 
 def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan, units: float = inf) -> Run | None:

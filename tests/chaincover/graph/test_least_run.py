@@ -1,0 +1,101 @@
+"""The least inputs of a run that completes goals at given steps, against sets of nodes found step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from random import Random
+
+import numpy as np
+from enumerated import graph_of, made, problem_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bmc.explicit.state_graph import StateGraph
+from chaincover.graph.goal_product import GoalProduct, goal_product
+from chaincover.graph.least_run import _LeastRun, least_run
+
+MOST_STEPS = 12
+
+
+@cache
+def product_of(seed: int) -> tuple[StateGraph, GoalProduct]:
+    case = made(seed)
+    graph = graph_of(*case)
+    found = goal_product(problem_of(case), graph)
+    assert found is not None
+    return graph, found
+
+
+def arrows_of(found: GoalProduct, node: int) -> list[tuple[int, int, int]]:
+    """Of each arrow from ``node`` the input, the end, and the goals that it completes."""
+    product = found.product
+    places = range(product.arrows.offsets[node], product.arrows.offsets[node + 1])
+    return [(int(product.choices[n]), int(product.arrows.ends[n]), found.sets[int(product.masks[n])]) for n in places]
+
+
+def walked(found: GoalProduct, random: Random) -> tuple[list[int], np.ndarray]:
+    """Goals to complete at some steps of a random walk, and nodes at which it may end."""
+    product = found.product
+    place = random.randrange(len(product.starts))
+    node, completed = int(product.starts[place]), [found.sets[int(product.start_masks[place])]]
+    for _ in range(random.randrange(MOST_STEPS)):
+        arrows = arrows_of(found, node)
+        if not arrows:
+            break
+        _, node, goals = random.choice(arrows)
+        completed.append(goals & random.getrandbits(4) if random.random() < 0.5 else 0)
+    ends = np.array([random.random() < 0.2 for _ in range(product.arrows.size)], bool)
+    ends[node] = True
+    return completed, ends
+
+
+def slowly(graph: StateGraph, found: GoalProduct, completed: Sequence[int], ends: np.ndarray) -> tuple[int, list[int]]:
+    product = found.product
+    onward = [{*np.flatnonzero(ends).tolist()}]
+    for goals in reversed(completed[1:]):
+        nodes = range(product.arrows.size)
+        good = {n for n in nodes if any(not goals & ~own and e in onward[0] for _, e, own in arrows_of(found, n))}
+        onward.insert(0, good)
+    starts = [
+        node
+        for node, mask in zip(product.starts.tolist(), product.start_masks.tolist(), strict=True)
+        if node in onward[0] and not completed[0] & ~found.sets[mask]
+    ]
+    begin = node = min(starts, key=lambda node: graph.starts.index(int(product.states[node])))
+    chosen = []
+    for goals, after in zip(completed[1:], onward[1:], strict=True):
+        choice, node = min(
+            ((c, end) for c, end, own in arrows_of(found, node) if end in after and not goals & ~own),
+            key=lambda pair: pair[0],
+        )
+        chosen.append(choice)
+    return int(product.states[begin]), chosen
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.integers(0, 30), st.integers(0, 1 << 20))
+def test_the_least_run_is_the_one_that_sets_of_nodes_give(seed: int, walk: int) -> None:
+    graph, found = product_of(seed)
+    completed, ends = walked(found, Random(walk))
+    asked = list[int]()
+    least = least_run(graph, found, completed, ends, lambda: None, lambda cells: not asked.append(cells))
+    assert least == slowly(graph, found, completed, ends)
+
+
+def test_distances_do_where_no_step_is_left_over_and_else_layers_are_asked_for() -> None:
+    """Of the same walks some take layers, some do not; those that are not allowed have no answer."""
+    asked, refused = set[bool](), 0
+    for seed in range(12):
+        graph, found = product_of(seed)
+        for walk in range(12):
+            completed, ends = walked(found, Random(walk))
+            search = _LeastRun(graph, found, completed, lambda: None, lambda _: False)
+            answer = search.found(ends)
+            asked.add(answer is None)
+            if answer is None:
+                refused += 1
+            else:
+                assert answer == slowly(graph, found, completed, ends)
+    assert asked == {False, True}
+    assert refused > 12
