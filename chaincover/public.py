@@ -11,8 +11,8 @@ from bmc.errors import UsageError
 from bmc.system.transition import Valuation
 from chaincover.chain import Chain
 from chaincover.check.analysis import prepare
-from chaincover.formats.chain_file import Stimulus, chain_csv, read_stimulus, stimulus_of
-from chaincover.formats.output import prepare_folder, to_json, write_text
+from chaincover.formats.chain_file import Stimulus, csv_lines, read_stimulus, stimulus_of
+from chaincover.formats.output import json_parts, prepare_folder, write_texts
 from chaincover.partition.maximum_coverage import generate_all_or_most
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.replay.original import Replay
@@ -76,9 +76,9 @@ def verify(
 def save(controller: Controller, result: ChainResult, folder: str | Path) -> None:
     """Write ``chain.json``, and ``chain.csv`` if there is a chain, each whole or not (docs/reference/results.md)."""
     place = prepare_folder(str(folder))
-    write_text(place / "chain.json", to_json(chain_document(controller, result)))
+    write_texts({place / "chain.json": json_parts(chain_document(controller, result))})
     if result.chain is not None:
-        write_text(place / "chain.csv", chain_csv(controller, result.chain))
+        write_texts({place / "chain.csv": csv_lines(controller, result.chain)})
 
 
 def _request(what: str | Path | Request) -> Request:

@@ -28,8 +28,8 @@ Choice = tuple[FNode, ...]
 """A condition, what holds if it does, and what holds if not."""
 
 _CONSTANT, _MIXED = -1, -2
-MOST_CHOICES = 200
-"""Relations of one antecedent that are taken for choices between others; each may double their number."""
+MOST_CHOICES = 32
+"""Relations at most that are taken for choices, for one between numbers; each may double their number."""
 
 _CONNECTIVES = (op.AND, op.OR, op.NOT, op.IMPLIES, op.IFF, op.ITE)
 
@@ -300,18 +300,35 @@ class _Remainders:
         return slots
 
     def _parts(self, node: FNode, slots: dict[FNode, int], choices: dict[FNode, Choice]) -> Sequence[FNode]:
-        """The parts that become remainders of their own. A relation that is a choice between two is added to
+        """The parts that become remainders of their own. Relations that are choices between others are added to
         ``choices``."""
         if slots[node] != _MIXED or _is_connective(node):
             return node.args() if slots[node] == _MIXED else ()
-        choice = _choice_within(node, slots) if len(choices) < MOST_CHOICES else None
-        if choice is None:
-            return ()
-        condition, yes, no = choice.args()
-        choices[node] = condition, *(with_terms([node], {choice: value})[0] for value in (yes, no))
-        for part in choices[node]:
-            self._slots(part, slots)
-        return choices[node]
+        if node not in choices:
+            choices.update(self._choices(node, slots))
+        return choices.get(node, ())
+
+    def _choices(self, relation: FNode, slots: dict[FNode, int]) -> dict[FNode, Choice]:
+        """``relation`` as a choice between two, and these too, down to relations that read one slot each.
+
+        What a relation between numbers reads of a slot tells apart as many states as there are numbers; one that reads
+        one slot is a truth value. Nothing where more than ``MOST_CHOICES`` are needed, or choices do not do.
+        """
+        found: dict[FNode, Choice] = {}
+        todo = [relation]
+        while todo:
+            node = todo.pop()
+            if slots[node] != _MIXED or node in found:
+                continue
+            choice = _choice_within(node, slots)
+            if choice is None or len(found) == MOST_CHOICES:
+                return {}
+            condition, *values = choice.args()
+            found[node] = condition, *(with_terms([node], {choice: value})[0] for value in values)
+            for part in found[node]:
+                self._slots(part, slots)
+            todo += found[node][1:]
+        return found
 
     def _made(self, node: FNode, slots: dict[FNode, int], made: dict[FNode, int], choice: Choice | None) -> int:
         slot = slots[node]
@@ -397,11 +414,7 @@ class _Atom:
 
 
 def _choice_within(relation: FNode, slots: dict[FNode, int]) -> FNode | None:
-    """An outermost if-then-else of numbers in ``relation`` that reads several slots, or chooses a constant.
-
-    What a relation between numbers reads of a slot tells apart as many states as there are numbers; a choice between
-    relations within one slot reads truth values.
-    """
+    """An outermost if-then-else of numbers in ``relation`` that reads several slots, or chooses a constant."""
     todo, met = [relation], {relation}
     for node in todo:
         if node.is_ite() and (slots[node] == _MIXED or any(slots[a] == _CONSTANT for a in node.args()[1:])):

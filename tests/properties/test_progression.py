@@ -70,6 +70,16 @@ def test_a_counter_that_an_input_moves_tells_few_states_apart() -> None:
     assert len(progression.progress) <= 6
 
 
+def test_relations_that_choices_do_not_resolve_are_left_as_they_are() -> None:
+    """The counter is moved by the number that is given."""
+    antecedent = BVULT(Ite(UP, BVAdd(COUNTER, MOVE), COUNTER), BV(100, 8))
+    progression, holds = Progression([goal(antecedent)], {"move"}), compile_formulas([antecedent])
+    assert len({progression.state_class({"counter": value}) for value in range(256)}) == 256
+    for state, move in product(range(0, 256, 50), range(4)):
+        frames = {"counter@0": state, "move@0": move, "counter@1": 0}
+        assert completes(progression, frames) == bool(holds(frames)[0])
+
+
 def test_choices_beyond_the_most_are_left_in_their_relations() -> None:
     chosen = MOVED
     for place in range(MOST_CHOICES):

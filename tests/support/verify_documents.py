@@ -14,6 +14,7 @@ from command_line import MODELS, Outcome, chaincover, write_files
 from small_programs import program, project
 
 from chaincover.certificate import as_data, from_data
+from chaincover.formats.output import to_json
 
 CRUISE = MODELS / "cruise"
 
@@ -57,7 +58,7 @@ DOORS_PROOF: Document = {
 
 
 def verify(document: Document, folder: Path, path: Path, *options: str, **variables: str) -> Outcome:
-    (folder / "chain.json").write_text(json.dumps(document))
+    (folder / "chain.json").write_text(to_json(document))
     return chaincover("verify", path, folder, "--json", *options, **variables)
 
 
