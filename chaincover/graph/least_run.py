@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
@@ -72,12 +73,12 @@ class _LeastRun:
         """For each step with goals to complete the nodes in which a run may be then, and perhaps some more."""
         product = self._made.product
         begun = self._made.complete(product.start_masks, self._completed[0])
-        reached = [np.unique(product.starts[begun])]
+        reached = [distinct(product.starts[begun])]
         for before, step in zip(self._events, self._events[1:], strict=False):
             self._check()
             away = self._distances(self._arrows, reached[-1], step - 1 - before)
             sources, places = self._completing(self._completed[step])
-            reached.append(np.unique(self._arrows.ends[places[away[sources] <= step - 1 - before]]))
+            reached.append(distinct(self._arrows.ends[places[away[sources] <= step - 1 - before]]))
         return reached
 
     def _ways(self, reached: list[Column], ends: Column) -> tuple[list[_Stretch], list[Column]] | None:
