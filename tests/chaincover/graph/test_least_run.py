@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from random import Random
+from tracemalloc import get_traced_memory, start, stop
 
 import numpy as np
 from enumerated import graph_of, made, problem_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.product import Product
+from bmc.explicit.state_graph import Arrows, StateGraph
 from chaincover.graph.goal_product import GoalProduct, goal_product
 from chaincover.graph.least_run import _LeastRun, least_run
 
@@ -99,3 +102,27 @@ def test_distances_do_where_no_step_is_left_over_and_else_layers_are_asked_for()
                 assert answer == slowly(graph, found, completed, ends)
     assert asked == {False, True}
     assert refused > 12
+
+
+def test_stretches_between_near_goals_take_no_number_for_each_node() -> None:
+    """Hundreds of goals, each two steps after the one before, in a circle of nodes; the second input completes one."""
+    size, goals = 100_000, 300
+    ends = np.arange(size) == 2 * goals
+    graph = replace(graph_of(*made(1)), starts=(0,))
+    circle = Product(
+        states=np.zeros(size, np.int32),
+        memories=np.zeros(size, np.int32),
+        starts=np.array([0]),
+        start_masks=np.array([0]),
+        arrows=Arrows(np.append(0, np.cumsum(np.full(size, 2))), np.repeat((np.arange(size) + 1) % size, 2)),
+        masks=np.tile(np.array([0, 1], np.uint8), size),
+        choices=np.tile([0, 1], size),
+    )
+    start()
+    found = least_run(
+        graph, GoalProduct(graph, (), circle, (0, 1)), [0, *[0, 1] * goals], ends, lambda: None, lambda _: False
+    )
+    _, most = get_traced_memory()
+    stop()
+    assert most < 100 * size
+    assert found == (0, [0, 1] * goals)
