@@ -166,11 +166,10 @@ class Arrows:
         found: Column = self.all_distances(begin, check)[0]
         return found
 
-    def all_distances(self, begin: Column, check: Check = lambda: None, most: int = UNREACHED) -> Column:
+    def all_distances(self, begin: Column, check: Check = lambda: None) -> Column:
         """Row by row, for each node the least number of arrows on a way to it, and what its row has where it begins.
 
-        Ways are followed to ``most`` arrows; nodes farther away have what they begin with. All rows are searched
-        together, breadth first: a layer takes some time however few its nodes are.
+        All rows are searched together, breadth first: a layer takes some time however few its nodes are.
         """
         found = begin.reshape(-1).copy()
         order = np.flatnonzero(found < UNREACHED)
@@ -178,7 +177,7 @@ class Arrows:
         values = found[order]
         depth = done = 0
         layer = np.zeros(0, np.int64)
-        while (done < len(order) or layer.size) and depth < most:
+        while done < len(order) or layer.size:
             if not layer.size:
                 depth = int(values[done])
             last = int(np.searchsorted(values, depth, "right"))
