@@ -233,6 +233,7 @@ class _Reader:
         named = [obj for obj in objects if obj.kind == "return" or "::" in obj.name]
         self.spelled = {f"chaincover_name_{number}_": obj for number, obj in enumerate(named)}
         self.memory = Memory(name)
+        self._trees: dict[str, Any] = {}
         self._looked_at = 0
         self._memories: dict[int, dict[Key, Content]] = {}
         self._since: dict[int, tuple[Any, FNode]] = {}
@@ -303,7 +304,9 @@ class _Reader:
         """What ``work`` makes of the syntax tree of a condition; refusals quote it."""
 
         def whole() -> _Read:
-            return work(self.model.expand_and_parse(self._as_c(text), self.where), self._scope())
+            if text not in self._trees:
+                self._trees[text] = self.model.expand_and_parse(self._as_c(text), self.where)
+            return work(self._trees[text], self._scope())
 
         try:
             return with_deep_stack(whole)

@@ -15,6 +15,7 @@ from bmc.c.controller.binding import reachable_functions
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
 from bmc.c.execute.variables import DEFINED, matching, suggestion
+from bmc.c.source.program import with_deep_stack
 from bmc.errors import InputRefused, Location, UsageError
 from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
@@ -175,15 +176,17 @@ def _placed(project: Project) -> Iterator[None]:
 
 def load_request(request: Request) -> Controller:
     """Read all that ``request`` names. InputRefused or UsageError with the place of what is wrong."""
-    chosen = request.select, request.exclude
-    return Program.of(request.project()).controller(request.properties, request.final, *chosen, request.cover)
+    project, chosen = request.project(), (request.select, request.exclude)
+    return with_deep_stack(
+        lambda: Program.of(project).controller(request.properties, request.final, *chosen, request.cover)
+    )
 
 
 def load(
     project: Project, properties: Sequence[str] = (), final: str | None = None, select: Sequence[str] = ()
 ) -> Controller:
     """Read all that ``project`` names; the other arguments are those of ``Request``. Errors as in ``load_request``."""
-    return Program.of(project).controller(properties, final, select)
+    return with_deep_stack(lambda: Program.of(project).controller(properties, final, select))
 
 
 def _goals(project: Project, model: CModel, extra: Sequence[str], system: TransitionSystem) -> list[Goal]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
-
-import pcpp
 
 from bmc.c.source.types import DataModel
 
@@ -34,7 +30,8 @@ KEYWORDS = [
 """Words of gcc that are no macros there, in terms of what the parser reads."""
 
 
-def predefined(model: DataModel) -> list[tuple[str, str]]:
+@cache
+def predefined(model: DataModel) -> Sequence[tuple[str, str]]:
     """The macros as (name, value), a name with its parameters; sizes are those of ``model``.
 
     The compiler's own are the same for every target; those of the platform (x86-64 Linux) hold for lp64 alone.
@@ -44,7 +41,7 @@ def predefined(model: DataModel) -> list[tuple[str, str]]:
         macros += _listed("gcc_lp64.h")
     if not model.char_signed:
         macros.append(("__CHAR_UNSIGNED__", "1"))
-    return [*macros, *_sizes(model), *_own_limits(model), *KEYWORDS, ("__CHAINCOVER__", "1")]
+    return (*macros, *_sizes(model), *_own_limits(model), *KEYWORDS, ("__CHAINCOVER__", "1"))
 
 
 def _listed(file: str) -> list[tuple[str, str]]:
@@ -126,13 +123,3 @@ def _own_limits(model: DataModel) -> Iterator[tuple[str, str]]:
     pointer = "" if model.pointer == model.int_ else "L" if model.pointer == model.long else "LL"
     yield "__CC_INTPTR_MAX__", f"{(1 << (model.pointer - 1)) - 1}{pointer}"
     yield "__CC_SIZE_MAX__", f"{(1 << model.pointer) - 1}U{pointer}"
-
-
-@cache
-def predefined_macros(model: DataModel) -> Mapping[str, Any]:
-    """The macros of ``predefined`` as pcpp keeps them: read once, for pcpp copies what it expands."""
-    unit = pcpp.Preprocessor()
-    unit.macros.clear()
-    for name, value in predefined(model):
-        unit.define(f"{name} {value}")
-    return MappingProxyType(unit.macros)

@@ -11,7 +11,7 @@ import sys
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import partialmethod
+from functools import cached_property, partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import pcpp
 from pcpp.evaluator import Evaluator, Value
 from pcpp.preprocessor import OutputDirective
 
-from bmc.c.source.compiler_macros import predefined_macros
+from bmc.c.source.compiler_macros import predefined
 from bmc.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.c.source.types import DATA_MODELS, DataModel
 from bmc.errors import InputRefused, Location, UnsupportedConstruct, marked
@@ -30,6 +30,11 @@ STANDARD_HEADERS = Path(__file__).parent / "include"
 VENDOR_STAND_INS = Path(__file__).parent / "stand_ins"
 GENERIC_STAND_INS = {r"\w*_?MemMap\.h": "MemMap.h", r"Rte_\w+\.h": "Rte_Component.h"}
 """Headers whose names hold that of a component (regular expressions), and the stand-ins for them."""
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_CHANGES = re.compile(r"/[/*]|\\")
+"""What is read as something else although it holds no macro: comments, and lines that are joined."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,8 @@ class PreprocessedUnit:
 
     def expand(self, text: str) -> str:
         """``text`` with this unit's macros expanded."""
+        if not _CHANGES.search(text) and self.preprocessor.macros.keys().isdisjoint(_WORD.findall(text)):
+            return text
         tokens = self.preprocessor.tokenize(text)
         return "".join(t.value for t in self.preprocessor.expand_macros(tokens))
 
@@ -57,8 +64,8 @@ class ErrorDirective(InputRefused):
 
 
 @dataclass
-class _Place:
-    """A predefined macro that says something else in every place; the attributes are those of pcpp's macros."""
+class _Read:
+    """A predefined macro of which ``read`` gives the text; the attributes are those of pcpp's macros."""
 
     name: str
     read: Callable[[], str]
@@ -68,9 +75,22 @@ class _Place:
     source: str | None = None
     lineno: int = 0
 
+
+class _Place(_Read):
+    """One that says something else in every place."""
+
     @property
     def value(self) -> list[Any]:
         """What it stands for here, as tokens."""
+        return self.preprocessor.tokenize(self.read())  # type: ignore[no-any-return]
+
+
+class _Fixed(_Read):
+    """One of the hundreds of which a program uses few: its tokens are made when it is first used."""
+
+    @cached_property
+    def value(self) -> list[Any]:
+        """What it stands for, as tokens."""
         return self.preprocessor.tokenize(self.read())  # type: ignore[no-any-return]
 
 
@@ -146,6 +166,14 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         self.evaluator = ConditionEvaluator(self.lexer, char_signed)
         self.pass_errors = pass_errors
         self.stand_ins: dict[str, str] = {}
+
+    def predefine(self, macros: Sequence[tuple[str, str]]) -> None:
+        """Define what a compiler predefines: pairs of a name, perhaps with parameters, and its text."""
+        for name, text in macros:
+            if name.endswith(")"):
+                self.define(f"{name} {text}")
+            else:
+                self.macros[name] = _Fixed(name, text.strip, self)
 
     def on_error(self, file: str, line: int, msg: str) -> None:
         found = re.fullmatch(r"Could not evaluate .*? due to \w+\((.*)\) \(passed to evaluator: (.*)\)", msg, re.S)
@@ -395,7 +423,7 @@ def _preprocess(
     unit.passthru_comments = None
     for folder in [*include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS)]:
         unit.add_path(os.path.abspath(folder))
-    unit.macros.update(predefined_macros(model))
+    unit.predefine(predefined(model))
     for name, value in defines:
         if not re.fullmatch(r"[^\W\d]\w*(\([\w\s,.]*\))?", name):
             hint = "write NAME, NAME=VALUE or NAME(x)=VALUE"

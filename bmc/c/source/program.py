@@ -331,12 +331,22 @@ STACK = 512
 """Megabytes of stack for what recurses along the code."""
 
 
+_here = threading.local()
+"""``deep``: this thread has a large stack."""
+
+
 def with_deep_stack(work: Callable[[], T]) -> T:
-    """Run ``work`` with a large stack: the parser and the executor recurse along the nesting of the code."""
+    """Run ``work`` with a large stack: the parser and the executor recurse along the nesting of the code.
+
+    Within ``work`` it is there for further calls.
+    """
+    if getattr(_here, "deep", False):
+        return work()
     result: list[T] = []
     failure: list[BaseException] = []
 
     def body() -> None:
+        _here.deep = True
         try:
             with _deep_recursion():
                 result.append(work())
