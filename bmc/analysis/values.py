@@ -13,7 +13,7 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc.floats import ranges as floating
-from bmc.floats.operations import COMPARISONS, Instruction, Program
+from bmc.floats.operations import COMPARISONS, MASKED, Instruction, Program
 from bmc.formulas.value_sets import (
     ALWAYS,
     BOTH,
@@ -208,6 +208,9 @@ class Evaluation:
         arguments = instruction.arguments
         if not depth or not arguments or len(arguments) > FEW_ARGUMENTS or only(before) is not None:
             return before
+        below = self._program.below[place]
+        if not any(below >> known % MASKED & 1 for known in given):
+            return before  # where nothing below it is known, it is as it was
         if _chooses(instruction) and self._again(arguments[0], given, depth - 1) == BOTH:
             return common(before, self._choice(instruction, given, depth - 1)) or before
         operands = [self._again(argument, given, depth - 1) for argument in arguments]

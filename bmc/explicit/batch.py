@@ -15,6 +15,7 @@ import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
+from bmc.explicit.draws import Draws
 from bmc.explicit.vectors import Column, Columns, Program, bits_of, column, node_count
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import outside_circuits
@@ -103,7 +104,7 @@ class Batch:
         self._valid = conjunction([system.input_constraint, system.defined])
         self._step = Program([*nexts, self._valid])
         self._allowed = Program([self._valid])
-        self._random = np.random.RandomState(seed)
+        self._random = Draws(seed)
         asked = [*nexts, self._valid, *formulas]
         beside = _compared(asked)
         self._drawers = [
@@ -136,18 +137,18 @@ class Batch:
     def manner(self, count: int) -> Manner:
         """How ``count`` runs draw their inputs, drawn for each run and input by itself."""
         rates = np.array(RATES)
-        drawn = {d.name: rates[self._random.randint(0, len(rates), count)] for d in self._drawers}
+        drawn = {d.name: rates[self._random.below(len(rates), count)] for d in self._drawers}
         return Manner(count, drawn, falls=self._falls(count))
 
     def _falls(self, count: int) -> dict[str, Column]:
-        return {name: self._random.randint(0, 2, count) == 1 for name in self._remembered}
+        return {name: self._random.below(2, count) == 1 for name in self._remembered}
 
     def changed(self, manner: Manner, part: float) -> Manner:
         """``manner``, with another rate, or direction, for about ``part`` of the inputs of each run."""
         rates, falls, fresh = dict(manner.rates), dict(manner.falls), self.manner(manner.count)
         for own, other in ((rates, fresh.rates), (falls, fresh.falls)):
             for name, values in own.items():
-                own[name] = np.where(self._random.random_sample(manner.count) < part, other[name], values)
+                own[name] = np.where(self._random.parts(manner.count) < part, other[name], values)
         return replace(manner, rates=rates, falls=falls)
 
     def go_on(self, starts: Columns, manner: Manner, steps: int, check: Callable[[], None] = lambda: None) -> Runs:
@@ -155,7 +156,7 @@ class Batch:
         count = manner.count
         states = {name: np.empty((steps + 1, count), values.dtype) for name, values in starts.items()}
         inputs = {drawer.name: drawer.draw(steps, count) for drawer in self._drawers}
-        kept = {name: self._random.random_sample((steps, count)) >= manner.rates[name] for name in inputs}
+        kept = {name: self._random.parts((steps, count)) >= manner.rates[name] for name in inputs}
         for name, values in starts.items():
             states[name][0] = values
         valid, alive = np.full(count, steps), np.full(count, True)
@@ -257,7 +258,7 @@ _NEVER = 1 << 30
 class _Drawer:
     """Draws values of one input."""
 
-    def __init__(self, var: InputVariable, formulas: Sequence[FNode], random: np.random.RandomState) -> None:
+    def __init__(self, var: InputVariable, formulas: Sequence[FNode], random: Draws) -> None:
         self.name, self._random = var.name, random
         wrap = 1 << max(var.type.bits, 1)
         self._mask = np.uint64(wrap - 1)
@@ -273,12 +274,12 @@ class _Drawer:
     def draw(self, steps: int, count: int) -> Column:
         """An array of (step, run) of values."""
         shape = (steps, count)
-        values: Column = self._values[self._random.randint(0, len(self._values), shape)]
+        values: Column = self._values[self._random.below(len(self._values), shape)]
         if len(self._spans):
-            span = self._spans[self._random.randint(0, len(self._spans), shape)]
-            spread = (self._random.random_sample(shape) * span[..., 1].astype(float)).astype(np.uint64)
+            span = self._spans[self._random.below(len(self._spans), shape)]
+            spread = (self._random.parts(shape) * span[..., 1].astype(float)).astype(np.uint64)
             anything = ((span[..., 0] + spread) & self._mask).astype(values.dtype)
-            values = np.where(self._random.random_sample(shape) < 0.7, values, anything)
+            values = np.where(self._random.parts(shape) < 0.7, values, anything)
         return values
 
     def near(self, last: Column, down: Column, count: int) -> Column:
@@ -290,7 +291,7 @@ class _Drawer:
         if self._values.dtype == bool or self._values.dtype == object:
             return np.broadcast_to(last, shape)
         bits = int(self._mask).bit_length()
-        by = np.exp2(self._random.random_sample(shape) * bits).astype(np.uint64)
+        by = np.exp2(self._random.parts(shape) * bits).astype(np.uint64)
         by[-1] = 0
         before = last.astype(np.uint64)
         found: Column = (np.where(down, before - by, before + by) & self._mask).astype(self._values.dtype)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
@@ -304,6 +305,10 @@ class Instruction:
     floating: Operation | None
 
 
+MASKED = 1024
+"""Bits of a mask of instructions."""
+
+
 class Program:
     """``formulas`` in an order in which arguments come before their users; ``results`` are their places in it,
     ``places`` those of all nodes.
@@ -321,7 +326,8 @@ class Program:
             node, ready = stack.pop()
             if node in places:
                 continue
-            floating = operation_of(node) if special else None
+            floating = special.get(node)
+            assert floating is None or isinstance(floating, Operation)
             arguments = node.args() if floating is None else floating.operands
             if ready or not arguments:
                 places[node] = len(self.instructions)
@@ -332,6 +338,20 @@ class Program:
         self.places = places
         self.results = tuple(places[formula] for formula in wanted)
         self.compute = [_computing(instruction) for instruction in self.instructions]
+
+    @cached_property
+    def below(self) -> Sequence[int]:
+        """Of each instruction a mask of what its value follows from, itself included: bit ``place % MASKED`` of each.
+
+        Instructions whose masks have no common bit have nothing in common; the others may.
+        """
+        masks: list[int] = []
+        for place, instruction in enumerate(self.instructions):
+            mask = 1 << place % MASKED
+            for argument in instruction.arguments:
+                mask |= masks[argument]
+            masks.append(mask)
+        return masks
 
     def run(self, symbols: Mapping[str, int]) -> Values:
         """The value of every instruction; ``symbols`` by name. KeyError for a symbol without a value."""

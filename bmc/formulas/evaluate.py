@@ -5,7 +5,7 @@ The translation walks the formula's DAG without recursion; a node used more than
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -170,15 +170,17 @@ def _node_text(
 _kept_orders: dict[tuple[FNode, ...], Sequence[FNode]] = {}
 
 
-def post_order(formulas: Sequence[FNode]) -> Sequence[FNode]:
-    """Every node under ``formulas`` once, arguments before their users.
+def post_order(formulas: Sequence[FNode], ends: Collection[FNode] = ()) -> Sequence[FNode]:
+    """Every node under ``formulas`` once, arguments before their users; but for ``ends`` and what only these read.
 
     The last large orders are kept: what looks at a step goes through the same formulas again and again.
     """
+    if ends:
+        return _new_order(formulas, set(map(id, ends)))
     roots = tuple(formulas)
     order = _kept_orders.pop(roots, None) if _kept_orders else None
     if order is None:
-        order = _new_order(roots)
+        order = _new_order(roots, set())
     if len(order) >= LARGE:
         _kept_orders[roots] = order
         if len(_kept_orders) > KEPT:
@@ -186,9 +188,9 @@ def post_order(formulas: Sequence[FNode]) -> Sequence[FNode]:
     return order
 
 
-def _new_order(formulas: Sequence[FNode]) -> list[FNode]:
+def _new_order(formulas: Sequence[FNode], met: set[int]) -> list[FNode]:
+    """``met``: nodes to leave out, by identity: to hash a node takes longer."""
     order: list[FNode] = []
-    met: set[int] = set()  # by identity: to hash a node takes longer
     stack: list[FNode | None] = [*reversed(formulas)]
     take, put, note, done = stack.pop, stack.append, met.add, order.append  # this is done more often than all else
     while stack:

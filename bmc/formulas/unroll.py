@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol, get_env
 
@@ -71,13 +72,15 @@ def _renamed(
     What is known of the meaning of a term is known of the new one too.
     """
     create = get_env().formula_manager.create_node
-    made: dict[FNode, FNode] = {}
-    for node in post_order(formulas):
-        if node.is_symbol() or node in larger:
+    made: dict[FNode, FNode] = {term: rename(term) for term in larger}
+    for node in post_order(formulas, larger):
+        kind, before, payload = node._content
+        after = tuple([made[a] for a in before])
+        if kind == op.SYMBOL:
             made[node] = rename(node)
-        elif node.args():
-            made[node] = create(node.node_type(), tuple(made[a] for a in node.args()), node._content.payload)
-            keep_meaning(node, made[node], made)
-        else:
+        elif after == before:
             made[node] = node
+        else:
+            made[node] = create(kind, after, payload)
+            keep_meaning(node, made[node], made)
     return [made[formula] for formula in formulas]

@@ -333,13 +333,26 @@ class Builder:
 
 
 def _at_once(work: Callable[[int], T], numbers: Sequence[int]) -> list[T]:
-    """The results of ``work``, done side by side where there are several."""
+    """The results of ``work``, done side by side where there are several; or the error of the first that has one."""
     if len(numbers) == 1:
         return [work(numbers[0])]
-    from concurrent.futures import ThreadPoolExecutor
+    made: dict[int, T] = {}
+    failed: dict[int, Exception] = {}
+    left = iter(numbers)
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        return list(pool.map(work, numbers))
+    def some() -> None:
+        for number in left:
+            try:
+                made[number] = work(number)
+            except Exception as error:  # handed on to the caller's thread
+                failed[number] = error
+
+    threads = [threading.Thread(target=some, daemon=True) for _ in range(min(len(numbers), os.cpu_count() or 1))]
+    for step in (*(thread.start for thread in threads), *(thread.join for thread in threads)):
+        step()
+    if failed:
+        raise failed[min(failed)]
+    return [made[number] for number in numbers]
 
 
 def _run(command: Sequence[str], output: Path | None = None) -> subprocess.CompletedProcess[bytes]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import UNREACHED, Arrows
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
@@ -42,7 +43,7 @@ def _undominated(columns: Sequence[Column], sets: Sequence[int]) -> list[Column]
     """The arcs of ``columns`` (tail; head; number in ``sets``), rising, without those of which another one covers all,
     and without loops that cover nothing."""
     nodes = 1 + max(int(column.max(initial=0)) for column in columns[:2])
-    keys = np.unique((columns[0].astype(np.int64) * nodes + columns[1]) * len(sets) + columns[2].astype(np.int64))
+    keys = distinct((columns[0].astype(np.int64) * nodes + columns[1]) * len(sets) + columns[2].astype(np.int64))
     pairs, numbers = keys // len(sets), (keys % len(sets)).astype(np.int32)
     del keys
     empty = np.array([not covered for covered in sets])
@@ -128,7 +129,7 @@ class Network:
 
     def inside(self, cut: Cut) -> Column:
         """The states that whoever covers the goal of ``cut`` enters, rising."""
-        return np.unique(self.states[np.unpackbits(cut.packed, count=len(self.nodes)).astype(bool)])
+        return distinct(self.states[np.unpackbits(cut.packed, count=len(self.nodes)).astype(bool)])
 
     # what a flow misses
 

@@ -15,6 +15,7 @@ from greenlet import GreenletExit
 from bmc.errors import LimitReached
 from bmc.explicit.batch import Batch, Manner, Runs, Watch, gaps
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
+from bmc.explicit.draws import Draws
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run, Valuation
@@ -231,7 +232,7 @@ class RandomRuns:
         self._within, self._distances = within, distances
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
-        self._random = np.random.RandomState(SEED)
+        self._random = Draws(SEED)
         self._modes = ModeGraph()
         told = {f"{var.name}@0": var.name for var in problem.system.state}
         self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, self._modes)
@@ -386,7 +387,7 @@ class RandomRuns:
         by_values = np.zeros(len(alive))
         for values in population.states.values():
             by_values += _commonness(values[alive])
-        drawn = self._random.randint(0, len(alive), (WIDTH, RIVALS))
+        drawn = self._random.below(len(alive), (WIDTH, RIVALS))
         first = by_goals[drawn].argmax(axis=1)
         first[::4] = by_values[drawn[::4]].argmax(axis=1)
         chosen = drawn[np.arange(WIDTH), first]
