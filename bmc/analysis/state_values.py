@@ -47,7 +47,7 @@ def state_values(system: TransitionSystem, stop: Callable[[], bool] = lambda: Fa
     round, says that it is time to end.
     """
     nexts = (*(var.next for var in system.state), system.defined)
-    now = {var.name: _start(var) for var in system.state}
+    now = start_values(system)
     inputs = input_values(system)
     ends = _Ends(system)
     for round_number in count():
@@ -84,6 +84,11 @@ def values_of(formulas: Sequence[FNode], system: TransitionSystem, sets: Sets) -
 def input_values(system: TransitionSystem) -> Sets:
     """The allowed patterns of the inputs, each by itself."""
     return {var.name: united(raw_ranges(var)) for var in system.inputs}
+
+
+def start_values(system: TransitionSystem) -> Sets:
+    """The patterns of the state variables in start states, each by itself."""
+    return {var.name: _start(var) for var in system.state}
 
 
 def raw_ranges(var: InputVariable) -> Ranges:

@@ -11,9 +11,12 @@ from dataclasses import replace
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, Not, Or
 
+from bmc.analysis.state_values import start_values, values_of
+from bmc.analysis.values import narrowed
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import at, at_each, shift
+from bmc.formulas.unroll import at, at_each, shift, with_terms
+from bmc.formulas.value_sets import ALWAYS
 from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction
 
@@ -43,8 +46,11 @@ def prove(system: TransitionSystem, invariants: Sequence[Condition], prover: Pro
     """``invariants`` in the same order, ``proved`` where the proof succeeded or had been made before.
 
     The largest set is kept whose members hold in every start state and, taken together with those already proved,
-    again after every allowed step. An unknown answer proves nothing.
+    again after every allowed step. An unknown answer proves nothing. The solver is asked where sets of values do not
+    tell it for all of them.
     """
+    if _told_by_sets(system, invariants):
+        return tuple(replace(c, proved=True) for c in invariants)
     bare = replace(system, invariants=())
     given = conjunction(c.formula for c in (*system.invariants, *invariants) if c.proved)
     start = prover.engine.session(bare, at(system.init_formula, 0), [at(c.formula, 0) for c in invariants])
@@ -59,6 +65,15 @@ def prove(system: TransitionSystem, invariants: Sequence[Condition], prover: Pro
             break
         open_ones = kept
     return tuple(replace(c, proved=True) if c in open_ones else c for c in invariants)
+
+
+def _told_by_sets(system: TransitionSystem, invariants: Sequence[Condition]) -> bool:
+    """Whether sets of values tell that all ``invariants`` hold in start states, and after every step where they do."""
+    formulas = [c.formula for c in invariants]
+    start = values_of(formulas, system, start_values(system))
+    known = narrowed(conjunction(formulas), {})
+    after = with_terms(formulas, {var.symbol: var.next for var in system.state})
+    return known is not None and all(told == ALWAYS for told in (*start, *values_of(after, system, known)))
 
 
 def inductive(

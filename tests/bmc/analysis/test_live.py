@@ -240,9 +240,9 @@ def nodes_visited(entries: int, monkeypatch: pytest.MonkeyPatch) -> int:
     visited = 0
     orders = evaluate._new_order
 
-    def counting(formulas: Sequence[FNode]) -> list[FNode]:
+    def counting(formulas: Sequence[FNode], met: set[int]) -> list[FNode]:
         nonlocal visited
-        order = orders(formulas)
+        order = orders(formulas, met)
         visited += len(order)
         return order
 

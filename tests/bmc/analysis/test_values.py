@@ -30,6 +30,7 @@ from pysmt.typing import BOOL, BVType
 
 from bmc.analysis import values
 from bmc.analysis.values import Known, narrowed, sets_of
+from bmc.floats import operations
 from bmc.floats.operations import Program
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.value_sets import contains, united
@@ -153,3 +154,18 @@ def test_only_what_reads_a_changed_symbol_is_computed_again(monkeypatch: pytest.
     computed.clear()
     sets_of(program, {"ts_x": ((3, 3),), "ts_y": ((0, 2),)}, known)
     assert len(computed) == 2, "the sum of y and the comparison: nothing of x"
+
+
+@pytest.mark.parametrize("bits", [1024, 7], ids=["as they are", "few bits"])
+def test_what_is_passed_over_would_have_stayed_as_it_was(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "MASKED", bits)
+    monkeypatch.setattr(values, "MASKED", bits)
+    source = random.Random(10)
+    passed = 0
+    for _ in range(150):
+        box, formulas = _box(source), [_word(source, 4), _test(source, 4)]
+        program, looked_at = Program(formulas), Program(formulas)
+        looked_at.below = [-1] * len(looked_at.instructions)  # everything may have everything in common
+        assert values.Evaluation(program, box).found == values.Evaluation(looked_at, box).found
+        passed += "below" in vars(program)
+    assert passed > 50

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from cruise import PROPERTIES, cruise
 from explicit import Explicit
-from hypothesis import given, settings
+from hypothesis import given, settings, target
 from hypothesis import strategies as st
 from pysmt.shortcuts import BV, FALSE, And, Equals, Iff, Ite, Symbol, is_valid
 from pysmt.typing import BVType
@@ -18,9 +18,10 @@ from bmc.engines import choose
 from bmc.engines.protocol import Status
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
+from bmc.invariants import induction
 from bmc.invariants.candidates import candidates, tightest
-from bmc.invariants.induction import Prover, inductive, never
-from bmc.system.transition import StateVariable, TransitionSystem, ValueType
+from bmc.invariants.induction import Prover, inductive, never, prove
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, ValueType
 
 SEEDS = st.integers(0, 10**9)
 
@@ -106,3 +107,27 @@ def test_induction_over_some_steps() -> None:
     system, engine = cruise(), choose("z3")
     assert never(system, FALSE(), 0, 1, Prover(engine)) == 0
     assert never(system, PROPERTIES[0].antecedent, PROPERTIES[0].length, 0, Prover(engine)) is None
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(SEEDS)
+def test_what_sets_of_values_tell_a_solver_proves_too(seed: int) -> None:
+    system = random_case(seed).system
+    told = 0
+    for guess in candidates(system):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(induction, "_told_by_sets", lambda *given: False)
+            (asked,) = prove(system, [guess], Prover(choose("sat")))
+        if induction._told_by_sets(system, [guess]):
+            told += 1
+            assert asked.proved
+    target(told)
+
+
+def test_a_limit_that_a_step_keeps_is_proved_without_a_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(induction.Prover, "asked", None)
+    system = counter(8, 200)
+    x, y = (Symbol(name, BVType(8)) for name in ("ind_x", "ind_y"))
+    limits = [Condition("x", x <= BV(200, 8)), Condition("y", y <= BV(200, 8))]
+    assert [c.proved for c in prove(system, limits, Prover(choose("sat")))] == [True, True]
