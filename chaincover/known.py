@@ -10,6 +10,7 @@ from typing import Protocol
 
 from bmc.engines.protocol import Engine
 from bmc.errors import CheckDisagreed, counted
+from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.state_graph import StateGraph
 from bmc.records import dataclass
 from bmc.system.transition import Run
@@ -209,7 +210,7 @@ class Board:
     ``judge`` makes a checked chain of a run from init, or None where the run does not get to the final condition. It
     credits every goal that the run covers. ``ordered_by`` is the ordering backend of the covering path;
     ``not_enumerated`` says why states are not enumerated, or ''; ``layered`` finds runs in layers of states.
-    ``accelerated`` is what is known of counters.
+    ``accelerated`` is what is known of counters. ``enumeration`` is that of the states, where it was begun before.
     """
 
     known: Known
@@ -222,6 +223,7 @@ class Board:
     not_enumerated: str = ""
     layered: Pathfinder | None = None
     accelerated: Acceleration | None = None
+    enumeration: Enumeration | None = None
     _questions: Questions | None = None
 
     @property

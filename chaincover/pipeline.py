@@ -89,6 +89,7 @@ def generate(
     listen(engine, profiler)
     limits.watch(engine)
     board = Board(Known(reduction.problem), options, engine, limits, profiler, Judge(reduction.problem))
+    board.enumeration = reduction.enumeration
     stopped_by = stopped_by or _search(board, stages or STAGES)
     result = result_of(board, board.known, stopped_by)
     result = reduction.restore(result)

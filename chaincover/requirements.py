@@ -262,6 +262,8 @@ def _on_states(board: Board) -> None:
     exact_graph(board)
     states = board.known.enumerated
     assert states is not None
+    if board.settled:
+        return
     distances = ExplicitSubPaths(board.known.problem, states, board.limits)
     for name in board.open:
         weight = board.known.graph.weights[INIT, name]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from bmc.explicit.enumeration import Enumeration
 from bmc.records import dataclass
 from chaincover.chain import Chain, Hit, Hits, Verdict
 from chaincover.problem import Problem
@@ -26,11 +27,13 @@ class Reduction:
     """``problem`` has the chains that another one has; ``restore`` makes of its result one of that other problem.
 
     ``normal_form`` names the state variables that do not have all their values there, for nothing could tell these.
+    ``enumeration`` is that of the states of ``problem``, where it was begun.
     """
 
     problem: Problem
     restore: Restore
     normal_form: tuple[str, ...] = ()
+    enumeration: Enumeration | None = None
 
 
 def in_turn(problem: Problem, reductions: Sequence[Callable[[Problem], Reduction]]) -> Reduction:
@@ -45,7 +48,7 @@ def in_turn(problem: Problem, reductions: Sequence[Callable[[Problem], Reduction
         return result
 
     named = tuple(name for reduction in done for name in reduction.normal_form)
-    return Reduction(done[-1].problem if done else problem, restore, named)
+    return Reduction(done[-1].problem, restore, named, done[-1].enumeration) if done else Reduction(problem, restore)
 
 
 SameAs = Mapping[str, str]

@@ -23,7 +23,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
-from chaincover.graph.enumerated import ENUMERATING
+from chaincover.graph.enumerated import ENUMERATING, advance, enumeration_of
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
@@ -36,6 +36,10 @@ from properties.goal import Goal
 PROOF_EFFORT = 1.0
 """Units of work for one question whether a smaller problem has the same chains; as many times more as the effort is
 above 1."""
+
+
+AT_ONCE = 2
+"""Portions of work for enumerating the states before they get a normal form: mostly they are few."""
 
 
 def sliced(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None) -> TransitionSystem:
@@ -105,18 +109,28 @@ def _simulated(runs: Mapping[str, Run], system: TransitionSystem) -> dict[str, R
 
 
 def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduction:
-    """The reduction that every search begins with: to the part of the system that it needs, in a normal form.
+    """The reduction that every search begins with: to the part of the system that it needs, and, unless its states are
+    enumerated at once, in a normal form.
 
-    What is spent on its proof counts in ``limits``.
+    What is spent on that counts in ``limits``.
     """
+    part = sliced_problem(problem)
     engine: Engine
     if options.engine == ENUMERATING:
+        enumeration = enumeration_of(part.problem)
+        for _ in range(AT_ONCE):
+            if not enumeration.done:
+                advance(enumeration, limits)
+        part = replace(part, enumeration=enumeration)
+        if enumeration.graph is not None and enumeration.graph.states:
+            return part
         engine = AutoEngine(options.memory_limit, several=False)
     else:
         engine = choose_engine(options.engine, options.memory_limit)
     limits.watch(engine)
     effort = None if options.effort is None else PROOF_EFFORT * max(1.0, options.effort)
-    return in_turn(problem, (sliced_problem, normal_states(Prover(engine, limits.for_query, effort))))
+    normal = normal_states(Prover(engine, limits.for_query, effort))(part.problem)
+    return in_turn(problem, (lambda _: part, lambda _: normal)) if normal.normal_form else part
 
 
 def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:

@@ -143,12 +143,10 @@ INTERRUPTED_BEFORE = """\
 from chaincover.cli import entry
 from chaincover.reductions import slicing
 
-def ends(prover):
-    def reduce(problem):
-        raise KeyboardInterrupt("terminated")
-    return reduce
+def ends(problem):
+    raise KeyboardInterrupt("terminated")
 
-slicing.normal_states = ends
+slicing.sliced_problem = ends
 entry.main()
 """
 INTERRUPTED_IN_EXEC = """\
