@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import compress
 from typing import Any
 
 from pysmt.fnode import FNode
 
-from bmc.formulas.evaluate import define, translate
+from bmc.formulas.evaluate import MOST_COMPILED, define, translate
 from bmc.formulas.unroll import unframed
 from bmc.system.transition import Run
 from properties.goal import Goal
@@ -18,11 +19,10 @@ Test = Callable[[Frames, int], Any]
 
 
 class Monitor:
-    """Evaluates goals on runs. Each formula is compiled once, when it is first needed; steps count from 0."""
+    """Evaluates goals on runs. Each formula is compiled when it is first needed; steps count from 0."""
 
     def __init__(self, goals: Sequence[Goal]) -> None:
         self.goals = {goal.name: goal for goal in goals}
-        self._tests: dict[FNode, Test] = {}
         self._together = [_TestOfMany(length, [g for g in goals if g.length == length]) for length in _lengths(goals)]
 
     def covered(self, run: Run) -> dict[str, list[int]]:
@@ -55,9 +55,7 @@ class Monitor:
 
     def _true(self, formula: FNode, run: Run, step: int, length: int) -> bool:
         """Whether ``formula``, which spans ``length`` steps, holds from ``step`` on."""
-        if formula not in self._tests:
-            self._tests[formula] = _test(formula)
-        return bool(self._tests[formula](_frames(run, step, step + length), 0))
+        return bool(_test(formula)(_frames(run, step, step + length), 0))
 
 
 class _TestOfMany:
@@ -66,9 +64,7 @@ class _TestOfMany:
     def __init__(self, length: int, goals: Sequence[Goal]) -> None:
         self.length = length
         self._names = [goal.name for goal in goals]
-        done = translate([goal.antecedent for goal in goals], _read)
-        results = "".join(f"{result}, " for result in done.results)
-        self._function = define("frames, k", [*done.statements, f"return ({results})"])
+        self._function = _values_of(tuple(goal.antecedent for goal in goals))
 
     def holding(self, frames: Frames, k: int) -> list[str]:
         """The goals that hold from step ``k`` on."""
@@ -79,6 +75,14 @@ def _lengths(goals: Sequence[Goal]) -> list[int]:
     return sorted({goal.length for goal in goals})
 
 
+@lru_cache(maxsize=MOST_COMPILED)
+def _values_of(formulas: tuple[FNode, ...]) -> Callable[[Frames, int], tuple[int, ...]]:
+    """The values of ``formulas`` (over framed symbols), from a run's frames and a step."""
+    done = translate(formulas, _read)
+    return define("frames, k", [*done.statements, f"return ({''.join(f'{result}, ' for result in done.results)})"])
+
+
+@lru_cache(maxsize=4096)
 def _test(formula: FNode) -> Test:
     """``formula`` (over framed symbols) as a function of a run's frames and a step."""
     done = translate([formula], _read)

@@ -18,6 +18,8 @@ INLINE_DEPTH = 12
 INLINE_LENGTH = 400
 LARGE, KEPT = 20_000, 8
 """Orders of at least so many nodes are kept, so many of them."""
+MOST_COMPILED = 64
+"""So many compiled functions of several formulas are kept: a run asks for most of them several times."""
 
 
 def signed_division(a: int, b: int, bits: int) -> int:
@@ -266,5 +268,10 @@ def define(arguments: str, body: Sequence[str]) -> Callable[..., Any]:
 
 def compile_formulas(formulas: Sequence[FNode]) -> Callable[[Mapping[str, int]], tuple[int, ...]]:
     """A function from the symbols' raw values by name to the formulas' values (raw; Booleans 0/1)."""
+    return _compiled(tuple(formulas))
+
+
+@lru_cache(maxsize=MOST_COMPILED)
+def _compiled(formulas: tuple[FNode, ...]) -> Callable[[Mapping[str, int]], tuple[int, ...]]:
     done = translate(formulas, lambda s: f"v[{s.symbol_name()!r}]")
     return define("v", [*done.statements, f"return ({''.join(f'{r}, ' for r in done.results)})"])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from pysmt.fnode import FNode
 
-from bmc.formulas.evaluate import compile_formulas, define, post_order, translate
+from bmc.formulas.evaluate import MOST_COMPILED, compile_formulas, define, post_order, translate
 from bmc.system.transition import Condition, Run, TransitionSystem, Valuation, conjunction
 
 __all__ = ["Simulator", "compile_formulas"]
@@ -82,10 +82,7 @@ class Simulator:
 
     @cached_property
     def _step(self) -> Callable[[Valuation, Valuation], Valuation]:
-        done = translate([var.next for var in self.system.state], self._read)
-        named = zip((var.name for var in self.system.state), done.results, strict=True)
-        result = ", ".join(f"{name!r}: {text}" for name, text in named)
-        return define("s, i", [*done.statements, f"return {{{result}}}"])
+        return _step_of(tuple((var.name, var.next) for var in self.system.state), self._state_names)
 
     @cached_property
     def _allowed(self) -> Callable[[Valuation, Valuation], tuple[int, ...]]:
@@ -96,9 +93,27 @@ class Simulator:
         return self._compiled([condition.formula for condition in self.system.asserts])
 
     def _compiled(self, formulas: Sequence[FNode]) -> Callable[..., Any]:
-        done = translate(formulas, self._read)
-        return define("s, i", [*done.statements, f"return ({''.join(f'{r}, ' for r in done.results)})"])
+        return _values_of(tuple(formulas), self._state_names)
 
-    def _read(self, symbol: FNode) -> str:
-        name = symbol.symbol_name()
-        return f"{'s' if name in self._state_names else 'i'}[{name!r}]"
+
+# kept by what they compute, for a run makes several simulators of one system
+
+
+@lru_cache(maxsize=MOST_COMPILED)
+def _step_of(
+    nexts: tuple[tuple[str, FNode], ...], states: frozenset[str]
+) -> Callable[[Valuation, Valuation], Valuation]:
+    done = translate([following for _, following in nexts], partial(_read, states))
+    result = ", ".join(f"{name!r}: {text}" for (name, _), text in zip(nexts, done.results, strict=True))
+    return define("s, i", [*done.statements, f"return {{{result}}}"])
+
+
+@lru_cache(maxsize=MOST_COMPILED)
+def _values_of(formulas: tuple[FNode, ...], states: frozenset[str]) -> Callable[..., Any]:
+    done = translate(formulas, partial(_read, states))
+    return define("s, i", [*done.statements, f"return ({''.join(f'{r}, ' for r in done.results)})"])
+
+
+def _read(states: frozenset[str], symbol: FNode) -> str:
+    name = symbol.symbol_name()
+    return f"{'s' if name in states else 'i'}[{name!r}]"
