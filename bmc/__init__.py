@@ -1,10 +1,13 @@
 """Programs and their runs: C code becomes a transition system, and engines answer which runs it has."""
 
 import sys
+from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import LazyLoader
 from types import ModuleType
 
 PORTFOLIO = "pysmt.solvers.portfolio"
+SMT_LIB = frozenset(f"pysmt.smtlib.{name}" for name in ("parser", "printers", "script"))
 
 
 class _WhatIsNeeded:
@@ -12,17 +15,22 @@ class _WhatIsNeeded:
 
     It looks for z3 as it is imported, for algebraic numbers, which no formula here has: there it finds none, so that
     z3's library, which takes long to load, is loaded where the engine z3 is chosen. Its solvers in processes side by
-    side, which no engine here uses, are loaded when one is made.
+    side, which no engine here uses, are loaded when one is made, what reads and writes SMT-LIB when it is first used.
     """
 
     @classmethod
-    def find_spec(cls, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """Refuse z3 while ``pysmt.constants`` is imported; stand in for the portfolio."""
+    def find_spec(cls, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
+        """Refuse z3 while ``pysmt.constants`` is imported; stand in for the portfolio; load SMT-LIB late."""
         if name == "z3":
             constants = sys.modules.get("pysmt.constants")
             if constants is not None and not hasattr(constants, "Numeral"):
                 raise ModuleNotFoundError("not needed by pysmt.constants", name=name)
-        return ModuleSpec(name, cls) if name == PORTFOLIO else None  # type: ignore[arg-type]
+        if name == PORTFOLIO:
+            return ModuleSpec(name, cls)  # type: ignore[arg-type]
+        spec = PathFinder.find_spec(name, path) if name in SMT_LIB else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = LazyLoader(spec.loader)
+        return spec
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> None:

@@ -29,6 +29,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from bmc.digests import sha256
 from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import FILE_SIZE
 from bmc.native import symbols as native_symbols
@@ -227,8 +228,6 @@ class Builder:
 
     def _key(self) -> str:
         """What the library follows from, as a number: texts, flags, the compiler, the interface, the machine."""
-        from hashlib import sha256
-
         command = shutil.which(self.compiler[0]) or self.compiler[0]
         facts = os.stat(command)
         named = (command, os.path.realpath(command), facts.st_size, facts.st_mtime_ns, self.version, self.compiler)

@@ -9,7 +9,6 @@ is removed. The library is copied from what was summed, not read again.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import stat
@@ -17,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from bmc.digests import sha256
 
 VARIABLE = "CHAINCOVER_CACHE"
 """Environment variable that names the folder; ``off`` or nothing: there is none."""
@@ -48,7 +49,7 @@ class Cache:
                 if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & TO_OTHERS:
                     return None
                 digest, _, kept = file.read().partition(b"\n")
-                if hashlib.sha256(kept).hexdigest().encode() != digest:
+                if sha256(kept).hexdigest().encode() != digest:
                     os.unlink(key, dir_fd=self._folder)
                     return None
                 os.utime(key, dir_fd=self._folder)
@@ -66,7 +67,7 @@ class Cache:
         try:
             try:
                 with open(making, "xb", opener=self._opener) as file:
-                    file.write(hashlib.sha256(kept).hexdigest().encode() + b"\n" + kept)
+                    file.write(sha256(kept).hexdigest().encode() + b"\n" + kept)
                 os.replace(making, key, src_dir_fd=self._folder, dst_dir_fd=self._folder)
             except OSError:
                 os.unlink(making, dir_fd=self._folder)

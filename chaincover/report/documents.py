@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bmc.c.controller.ranges import only_named
+from bmc.digests import sha256
 from bmc.engines import installed
 from chaincover import certificate
 from chaincover.chain import COVERED, UNDECIDED
@@ -153,7 +153,7 @@ def _controller(controller: Controller) -> dict[str, Any]:
 
 
 def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    return sha256(data).hexdigest()
 
 
 def _code_digest(unit: Any) -> str:

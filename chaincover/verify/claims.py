@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 
 from pysmt.shortcuts import TRUE, And, Not
 
+from bmc.digests import sha256
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.formulas.unroll import at, framed, shift
@@ -80,7 +80,7 @@ def properties(controller: Controller, document: Document) -> Line:
 
 
 def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    return sha256(data).hexdigest()
 
 
 def _code(text: str) -> str:

@@ -15,6 +15,27 @@ print(type(made).__module__, "multiprocessing" in sys.modules)
 """
 
 
+SMT_LIB = """
+import io, sys
+import bmc
+import pysmt.shortcuts
+print("pysmt.smtlib.parser.parser" in sys.modules, pysmt.shortcuts.to_smtlib(pysmt.shortcuts.Symbol("p")))
+print(pysmt.shortcuts.read_smtlib.__module__, pysmt.smtlib.parser.SmtLibParser.__module__)
+from pysmt.smtlib.script import SmtLibScript
+print(SmtLibScript.__module__)
+"""
+
+
+def test_what_reads_and_writes_smt_lib_is_loaded_when_it_is_used() -> None:
+    done = subprocess.run([sys.executable, "-c", SMT_LIB], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n") == [
+        "False p",
+        "pysmt.shortcuts pysmt.smtlib.parser.parser",
+        "pysmt.smtlib.script",
+        "",
+    ]
+
+
 def test_a_portfolio_is_loaded_when_it_is_made() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False", "pysmt.solvers.portfolio", "True"]
