@@ -1,4 +1,4 @@
-"""Records: the classes that ``dataclasses.dataclass`` makes, at a sixth of the price of making them.
+"""Records: the classes that ``dataclasses.dataclass`` makes, at a tenth of the price of making them.
 
 ``dataclass`` writes six methods of each class as text and compiles them where the class is defined, which was a fifth
 of a short run. Here records share the functions that compare, hash and show them and that refuse changes; ``__init__``
@@ -8,54 +8,112 @@ type checkers see are those of the standard library.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError
+from functools import partial
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
-    def dataclass(cls=None, /, *, frozen=False, slots=False, eq=True, order=False, **options):
+    def dataclass(cls=None, /, **options):
         """Make a record of a class, as ``dataclasses.dataclass`` does."""
+        return partial(_made, _Options(**options)) if cls is None else _made(_Options(), cls)
 
-        def made(cls):
-            if any(map(dataclasses.is_dataclass, cls.__bases__)):
-                options.update(frozen=frozen, slots=slots, eq=eq, order=order)
-                return dataclasses.dataclass(**options)(cls)
-            own = {name for name, method in vars(cls).items() if method is not None}
-            cls.__doc__ = cls.__doc__ or f"{cls.__name__}."  # else its signature is made, which takes long
-            cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, **options)(cls)
-            for name, method in _methods(cls, frozen, slots, eq, order).items():
-                if name not in own:
-                    setattr(cls, name, method)
-            cls.__dataclass_params__.frozen = frozen  # what is made from it has to be as well
-            return cls
 
-        return made if cls is None else made(cls)
+class _Options(NamedTuple):
+    frozen: bool = False
+    slots: bool = False
+    eq: bool = True
+    order: bool = False
+    kw_only: bool = False
 
+
+@dataclasses.dataclass
+class _Changing:
+    field: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _Frozen:
+    field: int
+
+
+SPECIAL = ("ClassVar", "InitVar", "KW_ONLY")
+"""Types of what is no field of its own. The standard library itself makes classes that have such, or a record to begin
+with."""
 
 Key = Callable[[Any], tuple[Any, ...]]
 _set = object.__setattr__
+_KIND = dataclasses.fields(_Frozen)[0]._field_type  # type: ignore[attr-defined]
 
 
-def _methods(cls: type, frozen: bool, slots: bool, eq: bool, order: bool) -> dict[str, Any]:
-    """The methods of a record, by name."""
-    fields = dataclasses.fields(cls)
-    methods: dict[str, Any] = {"__init__": _init(cls, fields, frozen), "__repr__": _repr}
-    key = _key([field.name for field in fields if field.compare])
-    if eq:
+def _made(options: _Options, cls: Any) -> type:
+    """The record that a class becomes: itself, or with slots another one."""
+    kinds: Mapping[str, Any] = cls.__annotations__
+    apart = any(word in str(kind) for kind in kinds.values() for word in SPECIAL)
+    if apart or any(map(dataclasses.is_dataclass, cls.__bases__)):
+        return dataclasses.dataclass(**options._asdict())(cls)
+    own = dict(vars(cls))
+    fields = {name: _field(name, kind, own.get(name, MISSING), options.kw_only) for name, kind in kinds.items()}
+    parts = {
+        "__doc__": f"{cls.__name__}.",  # else its signature is made, which takes long
+        "__match_args__": tuple(name for name, field in fields.items() if field.init and not field.kw_only),
+        **_methods(fields, options),
+    }
+    parts = {name: part for name, part in parts.items() if own.get(name) is None}
+    parts["__dataclass_fields__"] = fields
+    parts["__dataclass_params__"] = vars(_Frozen if options.frozen else _Changing)["__dataclass_params__"]
+    if options.slots:
+        inherited = {slot for base in cls.__mro__ for slot in getattr(base, "__slots__", ())}
+        left_out = {"__dict__", "__weakref__", *fields}
+        slots = {"__slots__": tuple(name for name in fields if name not in inherited)}
+        kept = {name: part for name, part in own.items() if name not in left_out}
+        name, cls = cls.__qualname__, type(cls)(cls.__name__, cls.__bases__, kept | parts | slots)
+        cls.__qualname__ = name
+    else:
+        for name, field in fields.items():
+            if field.default is not MISSING:
+                setattr(cls, name, field.default)
+            elif name in own:
+                delattr(cls, name)
+        for name, part in parts.items():
+            setattr(cls, name, part)
+    if own.get("__init__") is None:
+        cls.__init__ = _init(cls, fields.values(), options.frozen)
+    return abc.update_abstractmethods(cls)
+
+
+def _field(name: str, kind: Any, given: Any, kw_only: bool) -> Field[Any]:
+    """The field of a class that has ``given`` for its name."""
+    field: Any = given if isinstance(given, Field) else dataclasses.field(default=given)
+    if field.default.__class__.__hash__ is None:
+        raise ValueError(f"mutable default {type(field.default)} for field {name} is not allowed: use default_factory")
+    field.name, field.type, field._field_type = name, kind, _KIND
+    field.kw_only = kw_only if field.kw_only is MISSING else field.kw_only
+    return field  # type: ignore[no-any-return]
+
+
+def _methods(fields: Mapping[str, Field[Any]], options: _Options) -> dict[str, Any]:
+    """The methods of a record but for ``__init__``, by name."""
+    methods: dict[str, Any] = {"__repr__": _repr}
+    key = _key([name for name, field in fields.items() if field.compare])
+    if options.eq:
         methods["__eq__"] = _comparison(key, operator.eq)
-        methods["__hash__"] = _hash(key) if frozen else None
-    if order:
+        methods["__hash__"] = _hash(key) if options.frozen else None
+    if options.order:
         methods |= {f"__{name}__": _comparison(key, getattr(operator, name)) for name in ("lt", "le", "gt", "ge")}
-    if frozen:
+    if options.frozen:
         methods |= {"__setattr__": _refuse_change, "__delattr__": _refuse_change}
-    if frozen and slots:
+    if options.frozen and options.slots:
         methods |= {"__getstate__": _state, "__setstate__": _restore}
+    if hasattr(_Frozen, "__replace__"):
+        methods["__replace__"] = _Frozen.__replace__
     return methods
 
 

@@ -22,7 +22,6 @@ from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Session, Status
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.formulas.unroll import at, shift, unframed, with_terms
-from bmc.invariants.induction import Prover
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, symbols_of
@@ -425,6 +424,8 @@ class _Search:
         engine = choose_engine(options.engine, options.memory_limit)
         limits.watch(engine)
         if states is None:
+            from bmc.invariants.induction import Prover
+
             prover = Prover(engine, limits.for_query, QUESTION)
             self._reduction = in_turn(sliced.problem, (lambda _: sliced, normal_states(prover)))
         else:

@@ -6,18 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain as joined
+from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
 
 from bmc.analysis.slice import slice_system, spare_inputs, without_impossible
 from bmc.analysis.state_values import latches
 from bmc.engines import choose as choose_engine
-from bmc.engines.auto import AutoEngine
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at, plain
-from bmc.invariants.induction import Prover
-from bmc.invariants.normal_form import in_normal_form, normal_form
 from bmc.system.hold import released
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
@@ -32,6 +30,9 @@ from chaincover.replay.judge import on_whole
 from chaincover.result import ChainResult
 from chaincover.verdicts import listed
 from properties.goal import Goal
+
+if TYPE_CHECKING:
+    from bmc.invariants.induction import Prover
 
 PROOF_EFFORT = 1.0
 """Units of work for one question whether a smaller problem has the same chains; as many times more as the effort is
@@ -124,11 +125,15 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
         part = replace(part, enumeration=enumeration)
         if enumeration.graph is not None and enumeration.graph.states:
             return part
+        from bmc.engines.auto import AutoEngine
+
         engine = AutoEngine(options.memory_limit, several=False)
     else:
         engine = choose_engine(options.engine, options.memory_limit)
     limits.watch(engine)
     effort = None if options.effort is None else PROOF_EFFORT * max(1.0, options.effort)
+    from bmc.invariants.induction import Prover
+
     normal = normal_states(Prover(engine, limits.for_query, effort))(part.problem)
     return in_turn(problem, (lambda _: part, lambda _: normal)) if normal.normal_form else part
 
@@ -147,6 +152,7 @@ def normal_states(prover: Prover) -> Callable[[Problem], Reduction]:
 
     A chain has the same inputs there. It is simulated and judged again on the states as they are.
     """
+    from bmc.invariants.normal_form import in_normal_form, normal_form
 
     def reduce(problem: Problem) -> Reduction:
         judged = [goal.consequent for goal in problem.goals if goal.consequent is not None]
