@@ -33,6 +33,7 @@ from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import FILE_SIZE
 from bmc.native import symbols as native_symbols
 from bmc.native.cache import Cache
+from bmc.native.elf import Malformed
 from bmc.native.symbols import LibraryMap
 from bmc.system.original import NativeInterface, ZeroSum
 
@@ -214,11 +215,9 @@ class Builder:
             objects.append(self._own("environment", self.compilation.environment))
         try:
             known = self._linked(objects)
-        except (ChainCoverError, OSError, MemoryError):
-            raise
-        except Exception as error:  # the reader of debug information has no one class for what it cannot read
+        except Malformed as error:
             raise InputRefused(
-                f"the debug information of the compiled original cannot be read: {error or type(error).__name__}",
+                f"the debug information of the compiled original cannot be read: {error}",
                 Location(self.compilation.sources[0]),
                 "look for asm that writes sections of its own, or leave comparison and replay out (--no-native)",
             ) from error

@@ -1,0 +1,121 @@
+"""What lies where in a library: as pyelftools tells it, for what compilers make of programs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import elftools_reader
+import pytest
+from command_line import MODELS
+from debugged_programs import asked, library, written
+from native_programs import needs_compiler
+
+from bmc.native import symbols
+from bmc.native.build import Builder, compiler_words
+from bmc.native.cache import Cache
+from chaincover.project.load import Program, Request
+
+pytestmark = [needs_compiler, pytest.mark.skipif(sys.platform != "linux", reason="needs ELF")]
+
+WAYS = {
+    "dwarf 2": "-gdwarf-2 -gstrict-dwarf",
+    "dwarf 3": "-gdwarf-3",
+    "dwarf 4": "-gdwarf-4",
+    "dwarf 5": "-gdwarf-5",
+    "offsets of 64 bits": "-gdwarf-4 -gdwarf64",
+    "macros": "-g3 -gdwarf-5",
+    "compressed": "-gdwarf-4 -gz",
+    "compressed in the old way": "-gdwarf-4 -gz=zlib-gnu",
+    "types in units of their own": "-gdwarf-4 -fdebug-types-section",
+    "words of 32 bits": "-gdwarf-4 -m32 -ffreestanding",
+    "words of 32 bits, dwarf 5": "-gdwarf-5 -m32 -ffreestanding",
+    "addresses of 32 bits": "-gdwarf-4 -mx32",
+    "optimised when linked": "-gdwarf-5 -flto",
+    "lines alone": "-g1",
+    "without debug information": "-g0",
+}
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("way", WAYS)
+def test_as_pyelftools_tells(tmp_path: Path, way: str, level: str) -> None:
+    made = library(tmp_path, *WAYS[way].split(), level)
+    if made is None:
+        return  # this compiler has no such way
+    for interface in asked(tmp_path):
+        assert symbols.read_library(made, interface) == elftools_reader.read_library(made, interface)
+    if "debug" not in way and "lines" not in way and level == "-O0":
+        assert {len(symbols.read_library(made, interface).objects) for interface in asked(tmp_path)} > {0}
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize(
+    ("way", "like"),
+    [
+        ("-gdwarf-5 -gdwarf64", "-gdwarf-5"),  # the assembler writes line tables with offsets of 32 bits even so
+        ("-gdwarf-5 -fdebug-types-section", "-gdwarf-4 -fdebug-types-section"),  # types are in .debug_info
+    ],
+)
+def test_what_pyelftools_cannot_read_is_as_with_another_layout(tmp_path: Path, way: str, like: str, level: str) -> None:
+    maps = []
+    for options in (way, like):
+        made = library(tmp_path, level, *options.split())
+        if made is not None:
+            maps.append([symbols.read_library(made, interface) for interface in asked(tmp_path)])
+    assert all(each == maps[0] for each in maps)
+
+
+def test_variables_are_told_apart_by_file_function_and_block(tmp_path: Path) -> None:
+    made = library(tmp_path, "-gdwarf-4")
+    assert made is not None
+    first, second = written(tmp_path)
+    once, _, _, four_times = (symbols.read_library(made, interface).objects for interface in asked(tmp_path))
+    assert once[f"same  {first} 0"] != once[f"same  {second} 0"]
+    assert f"local step {first} 0" not in once, "it has four of that name"
+    blocks = [four_times[f"local step {first} {number}"] for number in range(4)]
+    assert len(set(blocks)) == 4
+    assert once[f"local next {second} 0"] not in blocks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", sorted(folder.name for folder in MODELS.iterdir()))
+def test_bundled_models(tmp_path: Path, model: str) -> None:
+    native = Program.of(Request(str(MODELS / model)).project()).model.native
+    builder = Builder(compiler_words(), native, tmp_path)
+    made, read = builder.library(Cache())
+    assert read == elftools_reader.read_library(made, native)
+
+
+def test_undefined_symbols(tmp_path: Path) -> None:
+    text = """extern int missing, other[]; int called(int); int called_too(void); extern int taken(void);
+    extern double sin(double); extern void *stdout; __attribute__((weak)) extern int may_be_missing;
+    void *use(void) { (void)sin(called(missing)); other[0] = called_too() + may_be_missing; return stdout ? 0 : taken; }
+    """
+    (tmp_path / "a.c").write_text(text, encoding="utf-8")
+    for options in (["-lm"], ["-nostdlib"], ["-nostdlib", "-lm"], ["-lm", "-m32"]):
+        made = tmp_path / "a.so"
+        command = [*compiler_words(), "-shared", "-fPIC", "-w", str(tmp_path / "a.c"), "-o", str(made), *options]
+        if not subprocess.run(command, capture_output=True, check=False).returncode:
+            functions, others = told = symbols.undefined_symbols(made)
+            assert told == elftools_reader.undefined_symbols(made)
+            assert {"called", "called_too"} <= {*functions}
+            assert {"missing", "other", "taken"} <= {*others}
+
+
+@pytest.mark.parametrize("options", ["", "-m32"])
+def test_weaken(tmp_path: Path, options: str) -> None:
+    source, made = tmp_path / "a.c", tmp_path / "a.o"
+    source.write_text("int main(void) { return 0; } int other(void); int use(void) { return other(); }", "utf-8")
+    command = [*compiler_words(), "-c", str(source), "-o", str(made), *options.split()]
+    assert not subprocess.run(command, capture_output=True, check=False).returncode
+    before = made.read_bytes()
+    for name in ("main", "use", "other", "absent"):
+        results = []
+        for reader in (symbols, elftools_reader):
+            made.write_bytes(before)
+            reader.weaken(made, name)
+            results.append(made.read_bytes())
+        assert results[0] == results[1]
+        assert (results[0] != before) == (name in ("main", "use"))
