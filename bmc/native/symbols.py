@@ -10,7 +10,7 @@ from typing import Any
 
 from bmc.native import dwarf, elf
 from bmc.native.dwarf import Die, Dwarf, Unit
-from bmc.native.elf import ElfFile, Malformed
+from bmc.native.elf import Contents, ElfFile, Malformed
 from bmc.records import dataclass
 from bmc.system.original import MemoryObject, NativeInterface
 
@@ -267,8 +267,9 @@ def _address(die: Die) -> int | None:
     unit = die.unit
     if len(expression) == 1 + unit.address_size and expression[0] == dwarf.OP_ADDRESS:
         return int.from_bytes(expression[1:], unit.section.order)
-    if len(expression) > 1 and expression[0] == dwarf.OP_ADDRESS_INDEX and expression[-1] < 0x80:
-        return unit.address(sum((byte & 0x7F) << (7 * n) for n, byte in enumerate(expression[1:])))
+    if len(expression) > 1 and expression[0] == dwarf.OP_ADDRESS_INDEX:
+        index, end = Contents("an expression", expression, unit.section.order).variable(1)
+        return unit.address(index) if end == len(expression) else None
     return None
 
 

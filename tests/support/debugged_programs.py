@@ -42,6 +42,9 @@ __attribute__((weak)) int main(void) { return mixed(1, 2, 3, 4, 0, pairs[0], pai
 void init(void) { shared = same = 0; }
 __attribute__((always_inline)) static inline int always(int a) { static int inlined; return inlined += a; }
 typedef int number; typedef number count; struct node { struct node *next; int **values; };
+#ifndef __SIZEOF_INT128__
+#define __int128 long long
+#endif
 struct node *list(struct node **at, count *const *restrict volatile n, _Bool yes, _Complex float z, __int128 wide) {
   static struct node nodes[4]; (void)z; (void)wide; return at && yes && **n ? *at : nodes + always(1); }
 """

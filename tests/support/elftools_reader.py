@@ -169,7 +169,7 @@ class _DebugReader:
         expression = location.value if location is not None and isinstance(location.value, list) else []
         if len(expression) == 1 + unit["address_size"] and expression[0] == _DW_OP_ADDR:
             return int.from_bytes(bytes(expression[1:]), "little" if unit.structs.little_endian else "big")
-        if len(expression) > 1 and expression[0] == _DW_OP_ADDRX and expression[-1] < 0x80:
+        if len(expression) > 1 and expression[0] == _DW_OP_ADDRX and all(byte >= 0x80 for byte in expression[1:-1]):
             index = sum((byte & 0x7F) << (7 * n) for n, byte in enumerate(expression[1:]))
             return int(self.dwarf.get_addr(unit, index))
         return None
