@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from bmc.native import dwarf_forms as forms
+from bmc.native.dwarf_forms import Abbreviation
 from bmc.native.elf import Contents, ElfFile, Malformed
 
 FORMAL_PARAMETER, LEXICAL_BLOCK, POINTER_TYPE, SUBPROGRAM, VARIABLE = 0x05, 0x0B, 0x0F, 0x2E, 0x34
@@ -17,7 +19,7 @@ FORMAL_PARAMETER, LEXICAL_BLOCK, POINTER_TYPE, SUBPROGRAM, VARIABLE = 0x05, 0x0B
 QUALIFIERS = frozenset({0x16, 0x26, 0x35, 0x37, 0x47})
 """Kinds of entries that name or qualify a type: typedef, const, volatile, restrict, atomic."""
 
-SIBLING, LOCATION, NAME, BYTE_SIZE, STATEMENTS, LOW_PC, COMPILATION_FOLDER = 0x01, 0x02, 0x03, 0x0B, 0x10, 0x11, 0x1B
+LOCATION, NAME, BYTE_SIZE, STATEMENTS, LOW_PC, COMPILATION_FOLDER = 0x02, 0x03, 0x0B, 0x10, 0x11, 0x1B
 ORIGIN, DECLARED_FILE, DECLARED_LINE, ENCODING, SPECIFICATION, TYPE = 0x31, 0x3A, 0x3B, 0x3E, 0x47, 0x49
 STRINGS_BASE, ADDRESSES_BASE = 0x72, 0x73
 """Attributes (DW_AT_...)."""
@@ -27,74 +29,8 @@ FLOAT = 0x04
 _PATH, _FOLDER = 1, 2
 _TYPE_UNITS, _SPLIT_UNITS = (0x02, 0x06), (0x04, 0x05)
 
-_VARIABLE, _TEXT, _INDIRECT, _BLOCK = -1, -2, -3, -4
-"""Lengths of values that their first bytes tell; ``_BLOCK`` - n is that of a block after its size in n bytes."""
-
-_ADDRESS_FORM, _TEXT_FORM, _INDIRECT_FORM, _PRESENT, _SIGNATURE, _IMPLICIT = 0x01, 0x08, 0x16, 0x19, 0x20, 0x21
-_FIXED = {0x02: 4, 0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x11: 1, 0x12: 2, 0x13: 4, 0x14: 8, 0x19: 0, 0x1C: 4}
-_FIXED |= {0x1E: 16, 0x20: 8, 0x21: 0, 0x24: 8, 0x25: 1, 0x26: 2, 0x27: 3, 0x28: 4, 0x29: 1, 0x2A: 2, 0x2B: 3, 0x2C: 4}
-_LEADING = dict.fromkeys((0x0D, 0x0F, 0x15, 0x1A, 0x1B, 0x22, 0x23, 0x1F01, 0x1F02), _VARIABLE)
-_LEADING |= {0x08: _TEXT, 0x16: _INDIRECT, 0x0A: _BLOCK - 1, 0x03: _BLOCK - 2, 0x04: _BLOCK - 4}
-_LEADING |= {0x09: _BLOCK, 0x18: _BLOCK}
-_OFFSETS = (0x0E, 0x17, 0x1D, 0x1F, 0x1F20, 0x1F21)
-_REFERENCE_ANYWHERE = 0x10
-"""Forms (DW_FORM_...) by the length of their values: in bytes, told by the first bytes, that of an offset."""
-
-_SIGNED = 0x0D
-_NUMBERS = frozenset({0x05, 0x06, 0x07, 0x0B, 0x0C, 0x0F, 0x17})
-_REFERENCES = frozenset({0x02, 0x11, 0x12, 0x13, 0x14, 0x15})
-_TEXTS = {0x0E: ".debug_str", 0x1F: ".debug_line_str"}
-_INDEXED_TEXTS = frozenset({0x1A, 0x25, 0x26, 0x27, 0x28})
-_INDEXED_ADDRESSES = frozenset({0x1B, 0x29, 0x2A, 0x2B, 0x2C})
-"""Forms by what they mean."""
-
 _TABLES = 64
 """So many tables of abbreviations are kept: most belong to one unit alone."""
-
-
-class Abbreviation:
-    """What entries have in common: their kind, whether they have children, their attributes and their forms.
-
-    ``steps`` are the lengths of the values in their order; those of known lengths are summed.
-    """
-
-    __slots__ = ("_attributes", "_lengths", "_places", "children", "sibling", "steps", "tag", "width")
-
-    def __init__(self, tag: int, children: bool, attributes: list[tuple[int, int, int]], lengths: dict[int, int]):
-        self.tag, self.children = tag, children
-        self._attributes, self._lengths = attributes, lengths
-        self._places: dict[int, tuple[int, int, list[int]] | None] = {}
-        self.steps = _summed(attributes, lengths)
-        self.width = sum(self.steps) if not self.steps or min(self.steps) >= 0 else -1
-        self.sibling = children and any(name == SIBLING for name, _, _ in attributes)
-
-    def place(self, name: int) -> tuple[int, int, list[int]] | None:
-        """An attribute's form, its constant if it has that form, and the steps to its value; None if it is absent."""
-        if name not in self._places:
-            place = None
-            for number, (each, form, constant) in enumerate(self._attributes):
-                if each == name:
-                    place = form, constant, _summed(self._attributes[:number], self._lengths)
-            self._places[name] = place
-        return self._places[name]
-
-
-def _summed(attributes: list[tuple[int, int, int]], lengths: dict[int, int]) -> list[int]:
-    """The lengths of values in their order, neighbours of known lengths in one sum."""
-    steps: list[int] = []
-    known = 0
-    for _, form, _ in attributes:
-        length = lengths.get(form)
-        if length is None:
-            raise Malformed(f"the debug information has the form {form:#x}, which is not read")
-        if length >= 0:
-            known += length
-            continue
-        if known:
-            steps.append(known)
-            known = 0
-        steps.append(length)
-    return [*steps, known] if known else steps
 
 
 class Unit:
@@ -172,11 +108,11 @@ class Unit:
 
     def text(self, section: Contents, form: int, position: int, length: int, width: int) -> bytes:
         """The text of which a value of ``length`` is at ``position``; offsets are numbers of ``width`` bytes."""
-        if form == _TEXT_FORM:
+        if form == forms.TEXT:
             return section.text(position)
-        if form in _TEXTS:
-            return self.dwarf.section(_TEXTS[form]).text(section.number(position, width))
-        if form not in _INDEXED_TEXTS:
+        if form in forms.TEXTS:
+            return self.dwarf.section(forms.TEXTS[form]).text(section.number(position, width))
+        if form not in forms.INDEXED_TEXTS:
             raise section.malformed(f"has a name in the form {form:#x}, which is not read,", position)
         index = section.number(position, length) if length > 0 else section.variable(position)[0]
         offsets = self.dwarf.section(".debug_str_offsets")
@@ -215,16 +151,16 @@ class Die:
     def number(self, name: int) -> int | None:
         """A constant, flag, offset or address; None where the attribute is absent or has another form."""
         form, position, constant = self._value(name)
-        if form == _IMPLICIT:
+        if form == forms.IMPLICIT:
             return constant
-        if form == _PRESENT:
+        if form == forms.PRESENT:
             return 1
         section, length = self.unit.section, self.unit.lengths.get(form, 0)
-        if form == _SIGNED:
+        if form == forms.SIGNED:
             return section.signed(position)[0]
-        if form in _NUMBERS or form == _ADDRESS_FORM:
+        if form in forms.NUMBERS or form == forms.ADDRESS:
             return section.number(position, length) if length > 0 else section.variable(position)[0]
-        if form in _INDEXED_ADDRESSES:
+        if form in forms.INDEXED_ADDRESSES:
             index = section.number(position, length) if length > 0 else section.variable(position)[0]
             return self.unit.address(index)
         return None
@@ -239,10 +175,10 @@ class Die:
         """A block of bytes, as expressions are; empty where the attribute is absent or has another form."""
         form, position, _ = self._value(name)
         length = self.unit.lengths.get(form, 0)
-        if length > _BLOCK:
+        if length > forms.BLOCK:
             return b""
         section = self.unit.section
-        size, start = _block(section, position, length)
+        size, start = forms.block_at(section, position, length)
         if start + size > self.unit.end:
             raise section.malformed("has a block that goes beyond the unit's end", position)
         return section.data[start : start + size]
@@ -252,13 +188,13 @@ class Die:
         form, position, _ = self._value(name)
         unit, section = self.unit, self.unit.section
         length = unit.lengths.get(form, 0)
-        if form in _REFERENCES:
+        if form in forms.REFERENCES:
             distance = section.number(position, length) if length > 0 else section.variable(position)[0]
             return unit.die(unit.offset + distance)
-        if form == _REFERENCE_ANYWHERE:
+        if form == forms.REFERENCE_ANYWHERE:
             offset = section.number(position, length)
             return unit.dwarf.unit_with(offset).die(offset)
-        if form == _SIGNATURE:
+        if form == forms.SIGNATURE:
             return unit.dwarf.type_of_signature(section.number(position, length))
         raise section.malformed(f"has a reference in the form {form:#x}, which is not read,", position)
 
@@ -268,7 +204,7 @@ class Die:
             return
         unit, abbreviations = self.unit, self.unit.abbreviations()
         section, data, end = unit.section, unit.section.data, unit.end
-        position = _after(section, self.start, self.abbreviation.steps, unit.lengths)
+        position = forms.after(section, self.start, self.abbreviation.steps, unit.lengths)
         hidden = shown = 0  # how many entries are open that are stepped over, and that are looked into
         while position < end:
             offset, code = position, data[position]
@@ -292,7 +228,7 @@ class Die:
                     yield Die(unit, abbreviation, start)
                 if abbreviation.children and abbreviation.tag in within:
                     shown += 1
-                    position = _after(section, start, abbreviation.steps, unit.lengths)
+                    position = forms.after(section, start, abbreviation.steps, unit.lengths)
                     continue
             if abbreviation.sibling:
                 position = Die(unit, abbreviation, start)._sibling(offset)
@@ -302,17 +238,17 @@ class Die:
             if abbreviation.width >= 0:
                 position += abbreviation.width
             else:
-                position = _after(section, start, abbreviation.steps, unit.lengths)
+                position = forms.after(section, start, abbreviation.steps, unit.lengths)
         raise section.malformed("has a unit that ends before its entries do,", unit.offset)
 
     def _sibling(self, offset: int) -> int:
         """Where the entry's next sibling is: always behind it, else a walk would not end."""
-        form, position, _ = self._value(SIBLING)
+        form, position, _ = self._value(forms.SIBLING)
         section, length = self.unit.section, self.unit.lengths.get(form, 0)
-        if form not in _REFERENCES and form != _REFERENCE_ANYWHERE:
+        if form not in forms.REFERENCES and form != forms.REFERENCE_ANYWHERE:
             raise section.malformed(f"has a reference to a sibling in the form {form:#x},", position)
         sibling = section.number(position, length) if length > 0 else section.variable(position)[0]
-        sibling += 0 if form == _REFERENCE_ANYWHERE else self.unit.offset
+        sibling += 0 if form == forms.REFERENCE_ANYWHERE else self.unit.offset
         if not offset < sibling <= self.unit.end:
             raise section.malformed(f"has a sibling at {sibling:#x} of the entry", offset)
         return sibling
@@ -324,8 +260,8 @@ class Die:
             return 0, 0, 0
         form, constant, steps = place
         section = self.unit.section
-        position = _after(section, self.start, steps, self.unit.lengths)
-        while form == _INDIRECT_FORM:
+        position = forms.after(section, self.start, steps, self.unit.lengths)
+        while form == forms.INDIRECT:
             form, position = section.variable(position)
         if position > self.unit.end:
             raise section.malformed("has an entry that goes beyond its unit's end", self.start)
@@ -401,9 +337,7 @@ class Dwarf:
         key = address, width, version == 2
         lengths = self._lengths.get(key)
         if lengths is None:
-            lengths = {**_FIXED, **_LEADING, **dict.fromkeys(_OFFSETS, width), _ADDRESS_FORM: address}
-            lengths[_REFERENCE_ANYWHERE] = address if version == 2 else width
-            self._lengths[key] = lengths
+            lengths = self._lengths[key] = forms.lengths_of_forms(*key)
         return lengths
 
     def abbreviations(self, key: tuple[int, int, int, bool], lengths: dict[int, int]) -> dict[int, Abbreviation]:
@@ -412,7 +346,7 @@ class Dwarf:
         if table is None:
             if len(self._abbreviations) >= _TABLES:
                 self._abbreviations.clear()
-            table = self._abbreviations[key] = _read_abbreviations(self.section(".debug_abbrev"), key[0], lengths)
+            table = self._abbreviations[key] = forms.read_abbreviations(self.section(".debug_abbrev"), key[0], lengths)
         return table
 
     def files(self, unit: Unit) -> dict[int, tuple[bytes, bytes]]:
@@ -462,77 +396,6 @@ def _initial_length(section: Contents, offset: int) -> tuple[int, int, int]:
     return length, offset + 4, 4
 
 
-def _read_abbreviations(section: Contents, position: int, lengths: dict[int, int]) -> dict[int, Abbreviation]:
-    data, variable = section.data, section.variable
-    table: dict[int, Abbreviation] = {}
-    try:
-        while True:
-            code, position = variable(position)
-            if not code:
-                return table
-            tag, position = variable(position)
-            children = data[position] == 1
-            position += 1
-            attributes = []
-            while True:
-                name, form = data[position], data[position + 1]
-                position += 2
-                if name >= 0x80 or form >= 0x80:
-                    name, position = variable(position - 2)
-                    form, position = variable(position)
-                constant = 0
-                if form == _IMPLICIT:
-                    constant, position = section.signed(position)
-                elif not form and not name:
-                    break
-                attributes.append((name, form, constant))
-            table[code] = Abbreviation(tag, children, attributes, lengths)
-    except IndexError:
-        raise section.malformed("ends within an abbreviation", position) from None
-
-
-def _after(section: Contents, position: int, steps: list[int], lengths: dict[int, int]) -> int:
-    """The position behind values whose lengths are ``steps``."""
-    data = section.data
-    try:
-        for step in steps:
-            if step == _INDIRECT:
-                form = 0x16
-                while form == _INDIRECT_FORM:
-                    form, position = section.variable(position)
-                if form not in lengths or form == _IMPLICIT:
-                    raise section.malformed(f"has a value in the form {form:#x}, which is not read,", position)
-                step = lengths[form]
-            if step >= 0:
-                position += step
-            elif step == _VARIABLE:
-                while data[position] >= 0x80:
-                    position += 1
-                position += 1
-            elif step == _TEXT:
-                end = data.find(0, position)
-                if end < 0:
-                    raise section.malformed("has a text without an end", position)
-                position = end + 1
-            else:
-                size = data[position]
-                if step < _BLOCK - 1 or size >= 0x80:
-                    size, position = _block(section, position, step)
-                else:
-                    position += 1
-                position += size
-    except IndexError:
-        raise section.malformed("ends within an entry", position) from None
-    return position
-
-
-def _block(section: Contents, position: int, step: int) -> tuple[int, int]:
-    """The size of a block, and where it begins."""
-    if step == _BLOCK:
-        return section.variable(position)
-    return section.number(position, _BLOCK - step), position + _BLOCK - step
-
-
 def _described(
     section: Contents, position: int, unit: Unit, lengths: dict[int, int], width: int
 ) -> tuple[list[tuple[bytes, int]], int]:
@@ -542,7 +405,7 @@ def _described(
     for _ in range(count):
         content, position = section.variable(position)
         form, position = section.variable(position)
-        if form not in lengths or form == _INDIRECT_FORM:
+        if form not in lengths or form == forms.INDIRECT:
             raise section.malformed(f"has a value in the form {form:#x}, which is not read,", position)
         fields.append((content, form, lengths[form]))
     count, position = section.variable(position)
@@ -556,6 +419,6 @@ def _described(
                 path = unit.text(section, form, position, length, width)
             elif content == _FOLDER:
                 folder = section.number(position, length) if length > 0 else section.variable(position)[0]
-            position = _after(section, position, [length], lengths)
+            position = forms.after(section, position, [length], lengths)
         rows.append((path, folder))
     return rows, position
