@@ -208,12 +208,12 @@ class Builder:
             target.write_bytes(library)
             return target, None if facts is None else LibraryMap.of(facts)
         objects = _at_once(self._compile, numbers)
-        if sum(b"main" in self._text(number) for number in numbers) > 1:
-            for made in filter(native_symbols.is_elf, objects):
-                native_symbols.weaken(made, "main")
-        if self.compilation.environment:
-            objects.append(self._own("environment", self.compilation.environment))
         try:
+            if sum(b"main" in self._text(number) for number in numbers) > 1:
+                for made in filter(native_symbols.is_elf, objects):
+                    native_symbols.weaken(made, "main")
+            if self.compilation.environment:
+                objects.append(self._own("environment", self.compilation.environment))
             known = self._linked(objects)
         except Malformed as error:
             raise InputRefused(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from bmc.native.elf import Contents, Malformed
+from bmc.native.elf import Contents
 
 SIBLING = 0x01
 """The attribute (DW_AT_sibling) that refers to what follows an entry and all that it holds."""
 
-_VARIABLE, _TEXT, _INDIRECT, BLOCK = -1, -2, -3, -4
-"""Lengths of values that their first bytes tell; ``BLOCK`` - n is that of a block after its size in n bytes."""
+_VARIABLE, _TEXT, _INDIRECT, BLOCK, _UNKNOWN = -1, -2, -3, -4, -100
+"""Lengths of values that their first bytes tell; ``BLOCK`` - n is that of a block after its size in n bytes.
+
+``_UNKNOWN`` - n stands for an unknown form n: entries of its abbreviation cannot be read, others can.
+"""
 
 ADDRESS, TEXT, INDIRECT, PRESENT, SIGNATURE, IMPLICIT = 0x01, 0x08, 0x16, 0x19, 0x20, 0x21
 _FIXED = {0x02: 4, 0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x11: 1, 0x12: 2, 0x13: 4, 0x14: 8, 0x19: 0, 0x1C: 4}
@@ -61,9 +64,7 @@ def _summed(attributes: list[tuple[int, int, int]], lengths: dict[int, int]) -> 
     steps: list[int] = []
     known = 0
     for _, form, _ in attributes:
-        length = lengths.get(form)
-        if length is None:
-            raise Malformed(f"the debug information has the form {form:#x}, which is not read")
+        length = lengths.get(form, _UNKNOWN - form)
         if length >= 0:
             known += length
             continue
@@ -133,6 +134,8 @@ def after(section: Contents, position: int, steps: list[int], lengths: dict[int,
                 if end < 0:
                     raise section.malformed("has a text without an end", position)
                 position = end + 1
+            elif step <= _UNKNOWN:
+                raise section.malformed(f"has a value in the form {_UNKNOWN - step:#x}, which is not read,", position)
             else:
                 size = data[position]
                 if step < BLOCK - 1 or size >= 0x80:

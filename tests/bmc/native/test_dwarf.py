@@ -298,6 +298,15 @@ def test_files_that_are_no_libraries(tmp_path: Path, start: bytes, message: str)
         read(tmp_path, start)
 
 
+def test_unknown_forms_of_what_is_not_there_do_no_harm(tmp_path: Path) -> None:
+    assembler, _ = small([Entry(0x11, [], [located(b"a")])])
+    assembler.part(".debug_abbrev")[-1:] = b"\7\x13\0\x7f\x7f\0\0\0"
+    library = assembler.library([])
+    maps = read(tmp_path, library)
+    assert maps == read(tmp_path, library, elftools_reader)
+    assert "a   0" in maps[0].objects
+
+
 def test_a_text_of_four_bytes_of_index(tmp_path: Path) -> None:
     """DW_FORM_strx4, which pyelftools takes for eight bytes."""
     assembler = Assembler(5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +12,15 @@ import elftools_reader
 import pytest
 from command_line import MODELS
 from debugged_programs import asked, library, written
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from native_programs import needs_compiler
 
 from bmc.native import symbols
 from bmc.native.build import Builder, compiler_words
 from bmc.native.cache import Cache
+from bmc.native.elf import ElfFile, Malformed
+from bmc.system.original import NativeInterface
 from chaincover.project.load import Program, Request
 
 pytestmark = [needs_compiler, pytest.mark.skipif(sys.platform != "linux", reason="needs ELF")]
@@ -119,3 +125,38 @@ def test_weaken(tmp_path: Path, options: str) -> None:
             results.append(made.read_bytes())
         assert results[0] == results[1]
         assert (results[0] != before) == (name in ("main", "use"))
+
+
+@pytest.fixture(scope="module")
+def compiled_libraries(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[bytes, list[NativeInterface]]]:
+    made = []
+    for options in (["-gdwarf-4"], ["-gdwarf-5", "-O2"], ["-gdwarf-4", "-gz"], ["-gdwarf-2", "-m32", "-ffreestanding"]):
+        folder = tmp_path_factory.mktemp("library")
+        file = library(folder, *options)
+        if file is not None:
+            made.append((file.read_bytes(), asked(folder)))
+    return made
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_damage_is_told_or_passed_over(
+    tmp_path_factory: pytest.TempPathFactory,
+    compiled_libraries: list[tuple[bytes, list[NativeInterface]]],
+    data: st.DataObject,
+) -> None:
+    """The reader ends, with a result or with its one class of error, whatever is changed or cut off."""
+    whole, interfaces = data.draw(st.sampled_from(compiled_libraries))
+    damaged, file = bytearray(whole), tmp_path_factory.getbasetemp() / "damaged.so"
+    with io.BytesIO(whole) as stream:
+        sections = [each for each in ElfFile(stream).sections if each.name.startswith((".debug", ".symtab"))]
+    for _ in range(data.draw(st.integers(0, 5))):
+        section = data.draw(st.sampled_from(sections))
+        damaged[section.offset + data.draw(st.integers(0, section.size - 1))] = data.draw(st.integers(0, 255))
+    if data.draw(st.booleans()):
+        del damaged[data.draw(st.integers(0, len(damaged))) :]
+    file.write_bytes(damaged)
+    with contextlib.suppress(Malformed):
+        symbols.read_library(file, interfaces[0])
+    with contextlib.suppress(Malformed):
+        symbols.undefined_symbols(file)
