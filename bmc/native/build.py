@@ -34,6 +34,7 @@ from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import FILE_SIZE
 from bmc.native import symbols as native_symbols
 from bmc.native.cache import Cache
+from bmc.native.elf import Malformed
 from bmc.native.symbols import LibraryMap
 from bmc.system.original import NativeInterface, ZeroSum
 
@@ -208,18 +209,16 @@ class Builder:
             target.write_bytes(library)
             return target, None if facts is None else LibraryMap.of(facts)
         objects = _at_once(self._compile, numbers)
-        if sum(b"main" in self._text(number) for number in numbers) > 1:
-            for made in filter(native_symbols.is_elf, objects):
-                native_symbols.weaken(made, "main")
-        if self.compilation.environment:
-            objects.append(self._own("environment", self.compilation.environment))
         try:
+            if sum(b"main" in self._text(number) for number in numbers) > 1:
+                for made in filter(native_symbols.is_elf, objects):
+                    native_symbols.weaken(made, "main")
+            if self.compilation.environment:
+                objects.append(self._own("environment", self.compilation.environment))
             known = self._linked(objects)
-        except (ChainCoverError, OSError, MemoryError):
-            raise
-        except Exception as error:  # the reader of debug information has no one class for what it cannot read
+        except Malformed as error:
             raise InputRefused(
-                f"the debug information of the compiled original cannot be read: {error or type(error).__name__}",
+                f"the debug information of the compiled original cannot be read: {error}",
                 Location(self.compilation.sources[0]),
                 "look for asm that writes sections of its own, or leave comparison and replay out (--no-native)",
             ) from error
