@@ -2,34 +2,36 @@
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 from types import ModuleType
 
-PORTFOLIO = "pysmt.solvers.portfolio"
+PORTFOLIO, ARRAY_TYPES = "pysmt.solvers.portfolio", "numpy._typing"
 SMT_LIB = frozenset(f"pysmt.smtlib.{name}" for name in ("parser", "printers", "script"))
 
 
 class _WhatIsNeeded:
-    """Of pysmt is loaded what formulas need. Asked by Python at each import; the finders that follow do all else.
+    """Of pysmt and numpy is loaded what runs need. Asked by Python at each import; the finders that follow do all else.
 
-    It looks for z3 as it is imported, for algebraic numbers, which no formula here has: there it finds none, so that
+    pysmt looks for z3 as it is imported, for algebraic numbers, which no formula here has: there it finds none, so that
     z3's library, which takes long to load, is loaded where the engine z3 is chosen. Its solvers in processes side by
     side, which no engine here uses, are loaded when one is made, what reads and writes SMT-LIB when it is first used.
+    Of the types that numpy has for type checkers only the one that it uses itself is there before others are asked for.
     """
 
     @classmethod
     def find_spec(cls, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-        """Refuse z3 while ``pysmt.constants`` is imported; stand in for the portfolio; load SMT-LIB late."""
+        """Refuse z3 while ``pysmt.constants`` is imported; stand in for what is not needed; load SMT-LIB late."""
         if name == "z3":
             constants = sys.modules.get("pysmt.constants")
             if constants is not None and not hasattr(constants, "Numeral"):
                 raise ModuleNotFoundError("not needed by pysmt.constants", name=name)
-        if name == PORTFOLIO:
-            return ModuleSpec(name, cls)  # type: ignore[arg-type]
-        spec = PathFinder.find_spec(name, path) if name in SMT_LIB else None
+        if name not in SMT_LIB and name not in (PORTFOLIO, ARRAY_TYPES):
+            return None
+        spec = PathFinder.find_spec(name, path)
         if spec is not None and spec.loader is not None:
-            spec.loader = LazyLoader(spec.loader)
+            spec.loader = LazyLoader(spec.loader) if name in SMT_LIB else cls  # type: ignore[assignment]
         return spec
 
     @staticmethod
@@ -38,19 +40,34 @@ class _WhatIsNeeded:
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
-        """What stands in for the portfolio."""
-        vars(module)["Portfolio"] = _portfolio
+        """What stands in for the portfolio, or for numpy's types."""
+        if module.__name__ == PORTFOLIO:
+            vars(module)["Portfolio"] = _portfolio
+        else:
+            vars(module)["NDArray"] = vars(sys.modules["numpy._core.multiarray"])["ndarray"]
+            vars(module)["__getattr__"] = partial(_asked_for, module)
 
 
 def _portfolio(*given: object, **named: object) -> object:
     """One of pysmt's portfolios, whose module takes the place of what stood in for it."""
     module = sys.modules[PORTFOLIO]
-    spec = PathFinder.find_spec(PORTFOLIO, sys.modules["pysmt.solvers"].__path__)
+    _load(module)
+    return module.Portfolio(*given, **named)
+
+
+def _asked_for(module: ModuleType, name: str) -> object:
+    """What the module has by a name that what stands in for it does not have, and takes its place."""
+    del vars(module)["__getattr__"]
+    _load(module)
+    return getattr(module, name)
+
+
+def _load(module: ModuleType) -> None:
+    parent = sys.modules[module.__name__.rpartition(".")[0]]
+    spec = PathFinder.find_spec(module.__name__, parent.__path__)
     assert spec is not None
     assert spec.loader is not None
-    module.__file__ = spec.origin
     spec.loader.exec_module(module)
-    return module.Portfolio(*given, **named)
 
 
 sys.meta_path.insert(0, _WhatIsNeeded)

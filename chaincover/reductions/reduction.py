@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from bmc.explicit.enumeration import Enumeration
 from bmc.records import dataclass
 from chaincover.chain import Chain, Hit, Hits, Verdict
 from chaincover.problem import Problem
 from chaincover.result import ChainResult
 from properties.goal import Goal
 from properties.monitor import Monitor
+
+if TYPE_CHECKING:
+    from bmc.explicit.enumeration import Enumeration
 
 Restore = Callable[[ChainResult], ChainResult]
 

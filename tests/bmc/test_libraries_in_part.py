@@ -1,9 +1,12 @@
-"""What of pysmt is not loaded with it is there where it is asked for."""
+"""What of pysmt and numpy is not loaded with them is there where it is asked for."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+
+import numpy
+from numpy.typing import NDArray
 
 CODE = """
 import sys
@@ -34,6 +37,23 @@ def test_what_reads_and_writes_smt_lib_is_loaded_when_it_is_used() -> None:
         "pysmt.smtlib.script",
         "",
     ]
+
+
+TYPES = """
+import sys
+import bmc
+import numpy
+print("numpy._typing._array_like" in sys.modules, numpy._typing.__file__ is None)
+from numpy.typing import ArrayLike, NDArray
+print("numpy._typing._array_like" in sys.modules, NDArray[numpy.int64])
+print(numpy.linalg.eig(numpy.eye(2)).eigenvalues.tolist())
+"""
+
+
+def test_the_types_of_numpy_are_loaded_when_they_are_asked_for() -> None:
+    done = subprocess.run([sys.executable, "-c", TYPES], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["False False", f"True {NDArray[numpy.int64]}"]
+    assert done.stdout.split("\n")[2] == "[1.0, 1.0]"
 
 
 def test_a_portfolio_is_loaded_when_it_is_made() -> None:
