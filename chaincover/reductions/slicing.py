@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import chain as joined
@@ -119,10 +120,11 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
     engine: Engine
     if options.engine == ENUMERATING:
         enumeration = enumeration_of(part.problem)
-        for _ in range(AT_ONCE):
-            if not enumeration.done:
-                advance(enumeration, limits)
-        part = replace(part, enumeration=enumeration)
+        with suppress(LimitReached):  # the stage that enumerates tells of it
+            for _ in range(AT_ONCE):
+                if not enumeration.done:
+                    advance(enumeration, limits)
+            part = replace(part, enumeration=enumeration)
         if enumeration.graph is not None and enumeration.graph.states:
             return part
         from bmc.engines.auto import AutoEngine

@@ -7,12 +7,16 @@ import json
 import pytest
 from command_line import MODELS, chaincover
 
+from bmc.errors import StepTooLarge
+from chaincover.graph import enumerated
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.partition.set_cover import sets_of_goals
+from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
+from chaincover.reductions import slicing
 
 LIGHT = MODELS / "stairlight"
 
@@ -48,3 +52,32 @@ def test_facts_about_goals_speak_of_states_in_the_normal_form() -> None:
     assert (facts["reachable_states"], facts["states_in_normal_form"]) == (253, ["l->now", "l->since"])
     assert facts["lemma_3"]["applies"] == "yes"
     assert not any("l->since" in fact["variables"] for fact in found["found_invariants"])
+
+
+def test_few_states_are_enumerated_once_and_need_no_normal_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(prover: object) -> None:
+        raise AssertionError("a normal form is looked for")
+
+    monkeypatch.setattr(slicing, "normal_states", asked)
+    problem = load(read_project(MODELS / "heater")).problem
+    small = slicing.smaller_problem(problem, Options(), Limits())
+    assert small.enumeration is not None
+    assert small.enumeration.graph is not None
+    monkeypatch.setattr(enumerated, "enumeration_of", asked)
+    result = generate(problem, Options(effort=1.0))
+    assert result.certificate is not None
+    assert result.certificate.exhausted == small.enumeration.states
+
+
+def test_many_states_get_a_normal_form() -> None:
+    small = slicing.smaller_problem(load(read_project(LIGHT)).problem, Options(), Limits())
+    assert (small.normal_form, small.enumeration) == (("l->now", "l->since"), None)
+
+
+def test_what_keeps_states_from_being_enumerated_is_told_by_the_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_large(*given: object) -> None:
+        raise StepTooLarge("the formulas of a step are too large for a solver")
+
+    monkeypatch.setattr(slicing, "advance", too_large)
+    small = slicing.smaller_problem(load(read_project(MODELS / "heater")).problem, Options(), Limits())
+    assert small.enumeration is None
