@@ -32,10 +32,10 @@ from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
 from chaincover.stages import Profiler, Stage, later, take_turns
 
-INDUCTION = "chaincover.minimality.induction"
+IMPLIED, INDUCTION = "chaincover.minimality.implied", "chaincover.minimality.induction"
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
-    Stage("implied goals", later(f"{INDUCTION}:represent_implied_on_states"), 4.0, for_targets=False),
+    Stage("implied goals", later(f"{IMPLIED}:represent_implied_on_states"), 4.0, for_targets=False),
     Stage("exact graph", exact_graph, first_turn=1.0),
     Stage("tour", later("chaincover.minimality.path_weights:shortest_tour"), first_turn=5.0),
     Stage("product search", later("chaincover.minimality.product:search_product"), question="shortest chain"),
@@ -47,7 +47,7 @@ STAGES = (
     Stage("invariants", later(f"{INDUCTION}:find_invariants"), first_turn=4.0, for_targets=False),
     Stage("trial runs", later("chaincover.runs.nearest:trial_runs"), first_turn=5.0, for_targets=False),
     Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths"), first_turn=4.0),
-    Stage("implied goals", later(f"{INDUCTION}:represent_implied"), 4.0, for_targets=False),
+    Stage("implied goals", later(f"{IMPLIED}:represent_implied"), 4.0, for_targets=False),
     Stage("graph", later("chaincover.graph.reachability:grow"), for_targets=False),
     Stage("get chain", later("chaincover.concretise.get_chain:get_chain")),
     Stage("nearest goal first", later("chaincover.runs.nearest:nearest_goal_first")),

@@ -20,15 +20,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bmc.records import dataclass
 from chaincover.chain import Plan
 from chaincover.concretise.subpaths import Outcome, Reach, SubPaths, Task, Trials
 from chaincover.orderings.protocol import Limit, OrderingProblem, Path
 from chaincover.weights import INIT, Edge, ReachGraph, transitive_closure
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 Vertex = Path
 """The goal last, what was visited before it first."""
@@ -58,7 +60,7 @@ class Abstraction:
         return {vertex: n for n, vertex in enumerate(self.vertices)}
 
     @cached_property
-    def _closed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _closed(self) -> tuple[Numbers, Numbers]:
         """Least distances between vertices and the first vertex on the way (Floyd-Warshall)."""
         count = len(self.vertices)
         distance = np.full((count, count), INFINITE, dtype=np.int64)

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property, partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
@@ -31,7 +31,7 @@ from properties.monitor import Monitor
 
 _NEVER = 1 << 30
 
-Numbers = npt.NDArray[np.int64]
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Distances:

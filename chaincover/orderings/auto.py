@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chaincover.orderings import asp, cpsat, tsp
-from chaincover.orderings.constraints import relaxed
 from chaincover.orderings.exact import LARGEST, ExactOrdering, prover
-from chaincover.orderings.local import LocalOrdering
-from chaincover.orderings.mip import MipOrdering
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, Ordering, OrderingProblem, OrderingResult
-from chaincover.orderings.tsp import TspOrdering
 
 WORK = 10.0
 """Work that the search for a proof may take, in units of very roughly a second: the same result on every machine."""
@@ -30,6 +25,11 @@ class AutoOrdering:
         """A short path with a lower bound, proved where that was possible within ``WORK`` and ``limit``."""
         if len(problem.nodes) <= LARGEST and not problem.constrained:
             return ExactOrdering().solve(problem, limit)
+        from chaincover.orderings import asp, cpsat
+        from chaincover.orderings.constraints import relaxed
+        from chaincover.orderings.local import LocalOrdering
+        from chaincover.orderings.mip import MipOrdering
+
         clock = Clock(limit)
         work = replace(limit, work=WORK if limit.work is None else min(WORK, limit.work))
         if not problem.constrained:
@@ -47,6 +47,10 @@ class AutoOrdering:
 
 
 def _quick(problem: OrderingProblem) -> Ordering:
+    from chaincover.orderings import tsp
+    from chaincover.orderings.local import LocalOrdering
+    from chaincover.orderings.tsp import TspOrdering
+
     return TspOrdering(runs=1) if tsp.available() and tsp.takes(problem) else LocalOrdering()
 
 

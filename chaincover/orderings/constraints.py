@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bmc.errors import CheckDisagreed, counted
 from bmc.records import dataclass
@@ -24,7 +24,7 @@ from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult, Path, path_cost
 
 Edge = tuple[int, int]
-Row = NDArray[np.int64]
+Row = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def assignment_relaxation(edges: Mapping[Edge, int], size: int) -> tuple[dict[Edge, int], int] | None:

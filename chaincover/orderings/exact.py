@@ -3,13 +3,10 @@ without path constraints; else a backend that proves."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
-from chaincover.orderings import cpsat
-from chaincover.orderings.asp import AspOrdering
-from chaincover.orderings.constraints import Answer, outcome, relaxed
-from chaincover.orderings.mip import MipOrdering
+import numpy as np
+
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, Ordering, OrderingProblem, OrderingResult
 
 LARGEST = 16
@@ -17,14 +14,19 @@ LARGEST = 16
 
 INFINITE = 1 << 29
 
-Table = NDArray[np.int32]
+Table = np.ndarray[Any, np.dtype[np.int32]]
 
 
 def prover(problem: OrderingProblem) -> Ordering:
     """The backend that proves ``problem``, of any size: mip, but with path constraints cpsat, or asp-usc without
     OR-tools."""
     if not problem.constrained:
+        from chaincover.orderings.mip import MipOrdering
+
         return MipOrdering()
+    from chaincover.orderings import cpsat
+    from chaincover.orderings.asp import AspOrdering
+
     return cpsat.CpsatOrdering() if cpsat.available() else AspOrdering("usc")
 
 
@@ -45,6 +47,8 @@ class ExactOrdering:
         between, first, last = _matrices(problem)
         table = _table(between, last, clock)
         if table is None:
+            from chaincover.orderings.constraints import Answer, outcome, relaxed
+
             bound = relaxed(problem)
             return outcome(problem, Answer(bound.by, (), bound.lower_bound, bound.proved), clock)
         path, cost = _least_path(table, between, first, problem)

@@ -16,7 +16,6 @@ from dataclasses import field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bmc.records import dataclass
 from chaincover.orderings.constraints import Answer, Edge, PathModel, outcome, path_model
@@ -47,7 +46,9 @@ VIOLATED = 1e-4
 """A cut is worth a row where the flow misses it by more than this."""
 
 Row = dict[int, float]
-Numbers = NDArray[np.float64]
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+Places = np.ndarray[Any, np.dtype[np.int64]]
+Columns = np.ndarray[Any, np.dtype[np.int32]]
 
 
 class MipOrdering:
@@ -216,8 +217,8 @@ class _Columns:
     edges: Sequence[Edge]
     costs: Numbers
     most: Numbers
-    tails: NDArray[np.int64]
-    heads: NDArray[np.int64]
+    tails: Places
+    heads: Places
 
     @classmethod
     def of(cls, paths: PathModel) -> _Columns:
@@ -228,7 +229,7 @@ class _Columns:
         return cls(edges, costs, most, tails, heads)
 
     @property
-    def every(self) -> NDArray[np.int32]:
+    def every(self) -> Columns:
         """The numbers of all columns."""
         return np.arange(len(self.costs), dtype=np.int32)
 

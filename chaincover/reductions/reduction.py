@@ -2,7 +2,7 @@
 
 The simplest one is here, to goals that differ: of those that ask for the same one is searched for, and each gets its
 verdict. Generated goals often coincide. A decision of one condition has the same two goals as branch, as condition and
-for MC/DC, and all goals of dead code are the formula *false*. (``chaincover.minimality.induction`` finds goals that
+for MC/DC, and all goals of dead code are the formula *false*. (``chaincover.minimality.implied`` finds goals that
 another goal implies.)
 """
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bmc.errors import counted
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE
@@ -360,11 +359,11 @@ class _Runs:
         self._rarest = sorted(bits.values(), key=lambda bit: (int((self._masks & bit > 0).sum()), bit))
 
     @property
-    def none(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def none(self) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.int32]]]:
         """The run that covers nothing, in the form of ``next``."""
         return np.zeros(1, np.int64), np.zeros(1, np.int32)
 
-    def next(self, done: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def next(self, done: int) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.int32]]]:
         """Those that cover a goal that is missing after ``done``, that which the fewest cover, with their lengths."""
         missing = next((bit for bit in self._rarest if not done & bit), 0)  # some run must cover it
         holding = self._masks & missing > 0

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from threading import Thread
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bmc.engines.sat_encoding.aig import AND, INPUT, ITE, XOR, Graph
 from bmc.engines.sat_encoding.solver import Aside, Clause
@@ -110,7 +110,7 @@ def _consequences(kind: int, sign: int, inputs: Sequence[int]) -> list[Clause]:
     return [[a, b], [a, c], [b, c]]
 
 
-Numbers = npt.NDArray[np.int32]
+Numbers = np.ndarray[Any, np.dtype[np.int32]]
 
 ROUNDS = 5
 """Rounds of preprocessing."""

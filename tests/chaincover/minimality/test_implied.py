@@ -32,7 +32,7 @@ from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACH
 from chaincover.graph.goal_product import followers_on_steps
 from chaincover.limits import Limits
 from chaincover.minimality import induction
-from chaincover.minimality.induction import implied_goals, represent_implied
+from chaincover.minimality.implied import implied_goals, represent_implied
 from chaincover.options import Options
 from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.pipeline import generate
