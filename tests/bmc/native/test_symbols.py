@@ -10,6 +10,7 @@ from pathlib import Path
 
 import elftools_reader
 import pytest
+from c_support import own_environment  # noqa: F401
 from command_line import MODELS
 from debugged_programs import asked, library, written
 from hypothesis import given, settings
@@ -86,6 +87,7 @@ def test_variables_are_told_apart_by_file_function_and_block(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_environment")
 @pytest.mark.parametrize("model", sorted(folder.name for folder in MODELS.iterdir()))
 def test_bundled_models(tmp_path: Path, model: str) -> None:
     native = Program.of(Request(str(MODELS / model)).project()).model.native

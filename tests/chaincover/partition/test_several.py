@@ -34,6 +34,7 @@ from chaincover.partition.several import SHARED, generate_several
 from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
+from chaincover.reductions import slicing
 from chaincover.result import ChainResult
 from chaincover.stages import Stage
 from chaincover.weights import ReachGraph
@@ -454,8 +455,9 @@ def test_runs_in_hand_become_chains_where_the_effort_ends(tmp_path: Path, effort
 def test_the_one_chain_of_a_partial_result_tells_of_the_goals_what_the_summary_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As where no run in hand may end where it does."""
+    """As where no run in hand may end where it does, and the effort ends before the states are known."""
     monkeypatch.setattr(several.RunsInHand, "best", lambda *given: None)
+    monkeypatch.setattr(slicing, "AT_ONCE", 0)
     found = generate_several(load(read_project(MODELS / "charger")).problem, Options(effort=0.003))
     (chain,) = found.results
     assert found.used_up
