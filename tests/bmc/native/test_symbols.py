@@ -87,7 +87,6 @@ def test_variables_are_told_apart_by_file_function_and_block(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("own_environment")
 @pytest.mark.parametrize("model", sorted(folder.name for folder in MODELS.iterdir()))
 def test_bundled_models(tmp_path: Path, model: str) -> None:
     native = Program.of(Request(str(MODELS / model)).project()).model.native
