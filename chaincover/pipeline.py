@@ -89,7 +89,7 @@ def generate(
     listen(engine, profiler)
     limits.watch(engine)
     board = Board(Known(reduction.problem), options, engine, limits, profiler, Judge(reduction.problem))
-    board.enumeration = reduction.enumeration
+    board.enumeration, reduction = reduction.enumeration, replace(reduction, enumeration=None)
     stopped_by = stopped_by or _search(board, stages or STAGES)
     result = result_of(board, board.known, stopped_by)
     result = reduction.restore(result)

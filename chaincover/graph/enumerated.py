@@ -180,7 +180,7 @@ def enumerate_states(board: Board) -> None:
         return
     after_whole_lengths(board)
     board.say("enumerate: reachable states")
-    enumeration = board.enumeration or enumeration_of(board.known.problem)
+    enumeration, board.enumeration = board.enumeration or enumeration_of(board.known.problem), None
     try:
         while not enumeration.done:
             advance(enumeration, board.limits)

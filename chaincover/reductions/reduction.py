@@ -41,17 +41,20 @@ class Reduction:
 
 def in_turn(problem: Problem, reductions: Sequence[Callable[[Problem], Reduction]]) -> Reduction:
     """``reductions`` applied one after the other, and undone in the reverse order."""
-    done: list[Reduction] = []
+    last = Reduction(problem, lambda result: result)
+    restores: list[Restore] = []
+    named: tuple[str, ...] = ()
     for reduce in reductions:
-        done.append(reduce(done[-1].problem if done else problem))
+        last = reduce(last.problem)
+        restores.append(last.restore)
+        named += last.normal_form
 
     def restore(result: ChainResult) -> ChainResult:
-        for reduction in reversed(done):
-            result = reduction.restore(result)
+        for back in reversed(restores):
+            result = back(result)
         return result
 
-    named = tuple(name for reduction in done for name in reduction.normal_form)
-    return Reduction(done[-1].problem, restore, named, done[-1].enumeration) if done else Reduction(problem, restore)
+    return replace(last, restore=restore, normal_form=named)
 
 
 SameAs = Mapping[str, str]
