@@ -30,6 +30,9 @@ MOST_OUTCOMES = 1 << 10
 PER_OPERATION = 2.5
 """Nominal nanoseconds of a solver's work that count as one operation on a value."""
 
+MADE = 20_000_000
+"""Operations that to make a solver takes nearly always."""
+
 FEW_INPUTS = 256
 """Finding the inputs that matter in a state takes longer than trying so many."""
 
@@ -393,12 +396,14 @@ class _Solves:
         self._known: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
 
     def prepared(self) -> Iterator[int]:
-        """Make the solver, once. Yields the work that it takes."""
+        """Make the solver, once. Yields the work that it takes, a part of that before: who has little work for all
+        does without."""
         if self._solver is None:
+            yield MADE
             system = self._scope.system
             allowed = conjunction([system.input_constraint, *map(is_allowed, system.inputs)])
             self._solver = self._solving(replace(system, input_constraint=allowed), self._terms)
-            yield int(self._solver.making / PER_OPERATION)
+            yield max(0, int(self._solver.making / PER_OPERATION) - MADE)
 
     def steps(self, columns: Mapping[str, Column], count: int) -> Iterator[int | FoundSteps]:
         """Yields no steps where one state has too many."""

@@ -41,7 +41,8 @@ above 1."""
 
 
 AT_ONCE = 2
-"""Portions of work for enumerating the states before they get a normal form: mostly they are few."""
+"""Portions of work for enumerating the states before they get a normal form: mostly they are few. No solver is made for
+their inputs in so little work."""
 
 
 def sliced(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None) -> TransitionSystem:

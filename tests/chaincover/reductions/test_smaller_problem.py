@@ -9,6 +9,7 @@ from command_line import MODELS, chaincover
 
 from bmc.errors import StepTooLarge
 from chaincover.graph import enumerated
+from chaincover.graph.enumerated import STATES_PORTION
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.partition.set_cover import sets_of_goals
@@ -81,3 +82,15 @@ def test_what_keeps_states_from_being_enumerated_is_told_by_the_stage(monkeypatc
     monkeypatch.setattr(slicing, "advance", too_large)
     small = slicing.smaller_problem(load(read_project(MODELS / "heater")).problem, Options(), Limits())
     assert small.enumeration is None
+
+
+def test_no_solver_is_made_to_enumerate_states_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    monkeypatch.setattr(enumerated, "_least_inputs", lambda *given: made.append(given))
+    floats = MODELS.parent / "floats" / "controllers" / "mode"
+    small = slicing.smaller_problem(load(read_project(floats)).problem, Options(), Limits())
+    assert small.enumeration is not None
+    assert not made
+    with pytest.raises(AttributeError):
+        small.enumeration.advance(10 * STATES_PORTION)
+    assert made, "with more work it is"
