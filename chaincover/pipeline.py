@@ -32,14 +32,15 @@ from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
 from chaincover.stages import Profiler, Stage, later, take_turns
 
+SHORTEST = "shortest chain"
 IMPLIED, INDUCTION = "chaincover.minimality.implied", "chaincover.minimality.induction"
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
     Stage("implied goals", later(f"{IMPLIED}:represent_implied_on_states"), 4.0, for_targets=False),
     Stage("exact graph", exact_graph, first_turn=1.0),
     Stage("tour", later("chaincover.minimality.path_weights:shortest_tour"), first_turn=5.0),
-    Stage("product search", later("chaincover.minimality.product:search_product"), question="shortest chain"),
-    Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow"), question="shortest chain"),
+    Stage("product search", later("chaincover.minimality.product:search_product"), 0.5, question=SHORTEST),
+    Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow"), question=SHORTEST),
     Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights"), first_turn=1.0),
     Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=10.0, for_targets=False),
     Stage("leave out", later("chaincover.runs.leave_out:leave_out_steps"), first_turn=4.0),
