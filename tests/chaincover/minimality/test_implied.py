@@ -31,7 +31,7 @@ from chaincover import pipeline
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE
 from chaincover.graph.goal_product import followers_on_steps
 from chaincover.limits import Limits
-from chaincover.minimality import implied
+from chaincover.minimality import implied as room
 from chaincover.minimality.implied import implied_goals, represent_implied
 from chaincover.options import Options
 from chaincover.partition.several import SeveralChains, generate_several
@@ -329,6 +329,6 @@ def test_goals_that_represent_others_by_now_are_represented_by_none_of_these(mon
         board.tell(represented={two: one})
         return {one: two}
 
-    monkeypatch.setattr(implied, "implied_goals", meanwhile)
+    monkeypatch.setattr(room, "implied_goals", meanwhile)
     represent_implied(board)
     assert board.known.targets == (one,)
