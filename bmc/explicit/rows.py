@@ -230,14 +230,19 @@ class Numbering:
         count, old = places.size, self.size
         if old + count > self._words[0].size:
             size = max(2 * self._words[0].size, old + count)
-            self._words = [grown(own, size) for own in self._words]
+            for number in range(len(self._words)):  # one after the other, so that one alone is there twice
+                self._words[number] = grown(self._words[number], size)
         for own, given in zip(self._words, keys, strict=True):
             own[old : old + count] = given
         self.size = old + count
         if 3 * self.size > 2 * self._slots.size:
             bits = (2 * self.size - 1).bit_length()
+            self._slots = self._slots[:0].copy()  # first of all the old one goes
             self._slots = np.full(1 << bits, -1, np.int32)
-            self._place(np.arange(self.size), (_hash(self.words) & np.uint64(self._slots.size - 1)).astype(np.int64))
+            for first in range(0, self.size, _AT_ONCE):  # at once they would take more memory than the table
+                words = [column[first : first + _AT_ONCE] for column in self.words]
+                mask = np.uint64(self._slots.size - 1)
+                self._place(np.arange(first, first + len(words[0])), (_hash(words) & mask).astype(np.int64))
         else:
             self._place(np.arange(old, self.size), places)
 

@@ -125,9 +125,9 @@ class _Nodes:
         old, numbers = self.size, self._keys.add(keys)
         if self.size > len(self._depths):
             size = max(self.size, 2 * len(self._depths))
-            self._depths, self._before, self._open = (
-                grown(own, size) for own in (self._depths, self._before, self._open)
-            )
+            self._depths = grown(self._depths, size)
+            self._before = grown(self._before, size)
+            self._open = grown(self._open, size)
         self._depths[old : self.size] = UNREACHED
         nearer = np.flatnonzero(self._depths[numbers] > depths)
         nearer = nearer[np.argsort(depths[nearer], kind="stable")]
