@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
+from threading import RLock
 from types import ModuleType
 
 PORTFOLIO, ARRAY_TYPES = "pysmt.solvers.portfolio", "numpy._typing"
@@ -17,7 +18,7 @@ class _WhatIsNeeded:
     pysmt looks for z3 as it is imported, for algebraic numbers, which no formula here has: there it finds none, so that
     z3's library, which takes long to load, is loaded where the engine z3 is chosen. Its solvers in processes side by
     side, which no engine here uses, are loaded when one is made, what reads and writes SMT-LIB when it is first used.
-    Of the types that numpy has for type checkers only the one that it uses itself is there before others are asked for.
+    The types that numpy has for type checkers are loaded when one is asked for.
     """
 
     @classmethod
@@ -44,7 +45,6 @@ class _WhatIsNeeded:
         if module.__name__ == PORTFOLIO:
             vars(module)["Portfolio"] = _portfolio
         else:
-            vars(module)["NDArray"] = vars(sys.modules["numpy._core.multiarray"])["ndarray"]
             vars(module)["__getattr__"] = partial(_asked_for, module)
 
 
@@ -55,11 +55,29 @@ def _portfolio(*given: object, **named: object) -> object:
     return module.Portfolio(*given, **named)
 
 
+_loading = RLock()
+_loaded: set[ModuleType] = set()
+"""Modules that took the place of what stood in for them, or are about to."""
+
+
 def _asked_for(module: ModuleType, name: str) -> object:
-    """What the module has by a name that what stands in for it does not have, and takes its place."""
-    del vars(module)["__getattr__"]
-    _load(module)
-    return getattr(module, name)
+    """What numpy's module of types has by a name; it takes the place of what stood in for it.
+
+    numpy itself asks for the type of arrays while it is imported, to annotate two results: it gets the class of arrays.
+    """
+    numpy = vars(sys.modules["numpy"])
+    if name == "NDArray" and "ndarray" in numpy and "linalg" not in numpy:
+        return numpy["ndarray"]
+    with _loading:  # other threads wait until all of it is there
+        if module not in _loaded:
+            _loaded.add(module)
+            here = vars(module)["__getattr__"]
+            _load(module)
+            if vars(module)["__getattr__"] is here:
+                del vars(module)["__getattr__"]
+    if name in vars(module):
+        return vars(module)[name]
+    raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}", name=name, obj=module)
 
 
 def _load(module: ModuleType) -> None:
