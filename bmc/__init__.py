@@ -4,11 +4,12 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import LazyLoader
+from threading import RLock
 from types import ModuleType
 
 PORTFOLIO, ARRAY_TYPES = "pysmt.solvers.portfolio", "numpy._typing"
-SMT_LIB = frozenset(f"pysmt.smtlib.{name}" for name in ("parser", "printers", "script"))
+LATE = frozenset({PORTFOLIO, ARRAY_TYPES, *(f"pysmt.smtlib.{name}" for name in ("parser", "printers", "script"))})
+"""Modules that something else stands in for until they are used."""
 
 
 class _WhatIsNeeded:
@@ -17,21 +18,19 @@ class _WhatIsNeeded:
     pysmt looks for z3 as it is imported, for algebraic numbers, which no formula here has: there it finds none, so that
     z3's library, which takes long to load, is loaded where the engine z3 is chosen. Its solvers in processes side by
     side, which no engine here uses, are loaded when one is made, what reads and writes SMT-LIB when it is first used.
-    Of the types that numpy has for type checkers only the one that it uses itself is there before others are asked for.
+    The types that numpy has for type checkers are loaded when one is asked for.
     """
 
     @classmethod
     def find_spec(cls, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-        """Refuse z3 while ``pysmt.constants`` is imported; stand in for what is not needed; load SMT-LIB late."""
+        """Refuse z3 while ``pysmt.constants`` is imported; stand in for what is loaded late."""
         if name == "z3":
             constants = sys.modules.get("pysmt.constants")
             if constants is not None and not hasattr(constants, "Numeral"):
                 raise ModuleNotFoundError("not needed by pysmt.constants", name=name)
-        if name not in SMT_LIB and name not in (PORTFOLIO, ARRAY_TYPES):
-            return None
-        spec = PathFinder.find_spec(name, path)
+        spec = PathFinder.find_spec(name, path) if name in LATE else None
         if spec is not None and spec.loader is not None:
-            spec.loader = LazyLoader(spec.loader) if name in SMT_LIB else cls  # type: ignore[assignment]
+            spec.loader_state, spec.loader = spec.loader, cls  # type: ignore[assignment]
         return spec
 
     @staticmethod
@@ -40,12 +39,13 @@ class _WhatIsNeeded:
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
-        """What stands in for the portfolio, or for numpy's types."""
+        """What stands in for the module. All that can be told of its file and its loader is that of the module."""
+        assert module.__spec__ is not None
+        module.__loader__ = module.__spec__.loader = module.__spec__.loader_state
         if module.__name__ == PORTFOLIO:
             vars(module)["Portfolio"] = _portfolio
         else:
-            vars(module)["NDArray"] = vars(sys.modules["numpy._core.multiarray"])["ndarray"]
-            vars(module)["__getattr__"] = partial(_asked_for, module)
+            vars(module)["__getattr__"] = partial(_asked_for, module, RLock())
 
 
 def _portfolio(*given: object, **named: object) -> object:
@@ -55,19 +55,35 @@ def _portfolio(*given: object, **named: object) -> object:
     return module.Portfolio(*given, **named)
 
 
-def _asked_for(module: ModuleType, name: str) -> object:
-    """What the module has by a name that what stands in for it does not have, and takes its place."""
-    del vars(module)["__getattr__"]
-    _load(module)
-    return getattr(module, name)
+_loaded: set[ModuleType] = set()
+"""Modules that took the place of what stood in for them, or are about to."""
+
+
+def _asked_for(module: ModuleType, lock: RLock, name: str) -> object:
+    """What the module has by a name that is not there yet; it takes the place of what stood in for it.
+
+    numpy itself asks for the type of arrays while it is imported, to annotate two results: it gets the class of arrays.
+    """
+    numpy = vars(sys.modules["numpy"]) if module.__name__ == ARRAY_TYPES else {}
+    if name == "NDArray" and "ndarray" in numpy and "linalg" not in numpy:
+        return numpy["ndarray"]
+    with lock:  # other threads wait until all of it is there
+        if module not in _loaded:
+            _loaded.add(module)
+            try:
+                _load(module)
+            except BaseException:
+                _loaded.discard(module)
+                raise
+    if name in vars(module):
+        return vars(module)[name]
+    raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}", name=name, obj=module)
 
 
 def _load(module: ModuleType) -> None:
-    parent = sys.modules[module.__name__.rpartition(".")[0]]
-    spec = PathFinder.find_spec(module.__name__, parent.__path__)
-    assert spec is not None
-    assert spec.loader is not None
-    spec.loader.exec_module(module)
+    assert module.__spec__ is not None
+    assert module.__spec__.loader is not None
+    module.__spec__.loader.exec_module(module)
 
 
 sys.meta_path.insert(0, _WhatIsNeeded)

@@ -149,6 +149,8 @@ def _compiled(cls: type, fields: Iterable[Field[Any]], frozen: bool) -> Callable
             lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
         elif field.default_factory is not MISSING:
             lines.append(f"_set(self, {name!r}, {value})")
+        elif field.default is not MISSING and name in vars(cls).get("__slots__", ()):  # no class has the value
+            lines.append(f"_set(self, {name!r}, _default_{name})")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     parameters = ", ".join(["self", *positional, *(["*", *keywords] if keywords else [])])

@@ -26,6 +26,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -331,25 +332,35 @@ class Builder:
 
 
 def _at_once(work: Callable[[int], T], numbers: Sequence[int]) -> list[T]:
-    """The results of ``work``, done side by side where there are several; or the error of the first that has one."""
+    """The results of ``work``, done side by side where there are several; or the error of the first that has one.
+
+    After an error or an interrupt nothing more is begun, and what is under way comes to its end.
+    """
     if len(numbers) == 1:
         return [work(numbers[0])]
     made: dict[int, T] = {}
-    failed: dict[int, Exception] = {}
+    failed: list[tuple[int, BaseException]] = []
     left = iter(numbers)
 
     def some() -> None:
         for number in left:
+            if any(other < number for other, _ in failed):
+                return
             try:
                 made[number] = work(number)
             except Exception as error:  # handed on to the caller's thread
-                failed[number] = error
+                failed.append((number, error))
 
     threads = [threading.Thread(target=some, daemon=True) for _ in range(min(len(numbers), os.cpu_count() or 1))]
-    for step in (*(thread.start for thread in threads), *(thread.join for thread in threads)):
-        step()
+    try:
+        for step in (*(thread.start for thread in threads), *(thread.join for thread in threads)):
+            step()
+    except BaseException as error:  # an interrupt; what is under way writes to a folder that is removed next
+        failed.append((-1, error))
+        for thread in filter(threading.Thread.is_alive, threads):
+            thread.join()
     if failed:
-        raise failed[min(failed)]
+        raise min(failed, key=itemgetter(0))[1]
     return [made[number] for number in numbers]
 
 

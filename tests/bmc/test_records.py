@@ -36,6 +36,7 @@ def made(how: Callable[..., Any], options: dict[str, bool]) -> type:
         b: str = "b"
         c: list[int] = field(default_factory=list, compare=False)
         d: dict[str, int] = field(init=False, default_factory=dict, repr=False, compare=False)
+        e: int = field(init=False, default=5)
 
         def __post_init__(self) -> None:
             self.d["seen"] = self.a
@@ -119,7 +120,7 @@ def test_records_are_pickled_and_made_from_others() -> None:
 def test_a_record_that_holds_itself_can_be_shown() -> None:
     record = made(records.dataclass, {})(1)
     record.c.append(record)
-    assert repr(record) == "Item(a=1, b='b', c=[...])"
+    assert repr(record) == "Item(a=1, b='b', c=[...], e=5)"
 
 
 @dataclasses.dataclass(frozen=True)
