@@ -226,12 +226,12 @@ def enumerate_within(enumeration: Enumeration, limits: Limits) -> StateGraph | N
     return enumeration.graph if enumeration.graph is not None and enumeration.graph.states else None
 
 
-def enumerated_within(problem: Problem, limits: Limits) -> StateGraph | None:
+def enumerated_within(problem: Problem, limits: Limits, begun: Enumeration | None = None) -> StateGraph | None:
     """The reachable states of ``problem``; None if they cannot be enumerated within ``limits``.
 
-    LimitReached when time is over.
+    ``begun``: their enumeration, where it was begun before. LimitReached when time is over.
     """
-    graph = enumerate_within(enumeration_of(problem), limits)
+    graph = enumerate_within(begun or enumeration_of(problem), limits)
     limits.check()
     return graph
 

@@ -65,8 +65,9 @@ def sets_of_goals(problem: Problem, options: Options, limits: Limits, least: int
         return None
     part = part_of(limits, SHARE)
     try:
-        small = smaller_problem(problem, options, part).problem
-        states = enumerated_within(small, part)
+        reduction = smaller_problem(problem, options, part)
+        small = reduction.problem
+        states = enumerated_within(small, part, reduction.enumeration)
         if states is None:
             return None
         left = inf if part.effort is None else max(0.0, part.effort * UNITS - part.spent) * PER_UNIT
