@@ -117,6 +117,8 @@ class Limits:
         None: no more.
         """
         most = inf if self.effort is None else self.effort * UNITS
+        if self._of is not None:  # a turn within a turn ends with it
+            units = min(units, self._of._turn - self._of.spent)
         self._turn, self._pause = min(self.spent + units, most), pause
 
     def extend(self, units: float) -> None:
@@ -145,6 +147,17 @@ class Limits:
         made._of, made._watched = self, self._watched
         made._own = -sum(spending.cost.effort for spending in self._watched)
         return made
+
+    def portion(self, units: float) -> Limits:
+        """Limits over at most so many ``units`` of work of what is left: a ``share`` that is no longer than that."""
+        made = self.share(1.0)
+        made.effort = units / UNITS if made.effort is None else min(made.effort, units / UNITS)
+        return made
+
+    def check_whole(self) -> None:
+        """``check`` of the limits of which these are a share, if they are one."""
+        if self._of is not None:
+            self._of.check()
 
     def check(self) -> None:
         """LimitReached once the time is over; a stage whose turn is over is paused.

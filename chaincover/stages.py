@@ -94,6 +94,7 @@ class _Turns:
         finally:
             limits.pause_after(0.0, None)
             _give_back_memory()
+        limits.check_whole()
 
     def end(self) -> None:
         """End the stage where it is paused; what it holds would never be freed otherwise, for a pause hides it."""

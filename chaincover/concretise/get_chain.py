@@ -66,7 +66,10 @@ def get_chain(board: Board) -> None:
             if _worth_trying(known, length) and not _in_vain(found.plan, limit, failed):
                 board.ordered_by = found.by
                 board.say(f"get chain: {' -> '.join(found.plan.path)}, {counted(length, 'step')}")
-                _, attempt = concretise(questions, found.plan, limit, board.say)
+                try:
+                    _, attempt = concretise(questions, found.plan, limit, lambda text: _repairing(board, text))
+                except _Superseded:
+                    return
                 if attempt.run is not None:
                     board.offer(attempt.run)
                 else:
@@ -74,6 +77,17 @@ def get_chain(board: Board) -> None:
                     gave_up = attempt.status is Status.UNKNOWN
                     board.tell(failed=None if gave_up else FailedRepair(attempt.failed, limit))
         wait_for(board, lambda now, before=graph.depth: now.graph.depth > before)  # type: ignore[misc]
+
+
+class _Superseded(Exception):
+    """The states are enumerated by now, and chains are found by walking on them."""
+
+
+def _repairing(board: Board, text: str) -> None:
+    """Tell of a repair; _Superseded where it is not needed any more."""
+    if board.on_states:
+        raise _Superseded
+    board.say(text)
 
 
 def _worth_trying(known: Known, length: int) -> bool:

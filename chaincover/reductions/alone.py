@@ -1,0 +1,185 @@
+"""Each goal by itself, on the part of the system that it depends on: far goals, and bounds that many goals hide.
+
+The goals of a problem mostly depend on more variables together than each of them does. The states that matter to one
+goal are often few enough to be searched where those of all are not. A shortest run to a goal bounds every chain; the
+chain that begins with that run goes on through the other goals by simulation. Where it misses some, they are sought
+one by one from the end of the best chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+from bmc.records import dataclass
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Run, TransitionSystem, Valuation
+from chaincover.chain import UNREACHABLE
+from chaincover.graph.enumerated import ENUMERATING, enumerate_states, exact_graph
+from chaincover.known import Board, Known, Reason
+from chaincover.limits import EffortUsedUp
+from chaincover.minimality.claims import result_of
+from chaincover.orderings.bound import FARTHEST, farthest
+from chaincover.problem import Problem
+from chaincover.reductions.slicing import sliced_problem
+from chaincover.replay.judge import Judge
+from chaincover.runs.random import RandomRuns
+from chaincover.stages import Stage, later, take_turns
+from chaincover.weights import INIT
+
+STAGES = (
+    Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
+    Stage("exact graph", exact_graph, first_turn=1.0),
+    Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights"), first_turn=1.0),
+    Stage("simulate", later("chaincover.runs.random:random_runs"), for_targets=False),
+    Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=1.0),
+    Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths")),
+)
+"""What finds a shortest run to one goal, in turns."""
+
+FIRST = 1.0
+"""Units of work for the first search for each goal. In each round every goal has twice as many; with twice this value
+easy goals wait for the first hard one for twice as long."""
+
+
+def each_alone(board: Board) -> None:
+    """Search for shortest runs to single goals: those that no chain covers yet first, then those that are far away.
+
+    A run that is found becomes a chain through the other goals, too. The distance of a goal is a lower bound for
+    every chain. Where the states of all goals are enumerated or searched in layers there is nothing to do.
+    """
+    if board.options.engine != ENUMERATING or board.options.bound is not None:
+        return
+    alone, units = _Alone(board), FIRST
+    while names := list(alone.open()):
+        for name in names:
+            alone.search(name, units)
+            if board.settled or board.known.no_chain:
+                return
+        units *= 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a search for one goal has found: ``lower`` bounds the steps to its end, ``run`` leads to it, ``never`` says
+    why no run does. ``finished``: there is nothing else to find out."""
+
+    lower: int
+    run: Run | None
+    never: str
+    finished: bool
+
+
+class _Alone:
+    """The searches for single goals. ``_least`` has for each goal a lower bound on the step at which it ends."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._least: dict[str, int] = {}
+        self._done: set[str] = set()
+
+    def open(self) -> Iterator[str]:
+        """The goals that are worth a search: those that the best chain does not cover, then the farthest other one."""
+        known = self._board.known
+        if known.enumerated is not None or known.graph.exact:
+            return
+        covered = frozenset() if known.chain is None else known.chain.goals
+        yield from (name for name in known.targets if name not in covered and name not in self._done)
+        far = {name: known.seen[name].length for name in known.targets if name in covered and name in known.seen}
+        worth = [name for name in far if name not in self._done and far[name] > known.lower]
+        yield from sorted(worth, key=lambda name: -far[name])[:1]
+
+    def search(self, name: str, units: float) -> None:
+        """Search for ``name`` with so many units of work, and tell what was found."""
+        board = self._board
+        known = board.known
+        if name in known.uncoverable or name in self._done:
+            return
+        board.say(f"each goal alone: {name}")
+        found = _search(board, board.problem.of([name]), units)
+        if found.never:
+            board.rule_out({name: Reason(UNREACHABLE, found.never)})
+            return
+        if found.finished:
+            self._done.add(name)
+        self._bound(name, found.lower)
+        if found.run is not None:
+            self._go_on(found.run)
+            chain = board.known.chain
+            if chain is not None and name not in chain.goals:
+                self._append(name, units)
+
+    def _bound(self, name: str, lower: int) -> None:
+        """Every chain that covers ``name`` has ``lower`` steps at least."""
+        problem, proof = self._board.problem, self._board.known.proof
+        self._least[name] = max(lower, self._least.get(name, 0))
+        known = dict(self._board.known.target_graph.lower)
+        if proof.goals == problem.names:
+            known |= proof.edges
+        for goal, least in self._least.items():
+            if goal in problem.by_name:
+                length = problem.length(goal)
+                known[INIT, goal] = max(known.get((INIT, goal), 0), least - length)
+                known[goal, problem.end] = max(known.get((goal, problem.end), 0), length)
+        bound = farthest(problem.names, problem.end, known)
+        if bound > self._board.known.lower:
+            paths = proof.paths if proof.goals == problem.names else {}
+            self._board.prove(order_bound=bound, edges=known, paths=paths, basis=FARTHEST)
+
+    def _go_on(self, run: Run) -> None:
+        """Offer ``run``, and chains that begin with it and go on through the goals that it does not cover."""
+        board, problem = self._board, self._board.problem
+        board.offer(run)
+        covered = board.judge.first_steps(run)
+        missing = problem.of([name for name in problem.names if name not in covered])
+        onward = replace(missing, system=_started_at(problem.system, run.states[-1]))
+        if onward.goals or onward.final is not None:
+            for more in RandomRuns(onward, board.limits, distances=False).runs():
+                board.offer(_joined(problem.system, run, more))
+
+    def _append(self, name: str, units: float) -> None:
+        """Seek ``name`` from the end of the best chain, and go on from there."""
+        board, problem = self._board, self._board.problem
+        assert board.known.chain is not None
+        run = board.known.chain.run
+        start = _started_at(problem.system, run.states[-1])
+        found = _search(board, replace(problem.of([name]), system=start), units)
+        if found.run is not None:
+            self._go_on(_joined(problem.system, run, found.run))
+
+
+def _search(board: Board, problem: Problem, units: float) -> _Found:
+    """Search for a shortest run to the only goal of ``problem``, with so many units of work."""
+    alone = replace(problem, final=None, overlap="allow")
+    reduction = sliced_problem(alone)
+    limits, options = board.limits.portion(units), replace(board.options, max_length=None)
+    own = Board(Known(reduction.problem), options, board.engine, limits, _Unheard(), Judge(reduction.problem))
+    with suppress(EffortUsedUp):
+        take_turns(STAGES, own)
+    known, (name,) = own.known, problem.names
+    chain = reduction.restore(result_of(own, known, "")).chain
+    never = known.uncoverable[name].how if name in known.uncoverable else ""
+    return _Found(known.lower, None if chain is None else chain.run, never, known.settled or not limits.used_up)
+
+
+class _Unheard:
+    """Listens to the search for one goal: what it finds is told once it has ended."""
+
+    def __call__(self, text: str) -> None:
+        """A stage begins, or goes on."""
+
+    def improved(self, known: Known) -> None:
+        """There is a better chain, a higher bound or a new verdict."""
+
+
+def _started_at(system: TransitionSystem, state: Valuation) -> TransitionSystem:
+    """``system`` with ``state`` as its only start state."""
+    return replace(
+        system, state=tuple(replace(var, init=var.type.constant(state[var.name])) for var in system.state)
+    )
+
+
+def _joined(system: TransitionSystem, first: Run, then: Run) -> Run:
+    """``first``, and then the inputs of ``then``, simulated as one run."""
+    return Simulator(system).run(first.states[0], [*first.inputs, *then.inputs])

@@ -1,0 +1,108 @@
+"""Goals sought one by one: far ones are found, and their distances bound the chains through all goals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from boards import Kept
+from chain_checks import check_run
+from drawn_seeds import seeds
+from problems import problem_of
+from pysmt.shortcuts import TRUE, And, Ite
+
+from benchmarks.generated.reference import UNREACHABLE, Reference
+from benchmarks.generated.systems import generated_case
+from bmc.engines import choose
+from bmc.formulas.unroll import at
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.known import Board, Known
+from chaincover.limits import UNITS, Limits
+from chaincover.options import Options
+from chaincover.pipeline import STAGES
+from chaincover.problem import Problem
+from chaincover.replay.judge import Judge
+from chaincover.stages import take_turns
+from properties.goal import Goal
+
+FLAG, TIME, WIDE = ValueType("flag", 1), ValueType("time", 10), ValueType("wide", 20)
+DEPTH = 700
+"""Steps in a row in which an input has to alternate: no random run does that."""
+
+
+def searched(problem: Problem, *names: str, units: float = 30.0) -> Board:
+    """The board on which the stages ``names`` have worked, for so many units of work."""
+    limits, engine = Limits(effort=units / UNITS), choose("auto")
+    limits.watch(engine)
+    options = Options(overlap=problem.overlap)
+    board = Board(Known(problem), options, engine, limits, Kept(), Judge(problem))
+    take_turns([stage for stage in STAGES if stage.name in names], board)
+    return board
+
+
+def lock_and_mixer() -> TransitionSystem:
+    """A lock opens after ``DEPTH`` steps in which an input alternates; beside it 20 bits are mixed by another input."""
+    key, mix = FLAG.symbol("alone_key"), FLAG.symbol("alone_mix")
+    before, count, mixed = FLAG.symbol("alone_before"), TIME.symbol("alone_count"), WIDE.symbol("alone_mixed")
+    turned = Ite(count.BVULT(TIME.constant(DEPTH)), count + TIME.constant(1), count)
+    stirred = mixed * WIDE.constant(5) + Ite(mix.Equals(FLAG.constant(1)), WIDE.constant(7919), WIDE.constant(3))
+    state = (
+        StateVariable("alone_before", FLAG, FLAG.constant(0), key),
+        StateVariable("alone_count", TIME, TIME.constant(0), Ite(key.Equals(before), TIME.constant(0), turned)),
+        StateVariable("alone_mixed", WIDE, WIDE.constant(0), stirred),
+    )
+    inputs = tuple(InputVariable(name, FLAG, ((0, 1),)) for name in ("alone_key", "alone_mix"))
+    return TransitionSystem("lock and mixer", state, inputs, TRUE())
+
+
+def lock_and_mixer_problem() -> Problem:
+    """The open lock is far away; the other goal takes two steps and reads the 20 bits."""
+    count, mixed, mix = TIME.symbol("alone_count"), WIDE.symbol("alone_mixed"), FLAG.symbol("alone_mix")
+    low = mixed.BVExtract(0, 1).Equals(WIDE.constant(3).BVExtract(0, 1))
+    twice = And(at(mix.Equals(FLAG.constant(1)), 0), at(mix.Equals(FLAG.constant(1)), 1), at(low, 0))
+    goals = [Goal("open", at(count.Equals(TIME.constant(DEPTH)), 0), None, 0), Goal("stirred", twice, None, 2)]
+    return problem_of(lock_and_mixer(), goals, None)
+
+
+@pytest.mark.slow
+def test_a_far_goal_on_few_states_is_found_among_goals_on_many_and_bounds_the_chain() -> None:
+    problem = lock_and_mixer_problem()
+    by_runs = searched(problem, "simulate").known.chain
+    assert by_runs is not None
+    assert by_runs.goals == {"stirred"}
+    known = searched(problem, "simulate", "each goal alone").known
+    assert known.chain is not None
+    check_run(problem.system, problem.goals, problem.final, problem.overlap, known.chain.run)
+    assert known.lower == DEPTH <= known.chain.length
+
+
+@pytest.mark.slow
+def test_goals_that_the_first_run_leaves_behind_are_sought_from_its_end() -> None:
+    """The lock counts down again only after it has been open, and the other far goal is to see that."""
+    problem = lock_and_mixer_problem()
+    open_once, count = FLAG.symbol("alone_once"), TIME.symbol("alone_count")
+    fully = Ite(count.Equals(TIME.constant(DEPTH)), FLAG.constant(1), open_once)
+    system = replace(
+        problem.system,
+        state=(*problem.system.state, StateVariable("alone_once", FLAG, FLAG.constant(0), fully)),
+    )
+    half = And(count.Equals(TIME.constant(DEPTH // 2)), open_once.Equals(FLAG.constant(1)))
+    whole = replace(problem, system=system, goals=(*problem.goals, Goal("half", at(half, 0), None, 0)))
+    known = searched(whole, "simulate", "each goal alone").known
+    assert known.chain is not None
+    check_run(whole.system, whole.goals, whole.final, whole.overlap, known.chain.run)
+    assert known.lower >= DEPTH + 1 + DEPTH // 2
+
+
+@pytest.mark.slow
+@seeds(20)
+def test_distances_of_single_goals_never_exceed_the_shortest_chain(seed: int) -> None:
+    for overlap in ("allow", "forbid"):
+        made = generated_case(seed, states=16, goals=4, longest=3)
+        known = searched(problem_of(made.system, made.goals, made.final, overlap), "each goal alone", units=3.0).known
+        answer = Reference(made.system, made.goals, made.final, overlap).answer()
+        never = {name for name, verdict in answer.verdicts.items() if verdict == UNREACHABLE}
+        assert {name for name, reason in known.uncoverable.items() if reason.status == UNREACHABLE} <= never
+        assert not never & known.seen.keys()
+        targets = sum(1 << n for n, goal in enumerate(made.goals) if goal.name in known.targets)
+        assert known.lower <= answer.least.get(targets, known.lower)
