@@ -175,9 +175,7 @@ class _Unheard:
 
 def _started_at(system: TransitionSystem, state: Valuation) -> TransitionSystem:
     """``system`` with ``state`` as its only start state."""
-    return replace(
-        system, state=tuple(replace(var, init=var.type.constant(state[var.name])) for var in system.state)
-    )
+    return replace(system, state=tuple(replace(var, init=var.type.constant(state[var.name])) for var in system.state))
 
 
 def _joined(system: TransitionSystem, first: Run, then: Run) -> Run:
