@@ -79,6 +79,8 @@ class Beside:
         faults = [f"WRONG: {goal} is {verdict[goal]}, and the driver met it" for goal in impossible]
         if missed and self.covered < len(self.met):
             faults.append(f"the driver met {', '.join(missed[:4])}{' and more' if missed[4:] else ''}")
+        if self.code < 0:
+            faults.append(f"ended by signal {-self.code}")
         if self.met and self.first is None:
             faults.append("no chain")
         elif self.first is not None and self.first > FIRST:

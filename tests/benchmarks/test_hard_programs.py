@@ -67,6 +67,13 @@ def test_a_run_ends_where_c_leaves_the_step_undefined(tmp_path: Path) -> None:
     assert driven.runs > 500
 
 
+@pytest.mark.slow
+def test_every_program_is_read_and_has_goals() -> None:
+    for name in programs([]):
+        with fresh_names():
+            assert len(read(name).goals) >= 4, name
+
+
 def test_inputs_of_constraints_are_drawn_by_their_numbers() -> None:
     controller = read("clock_millis")
     assert constrained_inputs(controller) == {"i->millis"}
@@ -81,6 +88,7 @@ def test_a_program_fails_by_goals_that_only_the_driver_met_and_by_a_late_chain()
     assert replace(ROW, verdicts={"a": "covered", "b": "unreachable"}).faults == [
         "WRONG: b is unreachable, and the driver met it"
     ]
+    assert replace(ROW, code=-6).faults == ["ended by signal 6"]
     none = replace(ROW, verdicts={"a": "undecided", "b": "undecided"}, first=None, length=None)
     assert none.faults == ["the driver met a, b", "no chain"]
     assert replace(none, met={}).faults == []
