@@ -95,7 +95,7 @@ static double width(const struct range *range, int kind)
     return (double)(range->high - range->low) + 1.0;
   ends = number(range->high, kind) - number(range->low, kind);
   ends = ends < 0 ? -ends : ends;
-  return ends < 1e30 ? ends : 1.0; /* to infinity: drawn by its bits, and as likely as a unit */
+  return ends < 1e30 ? ends : 1.0; /* to infinity, or NaN: drawn by its bits, and as likely as a unit */
 }
 
 /* Each value of an input is about as likely as another one; one draw of eight gives an end of a range. */
@@ -116,7 +116,8 @@ static word any_value(const struct input *input)
   range += n;
   if (!input->kind || range->high - range->low < 2)
     return range->low + below(range->high - range->low + 1);
-  if (width(range, input->kind) == 1.0 && number(range->high, input->kind) > 1e30)
+  at = number(range->high, input->kind);
+  if (!(at > -1e30 && at < 1e30))
     return range->low + below(range->high - range->low + 1);
   at = part();
   return bits_of(number(range->low, input->kind) * (1 - at) + number(range->high, input->kind) * at, input->kind);
@@ -124,11 +125,12 @@ static word any_value(const struct input *input)
 
 static word at_rest(const struct input *input)
 {
+  const struct range *range = input->ranges;
   int n;
   for (n = 0; n < input->count; n++)
-    if (input->ranges[n].low == 0 || (!input->kind && -input->ranges[n].low <= input->ranges[n].high))
+    if (range[n].low == 0 || (!input->kind && (long long)range[n].low < 0 && (long long)range[n].high >= 0))
       return 0;
-  return input->ranges[0].low;
+  return range->low;
 }
 
 /* A value for an input that a constraint names: the last one, any one, or one that differs by a number of theirs. */
