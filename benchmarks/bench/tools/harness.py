@@ -161,6 +161,7 @@ class _Writer:
             *self._function("chaincover_step", [f"{self._program.call(self._controller.native.step)};"]),
             *self._function("chaincover_after", after),
             *self._function("chaincover_start", start),
+            *self._function("chaincover_end", final),
             f"void {MAIN}(void) {{",
             "  chaincover_start();",
             "  chaincover_after();",
@@ -169,7 +170,7 @@ class _Writer:
             "    chaincover_before();",
             "    chaincover_step();",
             "    chaincover_after();",
-            *(f"    {line}" for line in final),
+            "    chaincover_end();",
             "  }",
             "}",
         ]

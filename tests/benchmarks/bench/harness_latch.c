@@ -69,6 +69,9 @@ static void chaincover_after(void) {
 static void chaincover_start(void) {
   latch_init((void *)&cc_the_l);
 }
+static void chaincover_end(void) {
+  __CPROVER_assert(!(CC_WANTED && ((unsigned char)cc_the_l.q == 0u)), "CC_WANTED");
+}
 void chaincover_main(void) {
   chaincover_start();
   chaincover_after();
@@ -77,6 +80,6 @@ void chaincover_main(void) {
     chaincover_before();
     chaincover_step();
     chaincover_after();
-    __CPROVER_assert(!(CC_WANTED && ((unsigned char)cc_the_l.q == 0u)), "CC_WANTED");
+    chaincover_end();
   }
 }
