@@ -6,7 +6,8 @@ combinations of the values that each part is proved to keep to. Goals that no ru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from itertools import pairwise, product
 from math import prod
 
@@ -14,8 +15,10 @@ import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE
 
-from bmc.analysis.state_values import state_values, values_of
+from bmc.analysis.state_values import patterns_of, state_values, values_of
 from bmc.c.controller.model import CModel
+from bmc.c.controller.ranges import read_ranges
+from bmc.c.execute.variables import DEFINED
 from bmc.c.source.types import Arithmetic, FloatType
 from bmc.errors import InputRefused, Location
 from bmc.explicit.enumeration import Enumeration
@@ -25,7 +28,7 @@ from bmc.floats import compare
 from bmc.floats.format import is_nan
 from bmc.formulas.terms import both, choose, constant, either, equals, negate
 from bmc.formulas.unroll import at, with_terms
-from bmc.formulas.value_sets import values
+from bmc.formulas.value_sets import Ranges, common, united, values
 from bmc.records import dataclass
 from bmc.system.memory import Memory, with_memory
 from bmc.system.transition import TransitionSystem, ValueType, conjunction, symbols_of
@@ -78,20 +81,25 @@ Place = tuple[Sequence[Part], int]
 
 @dataclass(frozen=True)
 class Modes:
-    """The modes of ``parts``, called ``name``, in ``system``: a tuple of values, or one value ``alone``."""
+    """The modes of ``parts``, called ``name``, in ``system``: a tuple of values, or one value ``alone``.
+
+    ``declared``: the raw values that the project says state variables have.
+    """
 
     system: TransitionSystem
     where: Location
     name: str
     parts: tuple[Part, ...]
     alone: bool
+    declared: Mapping[str, Ranges] = field(default_factory=dict)
 
     @staticmethod
     def of(model: CModel, system: TransitionSystem, texts: Sequence[str], where: Location) -> Modes:
         """The modes of the expressions ``texts``. InputRefused, with its place, if one cannot be read."""
         parts = tuple(Part(*read_value(model, text, where)) for text in texts)
         name = ",".join("".join(text.split()) for text in texts)
-        return Modes(system, where, name if len(texts) == 1 else f"({name})", parts, len(texts) == 1)
+        name = name if len(texts) == 1 else f"({name})"
+        return Modes(set_at_once(system), where, name, parts, len(texts) == 1, declared_ranges(model, system, where))
 
     def states(self) -> list[Goal]:
         """One goal for each mode."""
@@ -116,9 +124,10 @@ class Modes:
     def _before(self, memory: Memory) -> list[Part]:
         """What the parts were before they changed last; not defined as long as they have not changed."""
         after = {var.symbol: var.next for var in self.system.state}
-        changes = FALSE()
+        differs, defined = FALSE(), conjunction(part.defined for part in self.parts)
         for part in self.parts:
-            changes = either(changes, negate(equals(with_terms([part.term], after)[0], part.term)))
+            differs = either(differs, negate(equals(with_terms([part.term], after)[0], part.term)))
+        changes = conjunction([differs, defined, with_terms([defined], after)[0]])
         changed = memory.fresh()
         memory.keep(changed, either(changed, changes))
         kept = [memory.fresh(ValueType("memory", part.ctype.bits)) for part in self.parts]
@@ -188,13 +197,55 @@ class Modes:
     def _possible(self, number: int) -> list[tuple[Mode, ...]]:
         """All sequences of so many modes, of the values that each part is proved to keep to."""
         sets = state_values(self.system)
-        told = [] if sets is None else values_of([part.term for part in self.parts], self.system, sets)
+        told = []
+        if sets is not None:
+            sets = {name: common(ranges, self.declared.get(name, ranges)) for name, ranges in sets.items()}
+            told = values_of([part.term for part in self.parts], self.system, sets)
         each = [values(ranges, MOST_GOALS) or () for ranges in told]
         if not 0 < prod(map(len, each)) ** number <= MOST_POSSIBLE or not told:
             text = f"the values of '{self.name}' are too many, or not found out with little work"
             raise InputRefused(text, self.where, "name expressions of few values, such as (x > 3), or give [ranges]")
         modes = [*dict.fromkeys(self._same(mode) for mode in product(*each))]
         return [*product(modes, repeat=number)]
+
+
+def set_at_once(system: TransitionSystem) -> TransitionSystem:
+    """``system``, with a start value for all variables that have none until a step sets them.
+
+    No allowed step reads one before, and no mode looks at it. It is the least value that a step may give it.
+    """
+    begins_open = {
+        var.name for var in system.state if var.init is not None and var.init.is_false() and var.name.endswith(DEFINED)
+    }
+    unset = [var for var in system.state if var.init is None and var.name + DEFINED in begins_open]
+    if not unset:
+        return system
+    made = _starting(system, {var.name: 0 for var in unset})
+    sets = state_values(made)
+    if sets is None:
+        return made
+    given = values_of([var.next for var in unset], made, sets)
+    return _starting(
+        system, {var.name: ranges[0][0] if ranges else 0 for var, ranges in zip(unset, given, strict=True)}
+    )
+
+
+def _starting(system: TransitionSystem, values: Mapping[str, int]) -> TransitionSystem:
+    state = (
+        replace(var, init=constant(values[var.name], var.type.bits), starts=()) if var.name in values else var
+        for var in system.state
+    )
+    return replace(system, state=tuple(state))
+
+
+def declared_ranges(model: CModel, system: TransitionSystem, where: Location) -> dict[str, Ranges]:
+    """The raw values that the project says state variables have."""
+    state, found = {var.name: var for var in system.state}, dict[str, Ranges]()
+    for variable in model.variables:
+        if variable.name in model.ranges and variable.name in state:
+            spans = read_ranges(model, variable, model.ranges[variable.name], where)
+            found[variable.name] = united(patterns_of(state[variable.name], spans))
+    return found
 
 
 def _told(symbol: FNode) -> FNode:

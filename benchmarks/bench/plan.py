@@ -55,16 +55,17 @@ def plan(suite: Suite) -> tuple[Run, ...]:
 
 def _run(suite: Suite, model: Model, configuration: Configuration, code: Code) -> Run:
     settings: Mapping[str, Value] = configuration.settings
+    seconds = configuration.seconds or suite.seconds
     what = {
         "model": [model.name, model.shown],
         "sources": code.sha256,
         "goals": model.selection,
         "configuration": [configuration.name, configuration.tool, dict(settings), configuration.seed],
-        "limits": [suite.seconds, suite.megabytes],
+        "limits": [seconds, suite.megabytes],
     }
     digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
     words = (re.sub(r"[^A-Za-z0-9]+", "_", name)[:_NAME].strip("_") for name in (model.name, configuration.name))
-    task = Task(model.project, model.selection, settings, configuration.seed, suite.seconds, suite.megabytes)
+    task = Task(model.project, model.selection, settings, configuration.seed, seconds, suite.megabytes)
     return Run("-".join([*words, digest[:10]]), model, configuration, task, code)
 
 

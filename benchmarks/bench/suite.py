@@ -52,6 +52,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "name": "its name in the table",
         "tool": "the name of a tool, or `module:Class` for one of your own",
         "seed": "number, or list of numbers: the run is repeated with each",
+        "seconds": "by the clock, in place of those of `[limits]`",
     },
     "row": {
         "name": "of the model",
@@ -61,7 +62,6 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "chains": "number of chains",
         "length": "steps in all",
         "lower": "proved bound of the length",
-        "K": "greatest distance",
         "states": "number of reachable states",
         "long_goals": "number of goals of several states",
         "printed": "table: what a publication prints",
@@ -74,7 +74,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
 }
 """All keys by their tables; those of a configuration are the settings of its tool, too."""
 
-FIGURES = ("properties", "chains", "length", "lower", "K", "states", "long_goals")
+FIGURES = ("properties", "chains", "length", "lower", "states", "long_goals")
 """The keys of a row that pin a figure."""
 
 
@@ -112,12 +112,13 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """One setting of a tool: a list in the file has given several."""
+    """One setting of a tool: a list in the file has given several. ``seconds``: None for those of the suite."""
 
     name: str
     tool: str
     settings: Mapping[str, Value]
     seed: int
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +336,7 @@ def _configurations(entry: Keys) -> Iterator[Configuration]:
         text = f"the tool '{named}' cannot be loaded: {error or type(error).__name__}"
         raise InputRefused(text, entry.where("tool"), "name it by module:Class, with its module on the path") from None
     _check_keys(entry, [*KEYS["configurations"], *sorted(tool.settings)], "configurations")
-    choices = {key: _values(entry, key) for key in entry.data if key not in ("name", "tool")}
+    choices = {key: _values(entry, key) for key in entry.data if key not in ("name", "tool", "seconds")}
     for key, value in ((key, value) for key, values in choices.items() if key != "seed" for value in values):
         wrong = tool.refused(key, value) if hasattr(tool, "refused") else ""
         if wrong:
@@ -348,7 +349,7 @@ def _configurations(entry: Keys) -> Iterator[Configuration]:
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise entry.wrong("seed", "a whole number, or a list of them")
         told = [f"{key}={_told(settings[key])}" for key in several]
-        yield Configuration(" ".join([name, *told]), named, settings, seed)
+        yield Configuration(" ".join([name, *told]), named, settings, seed, entry.number("", "seconds"))
 
 
 def _values(entry: Keys, key: str) -> list[Value]:

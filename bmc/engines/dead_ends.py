@@ -79,7 +79,7 @@ class DeadEnd:
             )
         if any(c.name == UNSET for c in self.undefined):
             return "give the variable a value on every path that leads to that place"
-        return "correct the code, or the assumptions that lead there"
+        return "look at the ranges, constraints and assumptions that lead there; else correct the code"
 
     def as_data(self) -> dict[str, Any]:
         """The same as plain data."""

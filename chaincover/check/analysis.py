@@ -239,7 +239,7 @@ def analyse(
         reasons = why_unreachable(part, missed, limits.share(0.1))
         reasons |= why_unsatisfiable(part, contradictory, engine, limits.share(0.2))
         if facts.not_enumerated:
-            slow = find_slow(part, controller.goals, limits.share(0.2))
+            slow = find_slow(part, controller.goals, limits.share(0.2), engine)
         progress("check: invariants")
         with suppress(StepTooLarge):
             invariants = find_invariants(system, Questions(problem, engine, limits.share(1.0)), graph)

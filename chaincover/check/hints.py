@@ -19,8 +19,10 @@ from bmc.errors import LimitReached
 from bmc.formulas.evaluate import unseen
 from bmc.formulas.unroll import unframed, unplaced
 from bmc.formulas.value_sets import Ranges
+from bmc.invariants.candidates import within
+from bmc.invariants.induction import Prover, inductive
 from bmc.records import dataclass
-from bmc.system.transition import StateVariable, TransitionSystem, conjuncts, symbols_of
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, between, conjuncts, symbols_of
 from chaincover.check.goal_facts import VacuitySearch
 from chaincover.limits import Limits
 from chaincover.project.values import show_ranges
@@ -31,6 +33,9 @@ MANY_VALUES = 1000
 
 MOST_TOLD = 3
 """Counters that are told, those with most values first."""
+
+WITHOUT_THE_CODE = "give inputs smaller ranges, state an assumption that keeps it small, or hold the inputs (--hold 10)"
+"""What can be done about a counter in the project alone."""
 
 MOST_RANGES = 6
 """Ranges of values that are told of one variable."""
@@ -126,8 +131,13 @@ def _halves(var: StateVariable, ranges: Ranges) -> Iterator[tuple[int, int]]:
             yield low, high
 
 
-def find_slow(system: TransitionSystem, goals: Sequence[Goal], limits: Limits) -> tuple[Slow, ...]:
-    """The counters with most values among the state of ``system``, whatever ``goals`` compare them with."""
+def find_slow(
+    system: TransitionSystem, goals: Sequence[Goal], limits: Limits, engine: Engine | None = None
+) -> tuple[Slow, ...]:
+    """The counters with most values among the state of ``system``, whatever ``goals`` compare them with.
+
+    Where intervals give a counter many values, ``engine`` is asked whether it stays below what it is compared with.
+    """
     counters = [
         var
         for var in system.state
@@ -138,14 +148,62 @@ def find_slow(system: TransitionSystem, goals: Sequence[Goal], limits: Limits) -
         return ()
     asked = [f for goal in goals for f in (goal.antecedent, goal.consequent) if f is not None]
     stated = [condition.formula for condition in system.asserts]
-    compared = _limits(system, [system.input_constraint, system.defined, *stated, *asked])
-    found = []
-    for var in counters:
-        spans = [(var.type.value(low), var.type.value(high)) for low, high in _halves(var, sets[var.name])]
-        least, most = min(low for low, _ in spans), max(high for _, high in spans)
-        if most - least >= MANY_VALUES:
-            found.append((most - least, _slow(var, most, compared.get(var.name))))
-    return tuple(slow for _, slow in sorted(found, key=lambda each: -each[0])[:MOST_TOLD])
+    uses = _uses(system, [system.input_constraint, system.defined, *stated, *asked])
+    many = {var: span for var in counters if _many(span := _ends_of(var, sets[var.name]))}
+    if engine is not None and many:
+        known = (*system.invariants, *(replace(fact, proved=True) for fact in within(system, sets)))
+        many |= _proved(replace(system, invariants=known), many, uses, engine, limits)
+    compared = _limits(uses)
+    found = [(most - least, _slow(var, most, compared.get(var.name))) for var, (least, most) in many.items()]
+    told = [each for each in found if each[0] >= MANY_VALUES]
+    return tuple(slow for _, slow in sorted(told, key=lambda each: -each[0])[:MOST_TOLD])
+
+
+def _ends_of(var: StateVariable, ranges: Ranges) -> tuple[int, int]:
+    """The least and the greatest value."""
+    spans = [(var.type.value(low), var.type.value(high)) for low, high in _halves(var, ranges)]
+    return min(low for low, _ in spans), max(high for _, high in spans)
+
+
+def _many(ends: tuple[int, int]) -> bool:
+    return ends[1] - ends[0] >= MANY_VALUES
+
+
+def _proved(
+    system: TransitionSystem,
+    many: Mapping[StateVariable, tuple[int, int]],
+    uses: _Uses,
+    engine: Engine,
+    limits: Limits,
+) -> dict[StateVariable, tuple[int, int]]:
+    """The values of those counters of ``many`` that are proved by induction to have fewer.
+
+    From the value after init, or 0, up to a stop of their own, to what they are compared with, to what inputs that they
+    read are at most, or to twice that, four times that and so on.
+    """
+    guesses: list[Condition] = []
+    meant: dict[str, tuple[StateVariable, int, int]] = {}
+    tops = {var.name: max((high for _, high in var.values), default=var.type.greatest) for var in system.inputs}
+    for var, (least, most) in many.items():
+        start = least if var.init is None else var.type.value(var.init.bv_unsigned_value())
+        low = max(least, min(start, 0))
+        read = [tops[name] for name in map(_name, symbols_of(var.next)) if name in tops]
+        ends = [uses.greatest.get(var.name) or max([1, *read])]
+        while 2 * ends[-1] < most:
+            ends.append(2 * ends[-1])
+        for high in (*ends, uses.stops.get(var.name, most)):
+            if start <= high < most:
+                fact = f"{low} <= {var.name} <= {high}"
+                guesses.append(Condition(fact, between(var.symbol, var.type, low, high)))
+                meant[fact] = (var, low, high)
+    found: dict[StateVariable, tuple[int, int]] = {}
+    with suppress(LimitReached):
+        for proved in (
+            inductive(system, guesses, Prover(engine, limits.for_query, limits.question())) if guesses else ()
+        ):
+            var, low, high = meant[proved.name]
+            found[var] = (low, min(high, found.get(var, (low, high))[1]))
+    return found
 
 
 def _slow(var: StateVariable, most: int, limit: Limit | None) -> Slow:
@@ -153,8 +211,8 @@ def _slow(var: StateVariable, most: int, limit: Limit | None) -> Slow:
     if limit is not None and 0 < limit.greatest < most:
         stop = ", but for the stop of its own" if limit.stops else ""
         remedy = f"let the code stop it where nothing looks any more: count only while {var.name} <= {limit.greatest}"
-        return Slow(f"{text} and is compared with {limit.greatest:,} at most{stop}", remedy)
-    return Slow(text, "smaller limits in the code (-D, if they are macros), or inputs that are held (--hold 10)")
+        return Slow(f"{text} and is compared with {limit.greatest:,} at most{stop}", f"{WITHOUT_THE_CODE}; or {remedy}")
+    return Slow(text, f"{WITHOUT_THE_CODE}; or use smaller limits in the code (-D, if they are macros)")
 
 
 def _counts(var: StateVariable) -> bool:
@@ -188,16 +246,20 @@ class Limit:
     stops: bool
 
 
-def _limits(system: TransitionSystem, formulas: Sequence[FNode]) -> Mapping[str, Limit]:
-    """The limit of each state variable that is used for nothing but comparisons with constants, and counts upwards.
-
-    ``formulas`` are what else reads the state. Where such a variable is greater than its limit, nothing tells its
-    values apart.
-    """
+def _uses(system: TransitionSystem, formulas: Sequence[FNode]) -> _Uses:
+    """How ``system`` uses its variables; ``formulas`` are what else reads the state."""
     uses = _Uses()
     for var in system.state:
         uses.assign(var)
     uses.read(formulas)
+    return uses
+
+
+def _limits(uses: _Uses) -> Mapping[str, Limit]:
+    """The limit of each state variable that is used for nothing but comparisons with constants, and counts upwards.
+
+    Where such a variable is greater than its limit, nothing tells its values apart.
+    """
     return {name: Limit(most, name in uses.stops) for name, most in uses.greatest.items() if name not in uses.mixed}
 
 
@@ -207,7 +269,7 @@ class _Uses:
     def __init__(self) -> None:
         self.greatest: dict[str, int] = {}
         self.mixed: set[str] = set()
-        self.stops: set[str] = set()
+        self.stops: dict[str, int] = {}
         self._known: dict[FNode, frozenset[tuple[FNode, int]]] = {}
         self._seen: set[FNode] = set()
         self._chosen: set[FNode] = set()
@@ -285,7 +347,7 @@ class _Uses:
             return False
         if _chooses(condition):
             return False
-        self.stops.add(_name(own))
+        self.stops[_name(own)] = max([self.stops.get(_name(own), 0), *(number for _, number in compared)])
         return True
 
     def _values(self, term: FNode) -> frozenset[tuple[FNode, int]]:

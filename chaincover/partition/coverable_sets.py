@@ -13,8 +13,8 @@ from bmc.explicit.state_graph import UNREACHED, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
-from chaincover.graph.goal_product import largest_sets
-from chaincover.graph.goal_runs import Check
+from chaincover.graph.goal_product import goal_product, largest_sets
+from chaincover.graph.goal_runs import Check, states_in
 from chaincover.graph.product import MEMORY, Found, ProductSearch
 from chaincover.problem import Problem
 
@@ -33,7 +33,7 @@ class Exhaustion:
 
     ``covers`` are, by rising length, the sets of goals that one run covers, unless a superset takes no more steps.
     ``runs`` holds a run for each of them. ``states`` reachable states, ``nodes`` of the search; ``work`` is what it
-    took.
+    took. ``measured``: the lengths are the least ones; else they are 0, and there are no runs.
     """
 
     states: int
@@ -42,6 +42,7 @@ class Exhaustion:
     runs: Sequence[Run] = field(repr=False)
     complete: bool = True
     work: float = 0.0
+    measured: bool = True
 
     def least(self, goals: Collection[str]) -> Run | None:
         """A shortest run that covers at least ``goals`` and ends in the final condition; None: none was found."""
@@ -188,6 +189,20 @@ def largest_set(problem: Problem, graph: StateGraph, least: int, work: float, ch
     goals, length = (search.sets[0], 0) if search.found is None else (search.found.covered, search.found.length)
     cover = Cover(frozenset(name for place, name in enumerate(problem.names) if goals >> place & 1), length)
     return Exhaustion(len(graph.states), search.nodes, (cover,), (), True, search.work)
+
+
+def maximal_sets(problem: Problem, graph: StateGraph, check: Check) -> Exhaustion | None:
+    """The sets of goals that one run covers without those within others, not measured; None where the components of the
+    states do not tell them."""
+    made = goal_product(problem, graph, check)
+    sets = None if made is None else largest_sets(made, states_in(graph, problem.final)[made.product.states], 1)
+    if made is None or sets is None:
+        return None
+    names, work = problem.names, len(made.product.arrows.ends) * (1 + len(problem.goals))
+    covers = [frozenset(name for place, name in enumerate(names) if goals >> place & 1) for goals in sets]
+    return Exhaustion(
+        len(graph.states), made.product.arrows.size, tuple(Cover(goals, 0) for goals in covers), (), True, work, False
+    )
 
 
 def coverable_sets(problem: Problem, graph: StateGraph, work: float, check: Check = lambda: None) -> Exhaustion:

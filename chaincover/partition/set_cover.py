@@ -26,6 +26,7 @@ from chaincover.known import NOTHING, steps_allowed
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
+from chaincover.reductions.resets import has_resets
 from chaincover.reductions.slicing import smaller_problem
 from chaincover.replay.judge import Judge
 from chaincover.result import ChainResult
@@ -51,17 +52,22 @@ Unions = Mapping[int, tuple[int, tuple[int, ...]]]
 """For each union of covers, as bits: the total length, and the numbers of the covers."""
 
 
-def sets_of_goals(problem: Problem, options: Options, limits: Limits, least: int = 0) -> Exhaustion | None:
+def sets_of_goals(
+    problem: Problem, options: Options, limits: Limits, least: int = 0, measured: bool = True
+) -> Exhaustion | None:
     """The sets of goals that one chain covers, no longer than ``options`` allow.
 
     Where at ``least`` so many goals are asked for, and chains may have any length, only the largest set is told, if
-    the components of the states tell it.
+    the components of the states tell it. Where the sets need not be ``measured``, those are told that are within no
+    other one; None where a chain has a greatest length, init leaves a variable open, or the components do not tell.
     None where the states are not to be enumerated, or cannot be within a share of the effort that ``limits`` leave.
     LimitReached when a share of the time is over.
     """
-    from chaincover.partition.coverable_sets import coverable_sets, largest_set
+    from chaincover.partition.coverable_sets import coverable_sets, largest_set, maximal_sets
 
     if options.engine != ENUMERATING:
+        return None
+    if not measured and not (options.max_length is None and has_resets(problem.system)):
         return None
     part = part_of(limits, SHARE)
     try:
@@ -74,11 +80,15 @@ def sets_of_goals(problem: Problem, options: Options, limits: Limits, least: int
         found = None
         if least and options.max_length is None:
             found = largest_set(small, states, least, left, part.check)
-        if found is None:
+        if not measured:
+            found = maximal_sets(small, states, part.check)
+        elif found is None:
             found = coverable_sets(small, states, left, part.check)
-        part.spend(found.work / PER_UNIT)
+        part.spend(found.work / PER_UNIT if found is not None else 0)
     finally:
         limits.spend(part.spent)
+    if found is None:
+        return None
     most = inf if options.max_length is None else options.max_length
     fitting = [place for place, cover in enumerate(found.covers) if cover.length <= most]
     return replace(found, covers=found.covers[: len(fitting)])
@@ -237,11 +247,18 @@ class RunsInHand:
         chains = [chain for chain in own if chain is not None and chain.goals & {*names}]
         if not chains:
             return None
-        chain = min(chains, key=lambda chain: (-len(chain.goals & {*names}), chain.length))
+        return self._told(min(chains, key=lambda chain: (-len(chain.goals & {*names}), chain.length)))
+
+    def _told(self, chain: Chain) -> ChainResult:
         steps = {hit.goal: hit.step for hit in chain.hits}
         verdicts = tuple(Verdict(name, COVERED, steps[name]) for name in self._problem.names if name in steps)
         bounds = Bounds(0, chain.length, "nothing was asked yet")
         return ChainResult(chain, verdicts, bounds, None, NOTHING, self._options)
+
+    def chain_of(self, run: Run) -> ChainResult | None:
+        """The chain of ``run``, with nothing said of shorter ones; None where it may not end."""
+        chain = self._judge.chain(run)
+        return None if chain is None else self._told(chain)
 
     def _chain(self, name: str) -> Chain | None:
         """The chain of the run for the goal ``name``, as far as it may go; None where it may not end."""

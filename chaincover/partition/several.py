@@ -5,8 +5,10 @@ as many of these as the search finds. So there is an answer early. Then the numb
 Goals that no run covers together are a conflict, and goals that share a chain must not contain a conflict: the minimal
 number of classes without a conflict inside (Algorithm 7, ``chaincover.partition.conflicts``) is a lower bound on the
 number of chains. While it is below the number of chains found, one chain for each class is tried; a class for which
-that fails is a new conflict. Where the states are enumerated, a minimal set cover by the sets of goals that one run
-covers gives the number exactly. At last the chains are shortened by other distributions of the goals.
+that fails is a new conflict. At last the chains are shortened by other distributions of the goals.
+
+Where the states are enumerated, a minimal set cover by the sets of goals that one run covers gives the number exactly,
+before all that. The chains of least total length are one shortest run with resets (``chaincover.reductions.resets``).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from bmc.system.transition import Run
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.limits import Limits
 from chaincover.options import Options
+from chaincover.partition.best import EXACT, ONE, RESETS, SHARED, Best, covered_by, narrowed, total
 from chaincover.partition.conflicts import (
     Conflict,
     classes_without,
@@ -31,10 +34,18 @@ from chaincover.partition.conflicts import (
     pairs_apart,
 )
 from chaincover.partition.coverable_sets import Exhaustion
-from chaincover.partition.set_cover import Distribution, RunsInHand, minimal_set_cover, sets_of_goals, share_of
+from chaincover.partition.set_cover import (
+    SHARE,
+    Distribution,
+    RunsInHand,
+    minimal_set_cover,
+    sets_of_goals,
+    share_of,
+)
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import distinct
+from chaincover.reductions.resets import parts, placed_apart, with_resets
 from chaincover.requirements import Deciding, for_chains
 from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Requirements, Silent
 from chaincover.verdicts import own_test
@@ -48,10 +59,6 @@ ONE_SHARE = 0.4
 """Part of time and effort for the one chain that is tried first; the rest is for several."""
 
 MEMORY_LIMIT = "memory limit"
-
-SHARED = "shortest order over all chains, with resets between them"
-EXACT = "search over all reachable states with the goals covered"
-ONE = "bound of the one chain"
 
 
 @dataclass(frozen=True)
@@ -98,11 +105,6 @@ class Listener(Protocol):
         """There are better chains; ``result`` makes the answer so far."""
 
 
-def total(results: Sequence[ChainResult]) -> int:
-    """Steps of all chains together."""
-    return sum(r.chain.length for r in results if r.chain is not None)
-
-
 def generate_several(
     problem: Problem, options: Options | None = None, listener: Listener | None = None
 ) -> SeveralChains:
@@ -121,37 +123,6 @@ def generate_several(
     return replace(found, results=results, requirements=decided, stopped_by=found.stopped_by or decided.stopped_by)
 
 
-@dataclass(frozen=True)
-class _Best:
-    """The best chains so far, with what is proved of their length and number, as in ``SeveralChains``."""
-
-    results: tuple[ChainResult, ...] = ()
-    bounds: Bounds = field(default=Bounds(0, None, ONE))
-    number_minimal_within_k: bool = False
-    number_minimal: bool = False
-
-    @property
-    def covered(self) -> frozenset[str]:
-        """The goals that the chains cover."""
-        return frozenset(name for result in self.results for name in _covered(result))
-
-    def has(self, goals: Collection[str]) -> bool:
-        """Whether one of the chains covers all ``goals``."""
-        return any({*goals} <= _covered(result) for result in self.results)
-
-    @property
-    def cost(self) -> tuple[int, int, int]:
-        """The less the better: most goals, then the smallest number of chains, then the fewest steps."""
-        return -len(self.covered), len(self.results), total(self.results)
-
-    def with_more(self, result: ChainResult) -> _Best:
-        """With the chain in ``result`` too, if that covers more goals."""
-        if result.chain is None or _covered(result) <= self.covered:
-            return self
-        results = (*self.results, result)
-        return _Best(results, Bounds(0, total(results), SHARED))
-
-
 class _Several:
     """One search for the minimal number of chains. What is found until a limit stays.
 
@@ -163,7 +134,7 @@ class _Several:
         self._problem, self._options, self._listener = problem, options, listener
         self._limits = Limits(options.time_limit, options.query_limit, options.effort)
         self._same_as = distinct(problem.goals, problem.overlap)[1]
-        self._best = _Best()
+        self._best = Best()
         self._missed: dict[str, Verdict] = {}
         self._impossible: set[str] = set()
         self._conflicts: list[Conflict] = []
@@ -202,28 +173,28 @@ class _Several:
             return
         self._listener.begin()
         self._conflicts = pairs_apart(whole, self._left())
-        self._cover_the_rest()
-        possible = self._left()
-        exact = self._sets_of(possible) if possible else None
-        if exact is None or not exact.complete or not self._by_cover(exact):
-            left = [name for name in possible if name in self._best.covered]
-            self._conflicts = [conflict for conflict in self._conflicts if {*conflict.goals} <= {*left}]
-            self._conflicts = [conflict for conflict in self._conflicts if not self._best.has(conflict.goals)]
-            if not self._conflicts and {*left} == {*self._kinds} and len(left) > 1:
-                self._conflicts.append(conflict_of_class(left, whole))
-            self._by_conflicts(left)
-            self._shorten(whole, left)
+        if self._options.bound is not None or not self._settled_by(self._sets_of(self._left(), measured=False)):
+            self._cover_the_rest()
+            possible = self._left()
+            if not self._settled_by(self._sets_of(possible)):
+                left = [name for name in possible if name in self._best.covered]
+                self._conflicts = [conflict for conflict in self._conflicts if {*conflict.goals} <= {*left}]
+                self._conflicts = [conflict for conflict in self._conflicts if not self._best.has(conflict.goals)]
+                if not self._conflicts and {*left} == {*self._kinds} and len(left) > 1:
+                    self._conflicts.append(conflict_of_class(left, whole))
+                self._by_conflicts(left)
+                self._shorten(whole, left)
         self._bound_each()
 
     def _bound_each(self) -> None:
         """A search of its own for each chain that is left over from a search for other goals, for a bound on it."""
         for place, result in enumerate(self._best.results):
-            own = _covered(result)
+            own = covered_by(result)
             sought = result.certificate is not None and all(verdict.goal in own for verdict in result.verdicts)
             if not result.bounds.minimal and not sought:
                 found, best = self._one(sorted(own), 1 / (1 + len(self._best.results))), self._best
                 results = (*best.results[:place], found, *best.results[place + 1 :])
-                if _covered(found) >= own and total(results) <= total(best.results):
+                if covered_by(found) >= own and total(results) <= total(best.results):
                     self._take(results, replace(best.bounds, length=total(results)))
 
     @property
@@ -250,23 +221,32 @@ class _Several:
             self._listener(f"partition: {len(self._best.results)} chain(s), {len(missing)} goal(s) left")
             found = self._in_hand.best(missing) if self._limits.used_up else None
             for names in (missing, missing[:1]):
-                if found is None or not _covered(found):
+                if found is None or not covered_by(found):
                     found = self._one(names, 1 / (2 + len(missing)))
                     self._give_up(found, found.uncoverable)
-                    found = found if _covered(found) else self._in_hand.best(missing) or found
+                    found = found if covered_by(found) else self._in_hand.best(missing) or found
             assert found is not None
-            if _covered(found):
+            if covered_by(found):
                 self._take((*self._best.results, found))
             else:
                 self._give_up(found, missing[:1])
 
-    def _sets_of(self, names: Collection[str]) -> Exhaustion | None:
-        """The sets of the goals ``names`` that one run covers; None where they are not found within the limits."""
+    def _sets_of(self, names: Collection[str], measured: bool = True) -> Exhaustion | None:
+        """The sets of the goals ``names`` that one run covers; None where they are not found within the limits.
+
+        Where they need not be ``measured``, only as the components of the states tell them.
+        """
+        if not names:
+            return None
         try:
-            return sets_of_goals(self._problem.of(names), self._options, self._limits)
+            return sets_of_goals(self._problem.of(names), self._options, self._limits, 0, measured)
         except LimitReached as error:
             self._limited = self._limited or error.limit
             return None
+
+    def _settled_by(self, exact: Exhaustion | None) -> bool:
+        """Whether the sets ``exact`` settle number and total length of the chains."""
+        return exact is not None and exact.complete and bool(exact.covers) and self._by_cover(exact)
 
     def _by_cover(self, exact: Exhaustion) -> bool:
         """The minimal number of chains, of least total length, by all sets of goals that one run covers.
@@ -283,14 +263,43 @@ class _Several:
         conflicts = list(conflicts_of(exact.covers, goals, how, at_all, self._problem.final is None))
         self._conflicts = [*conflicts, *more_conflicts(goals, exact.covers, conflicts, (len(chosen), how, at_all))]
         self._listener(f"partition: {len(chosen)} chain(s), no fewer will do")
-        lower = sum(cover.length for cover in chosen)
-        if not {*goals} <= self._best.covered or self._best.cost[1:] != (len(chosen), lower):
+        lower, basis = sum(cover.length for cover in chosen), EXACT
+        if not exact.measured:
+            lower, basis = self._in_one_run(goals, len(chosen)), RESETS
+        found = len(self._best.results) == len(chosen) and {*goals} <= self._best.covered
+        if not found or (exact.measured and self._best.cost[2] != lower):
             self._offer(self._all_of([[name for name in goals if name in cover.goals] for cover in chosen]))
         if len(self._best.results) != len(chosen) or not {*goals} <= self._best.covered:
             return False
-        self._take(self._best.results, Bounds(lower, total(self._best.results), EXACT))
+        self._take(self._best.results, Bounds(lower, total(self._best.results), basis))
         self._prove(at_all)
-        return True
+        return exact.measured or self._best.bounds.minimal
+
+    def _in_one_run(self, goals: Sequence[str], chains: int) -> int:
+        """A lower bound on the total length of so many ``chains`` through ``goals``, by the search for one run with
+        resets; chains that it finds are offered."""
+        self._listener(f"partition: one run with {counted(chains - 1, 'reset')}")
+        pairs = {frozenset(conflict.goals) for conflict in self._conflicts if len(conflict.goals) == 2}
+        joined = with_resets(self._problem.of(goals), chains, placed_apart(goals, pairs, chains))
+        own = replace(share_of(self._options, self._limits, SHARE), bound=None)
+        found = generate(joined, own, _Growing(self._listener, self._with_parts))
+        self._limits.spend(found.answered.effort)
+        self._offer(self._parts_of(found))
+        if found.stopped_by and found.stopped_by not in (TIME_LIMIT, MEMORY_LIMIT):
+            raise KeyboardInterrupt(found.stopped_by)
+        self._limited = self._limited or found.stopped_by
+        return max(0, found.bounds.lower - (chains - 1))
+
+    def _parts_of(self, found: ChainResult) -> tuple[ChainResult, ...]:
+        """The chains between the resets of ``found``."""
+        runs = () if found.chain is None else parts(self._problem.system, found.chain.run)
+        return tuple(result for run in runs if (result := self._in_hand.chain_of(run)) is not None)
+
+    def _with_parts(self, found: ChainResult) -> SeveralChains:
+        """What is known now, while a run with resets is sought that is ``found`` so far."""
+        offered = Best(self._parts_of(found))
+        better = offered.covered >= self._best.covered and offered.cost < self._best.cost
+        return self._answer(replace(offered, bounds=Bounds(0, total(offered.results), RESETS)) if better else None)
 
     def _coverable(self, exact: Exhaustion, how: str) -> list[str]:
         """The goals that one run covers; those that none covers get their verdict, if ``how`` says how it is proved.
@@ -326,7 +335,7 @@ class _Several:
             self._listener(f"partition: are {len(classes)} chains enough?")
             results = self._all_of(classes)
             self._offer(results)
-            failed = [pair for pair in zip(classes, results, strict=True) if not _covered(pair[1]) >= {*pair[0]}]
+            failed = [pair for pair in zip(classes, results, strict=True) if not covered_by(pair[1]) >= {*pair[0]}]
             fresh = [conflict_of_class(names, result) for names, result in failed if len(names) > 1]
             if len(fresh) < len(failed):  # one goal, which a chain covers: its share of the limits was too small
                 return
@@ -353,7 +362,7 @@ class _Several:
                 return
             classes = shared.classes(order.path)
             last = tuple(self._all_of([_with_implied(names, left, whole.represented) for names in classes]))
-            if not self._offer(last) and not {*left} <= {name for result in last for name in _covered(result)}:
+            if not self._offer(last) and not {*left} <= {name for result in last for name in covered_by(result)}:
                 return
 
     def _all_of(self, classes: Sequence[Sequence[str]]) -> list[ChainResult]:
@@ -396,7 +405,7 @@ class _Several:
         They are better if they cover every goal that the best chains cover, and either more goals, or the same by fewer
         chains, or the same by as many chains with fewer steps in all. Results without a chain do not count.
         """
-        offered = _Best(tuple(result for result in results if result.chain is not None))
+        offered = Best(tuple(result for result in results if result.chain is not None))
         if not offered.covered >= self._best.covered or offered.cost >= self._best.cost:
             return False
         self._take(offered.results)
@@ -407,7 +416,7 @@ class _Several:
 
         Without ``bounds`` those on as many chains through the same goals remain.
         """
-        fresh = _Best(results)
+        fresh = Best(results)
         same = fresh.cost[:2] == self._best.cost[:2] and fresh.covered == self._best.covered
         if bounds is None:
             bounds = Bounds(self._best.bounds.lower if same else 0, total(results), SHARED)
@@ -421,7 +430,7 @@ class _Several:
         self._best = replace(self._best, number_minimal_within_k=True, number_minimal=whatever_k)
         self._listener.improved(self._answer)
 
-    def _answer(self, best: _Best | None = None) -> SeveralChains:
+    def _answer(self, best: Best | None = None) -> SeveralChains:
         """What is known now, with the chains of ``best`` in place of the best ones where it is given."""
         best = best or self._best
         verdicts = tuple(self._verdict(name, best) for name in self._problem.names)
@@ -430,7 +439,7 @@ class _Several:
         settled = minimal and best.bounds.minimal
         used_up = (self._limits.used_up or self._in_hand.used_up) and not settled
         tests = {name: run for name, run in self._in_hand.runs.items() if name not in best.covered}
-        results = tuple(_narrowed(result, verdicts) for result in best.results)
+        results = tuple(narrowed(result, verdicts) for result in best.results)
         if len(results) == 1:
             results = (replace(results[0], used_up=used_up),)
         return SeveralChains(
@@ -445,7 +454,7 @@ class _Several:
             tests,
         )
 
-    def _verdict(self, name: str, best: _Best) -> Verdict:
+    def _verdict(self, name: str, best: Best) -> Verdict:
         for number, result in enumerate(best.results, 1):
             for own in result.verdicts:
                 if own.goal == name and own.status == COVERED:
@@ -482,26 +491,7 @@ def _with_implied(names: Sequence[str], goals: Sequence[str], represented: Mappi
     return [name for name in goals if represented.get(name, name) in names]
 
 
-def _narrowed(result: ChainResult, verdicts: Sequence[Verdict]) -> ChainResult:
-    """``result`` as one of several: it tells only of the goals that its chain covers.
-
-    One that was made for all goals, and is the only one, tells of all of them what ``verdicts`` do.
-    """
-    own = {verdict.goal: verdict for verdict in result.verdicts if verdict.goal in _covered(result)}
-    covered = {verdict.goal for verdict in verdicts if verdict.status == COVERED}
-    if {*own} == covered and len(result.verdicts) == len(verdicts):
-        return replace(result, verdicts=tuple(own.get(verdict.goal, verdict) for verdict in verdicts))
-    certificate = result.certificate
-    if certificate is not None:
-        certificate = replace(certificate, unreachable=(), no_way_to_end=(), conflicts=())
-    return replace(result, verdicts=tuple(own.values()), certificate=certificate, no_chain="", tests={})
-
-
 def generate_packed(task: bytes) -> ChainResult:
     """``generate`` for a worker: problem and options as ``pack`` packs them."""
     problem, options = unpack(task)
     return generate(problem, options, Silent())
-
-
-def _covered(result: ChainResult) -> frozenset[str]:
-    return frozenset() if result.chain is None else result.chain.goals

@@ -52,7 +52,7 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
         say(constraints, f"constraint {rule.told}")
     constraints.cut(MOST_CONSTRAINTS, "-v tells all")
     _show_slow(head, analysis)
-    _show_end(rest, controller)
+    _show_end(rest, controller, analysis)
     _show_undefined_behaviour(rest, analysis)
     _show_notes(rest, controller, analysis)
     _show_comparison(rest, controller, analysis)
@@ -78,6 +78,8 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
 def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
     """What is wrong, the gravest first, each with what can be done."""
     facts, no_step = analysis.facts, analysis.facts.dead_end
+    if _ends_harmlessly(controller, analysis):
+        no_step = None
     found = []
     if analysis.interrupted:
         ended = ended_by(analysis.interrupted)
@@ -124,6 +126,16 @@ def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
     for goal in analysis.undecided:
         found.append((f"undecided: whether the antecedent of {goal.name} can hold", "allow more --effort"))
     return found
+
+
+def _ends_harmlessly(controller: Controller, analysis: Analysis) -> bool:
+    """Whether runs end by assumptions alone, and each goal that was written can be covered before."""
+    ended = analysis.facts.dead_end
+    if ended is None or ended.undefined or not controller.goals or analysis.final_unsatisfiable or analysis.undecided:
+        return False
+    kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
+    written = [goal for goal in controller.goals if not goal.generated]
+    return not _never(controller, analysis, generated=False) and not any(kinds[g.name] == UNKNOWN for g in written)
 
 
 def _never(controller: Controller, analysis: Analysis, generated: bool) -> list[Goal]:
@@ -173,11 +185,14 @@ def _show_goals(out: Console, controller: Controller, analysis: Analysis) -> Non
     out.show(part.cut(MOST_WRONG // 2, "-v tells all criteria"))
 
 
-def _show_end(out: Console, controller: Controller) -> None:
-    """Where a chain may end."""
+def _show_end(out: Console, controller: Controller, analysis: Analysis) -> None:
+    """Where a chain may end, and where runs end, if no goal is lost by that."""
     ends = "anywhere" if controller.system.hold == 1 else "with any held step"
     part = out.part()
     say(part, f"final: {controller.final_text or f'(none: a chain may end {ends})'}")
+    ended = analysis.facts.dead_end
+    if ended is not None and _ends_harmlessly(controller, analysis):
+        say(part, f"runs end, and no goal is lost by it: {ended.message}")
     out.show(part.cut(4, "-v tells all"))
 
 
@@ -289,7 +304,9 @@ def _show_variables(out: Console, controller: Controller) -> None:
 def _sure_undefined_behaviour(analysis: Analysis) -> list[tuple[str, str]]:
     """The undefined behaviour that some run comes to, with what can be done."""
     places = sorted((p for p in analysis.undefined_behaviour if p.steps is not None), key=lambda p: p.steps or 0)
-    advice = "guard it in the code, or, if the environment never leads there, constrain the inputs"
+    advice = (
+        "if the environment never leads there, give ranges, constraints or an assumption; else guard it in the code"
+    )
     texts = _of_places(places, MOST_PLACES)
     return [(text, advice if text is texts[-1] else "") for text in texts]
 

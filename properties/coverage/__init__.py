@@ -14,8 +14,8 @@ from dataclasses import replace
 from pysmt.fnode import FNode
 
 from bmc.c.controller.model import CModel
-from bmc.c.controller.ranges import is_boolean
-from bmc.c.execute.variables import CVariable, suggestion
+from bmc.c.controller.ranges import Quantity, is_boolean
+from bmc.c.execute.variables import suggestion
 from bmc.c.source.types import IntType
 from bmc.errors import InputRefused, Location
 from bmc.records import dataclass
@@ -107,7 +107,7 @@ def _goals(model: CModel, written: CoverageCriterion, use: Use) -> list[Goal]:
     return known[kind].goals(model, replace(use, kind=kind, inside=inside))
 
 
-def declared_values(model: CModel, variable: CVariable) -> str | tuple[str, ...] | dict[int, str] | None:
+def declared_values(model: CModel, variable: Quantity) -> str | tuple[str, ...] | dict[int, str] | None:
     """The values that a variable is declared to have: as the project lists them, or each with what it is called.
 
     None where neither the project nor the type tells.

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 from pysmt.fnode import FNode
 
 from bmc.c.controller.model import CModel
-from bmc.c.controller.ranges import FloatReader, read_number, read_ranges
+from bmc.c.controller.ranges import FloatReader, Quantity, read_number, read_ranges
 from bmc.c.execute.variables import CVariable, find_variable
-from bmc.c.source.types import FloatType
+from bmc.c.source.types import Arithmetic, FloatType
 from bmc.errors import InputRefused
 from bmc.floats import compare
 from bmc.floats.format import is_nan
 from bmc.formulas.terms import both, constant, equals
+from bmc.formulas.unroll import at
+from bmc.records import dataclass
 from properties.coverage import Criterion, Use, declared_values
 from properties.goal import Goal, goal_length
 
@@ -35,10 +37,10 @@ def states(model: CModel, use: Use) -> list[Goal]:
     found = _of_modes(model, use, lambda modes: modes.states())
     if found is not None:
         return found
-    variable, name, values = _observed(model, use)
+    seen = _observed(model, use)
     return [
-        _goal(model, f"states({name})", label, _has(model, variable, value, 0), f"{name} == {label}")
-        for value, label in values.items()
+        _goal(model, f"states({seen.name})", label, seen.has(value, 0), f"{seen.name} == {label}")
+        for value, label in seen.values.items()
     ]
 
 
@@ -47,23 +49,22 @@ def transitions(model: CModel, use: Use) -> list[Goal]:
     found = _of_modes(model, use, lambda modes: modes.transitions())
     if found is not None:
         return found
-    variable, name, values = _observed(model, use)
-    goals = []
-    for (before, first), (after, second) in itertools.permutations(values.items(), 2):
-        condition = both(_has(model, variable, before, 0), _has(model, variable, after, 1))
-        text = f"{name} == {first} && X({name} == {second})"
-        goals.append(_goal(model, f"transitions({name})", f"{first}->{second}", condition, text))
+    seen, goals = _observed(model, use), []
+    for (before, first), (after, second) in itertools.permutations(seen.values.items(), 2):
+        condition = both(seen.has(before, 0), seen.has(after, 1))
+        text = f"{seen.name} == {first} && X({seen.name} == {second})"
+        goals.append(_goal(model, f"transitions({seen.name})", f"{first}->{second}", condition, text))
     return goals
 
 
 def pairs(model: CModel, use: Use) -> list[Goal]:
     """One goal for each two transitions that follow each other."""
     texts = expressions(use.inside)
-    if texts is None and "," in use.inside:
+    if texts is None and len(_between_commas(use.inside)) > 1:
         raise _several(model, use) or InputRefused(
             f"pairs({use.inside}) lists values", use.where, "they are found out: write pairs(x)"
         )
-    return _made(model, use, texts or [use.inside]).pairs()
+    return _made(model, use, texts or [_bare(use.inside)]).pairs()
 
 
 CRITERIA = {
@@ -78,10 +79,10 @@ def _of_modes(model: CModel, use: Use, goals: Callable[[Modes], list[Goal]]) -> 
     if texts is not None:
         return goals(_made(model, use, texts))
     with suppress(InputRefused):
-        name, comma, _ = (part.strip() for part in use.inside.partition(","))
+        name, comma, _ = (part.strip() for part in _bare(use.inside).partition(","))
         full = find_variable(name, model.names, use.where)
         variable = next(v for v in model.variables if v.name == full)
-        if comma or declared_values(model, variable) is not None or isinstance(variable.ctype, FloatType):
+        if comma or declared_values(model, variable) is not None:
             return None
         return goals(_made(model, use, [use.spelled.setdefault(full, "".join(name.split()))]))
     return None
@@ -96,14 +97,24 @@ def _made(model: CModel, use: Use, texts: Sequence[str]) -> Modes:
 def expressions(inside: str) -> list[str] | None:
     """The expressions of ``(a, b)``, or the one expression that ``inside`` is.
 
-    None for the name of a variable, or where values are listed behind it.
+    None for the name of a variable, in parentheses or not, or where values are listed behind it.
     """
-    texts = _between_commas(inside)
-    if len(texts) > 1 or re.fullmatch(r"[\w.*:\s]+(\[\s*\w+\s*\]|->|[\w.\s])*", inside.strip()):
-        return None
-    text = inside.strip()
-    within = _between_commas(text[1:-1]) if text.startswith("(") and _closed_by_last(text) else []
-    return within if len(within) > 1 else [text]
+    texts = _between_commas(_bare(inside))
+    if len(texts) > 1:
+        return texts if _bare(inside) != inside.strip() else None
+    return None if _NAME.fullmatch(texts[0].strip()) else texts
+
+
+_NAME = re.compile(r"(?!.*[\w\])]\s*\*)[\w.*:\s]+(\[\s*\w+\s*\]|->|[\w.\s])*", re.S)
+"""The name of a variable, of which a star may only stand at the front: else it multiplies."""
+
+
+def _bare(text: str) -> str:
+    """``text`` without the parentheses around all of it."""
+    text = text.strip()
+    while text.startswith("(") and _closed_by_last(text):
+        text = text[1:-1].strip()
+    return text
 
 
 def _between_commas(text: str) -> list[str]:
@@ -139,15 +150,39 @@ def _several(model: CModel, use: Use) -> InputRefused | None:
     return None
 
 
-def _observed(model: CModel, use: Use) -> tuple[CVariable, str, dict[int, str]]:
-    """The variable of a use, what it is called, and its values with what each is called."""
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    """What a use is about: its ``name``, its values with what each is called, and that it ``has`` one at a step."""
+
+    name: str
+    values: dict[int, str]
+    has: Callable[[int, int], FNode]
+
+
+def _observed(model: CModel, use: Use) -> _Observed:
+    """The variable of a use, or the expression behind which values are listed."""
+    first, *rest = _between_commas(use.inside)
+    listed, text = ",".join(rest).strip(), _bare(first)
+    if rest and not _NAME.fullmatch(text):
+        return _expression(model, use, first, listed)
     if (several := _several(model, use)) is not None:
         raise several
-    name, _, listed = (part.strip() for part in use.inside.partition(","))
-    full = find_variable(name, model.names, use.where)
+    full = find_variable(text, model.names, use.where)
     variable = next(v for v in model.variables if v.name == full)
-    name = use.spelled.setdefault(full, "".join(name.split()))
-    return variable, name, _Values(model, variable, use).read(listed)
+    name = use.spelled.setdefault(full, "".join(text.split()))
+    values = _Values(model, variable, use).read(listed)
+    return _Observed(name, values, lambda value, step: _has(model, variable, value, step))
+
+
+def _expression(model: CModel, use: Use, text: str, listed: str) -> _Observed:
+    """A C expression with its values ``listed``. InputRefused where several stand in parentheses."""
+    if len(_between_commas(_bare(text))) > 1:
+        message = f"{use.kind}({use.inside}) lists values of several expressions"
+        raise InputRefused(message, use.where, f"they are found out: write {use.kind}({text.strip()})")
+    modes = _made(model, use, [text])
+    (part,) = modes.parts
+    values = _Values(model, _Quantity(modes.name, part.ctype), use).read(listed)
+    return _Observed(modes.name, values, lambda value, step: at(part.has(value), step))
 
 
 def _goal(model: CModel, criterion: str, which: str, antecedent: FNode, text: str) -> Goal:
@@ -167,10 +202,18 @@ def _has(model: CModel, variable: CVariable, value: int, step: int) -> FNode:
     return both(content.defined, equals(content.term, meant))
 
 
+@dataclass(frozen=True, slots=True)
+class _Quantity:
+    """The name and the type of an expression."""
+
+    name: str
+    ctype: Arithmetic
+
+
 class _Values:
     """Which values of a variable count: as the criterion lists them, as the project does, or by the type."""
 
-    def __init__(self, model: CModel, variable: CVariable, use: Use) -> None:
+    def __init__(self, model: CModel, variable: Quantity, use: Use) -> None:
         self.model = model
         self.variable = variable
         self.where = use.where

@@ -26,7 +26,15 @@ def tables(file: Path) -> dict[str, Any]:
 
 
 def test_the_suites_of_the_documentation_are_there() -> None:
-    assert {suite.stem for suite in SUITES} == {"families", "models", "orderings", "paper", "paper-originals", "real"}
+    assert {suite.stem for suite in SUITES} == {
+        "families",
+        "models",
+        "orderings",
+        "paper",
+        "paper-originals",
+        "paper-quick",
+        "real",
+    }
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.stem)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, Or
@@ -103,8 +104,20 @@ class ProjectRanges:
         return conjunction([*pairs, some] if exactly else pairs)
 
 
+class Quantity(Protocol):
+    """What has values: a variable, or an expression."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def ctype(self) -> Arithmetic:
+        """Its type."""
+
+
 def read_ranges(
-    model: CModel, variable: CVariable, values: str | tuple[str, ...], where: Location
+    model: CModel, variable: Quantity, values: str | tuple[str, ...], where: Location
 ) -> tuple[tuple[int, int], ...]:
     """Values as rising inclusive ranges: of the text ``low..high``, of one value, or of several C constants.
 

@@ -212,7 +212,7 @@ def test_a_folder_has_one_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_pinned_figures_that_differ_end_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With ChainCover itself, for which alone figures are pinned."""
-    row = '[[row]]\nname = "Latch"\nproject = "m/chaincover.toml"\nchains = 1\nlength = 6\nlower = {}\nK = 1\n'
+    row = '[[row]]\nname = "Latch"\nproject = "m/chaincover.toml"\nchains = 1\nlength = 6\nlower = {}\n'
     suite = '[[models]]\nprojects = "m"\nrows = "rows.toml"\n[[configurations]]\nname = "c"\ntool = "chaincover"\n'
     write_files(tmp_path, {"s.toml": suite, "rows.toml": row.format(6)})
     shutil.copytree(MODELS / "latch", tmp_path / "m")

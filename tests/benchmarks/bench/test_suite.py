@@ -8,6 +8,7 @@ import pytest
 from command_line import write_files
 
 from benchmarks.bench import tools
+from benchmarks.bench.plan import plan
 from benchmarks.bench.suite import read_suite
 from bmc.errors import InputRefused
 
@@ -80,6 +81,14 @@ def test_lists_multiply(tmp_path: Path) -> None:
         for seed in (1, 2)
     ]
     assert orders[-1].settings == {"ordering": "tsp", "several": False, "K": 3}
+
+
+def test_a_configuration_may_have_seconds_of_its_own(tmp_path: Path) -> None:
+    own = GOOD.replace('name = "default"\n', 'name = "default"\nseconds = 40\n')
+    write_files(tmp_path, {**FILES, "s.toml": own, "b/m.c": ""})
+    runs = plan(read_suite(str(tmp_path / "s.toml")))
+    assert {(run.configuration.name.split()[0], run.task.seconds) for run in runs} == {("default", 40), ("orders", 1.5)}
+    assert not any("seconds" in run.configuration.settings for run in runs)
 
 
 def test_models_of_one_name_are_told_apart(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def test_a_counter_that_makes_the_states_many_is_told_with_what_it_is_compared_w
     lines = told(tmp_path, COUNTS, "cover(mode == 2 && out == 77)", given="--effort 0.005")
     slow = next(number for number, line in enumerate(lines) if line.startswith("slow: s->Timer"))
     assert lines[slow] == "slow: s->Timer may count to 65,535 and is compared with 300 at most"
+    assert lines[slow + 1].startswith("  next: give inputs smaller ranges, state an assumption that keeps it small")
     assert lines[slow + 1].endswith("count only while s->Timer <= 300")
     assert slow < next(number for number, line in enumerate(lines) if line.startswith("init "))
 
@@ -119,6 +120,27 @@ def test_a_timer_is_told_with_its_limit_in_every_form(tmp_path: Path, body: str)
     (line,) = told_of_timer(tmp_path, body)
     stop = ", but for the stop of its own" if body in STOPPED else ""
     assert line == f"slow: s->Timer may count to 65,535 and is compared with 300 at most{stop}"
+
+
+BOUNDED = [
+    "if (i->b) { if (++s->Timer >= 25) s->Timer = 0; }",
+    "if (s->mode == 1) { s->Timer++; if (s->mode == 1 && s->Timer >= 25) s->Timer = 0; } else s->Timer = 0;"
+    " s->mode = i->b;",
+    "if (s->mode > 0 && s->Timer == 25) s->Timer = 0; else if (s->mode > 0) s->Timer++; s->mode = i->b && s->mode < 2;",
+]
+"""Counters that start anew, the second where the same condition is looked at twice."""
+
+
+@pytest.mark.parametrize("body", BOUNDED)
+def test_a_counter_that_starts_anew_is_not_said_to_count_on(tmp_path: Path, body: str) -> None:
+    assert not told_of_timer(tmp_path, body)
+
+
+def test_a_counter_has_the_values_that_are_proved(tmp_path: Path) -> None:
+    """Beyond 2000 it only counts in a mode that there is not."""
+    body = "if (s->Timer < 2000 || s->mode == 7) s->Timer++; s->mode = i->b != 0; if (s->Timer == 300) s->mode = 2;"
+    (line,) = told_of_timer(tmp_path, body)
+    assert line.startswith("slow: s->Timer may count to 2,000")
 
 
 @pytest.mark.parametrize(("body", "why"), NO_TIMERS)

@@ -161,3 +161,19 @@ def test_check_tells_the_dead_end_as_data(tmp_path: Path) -> None:
     told = chaincover("check", place, "--compare", "0", "--engine", "sat", "--json")
     assert told.json["dead_end"]["steps"] == 2
     assert told.json["dead_end"]["unset"] == ["s->x"]
+
+
+@pytest.mark.parametrize("steps", [5, 2])
+def test_runs_that_end_by_an_assumption_are_no_problem_unless_a_goal_is_lost(tmp_path: Path, steps: int) -> None:
+    """``far`` takes three steps."""
+    place = folder(tmp_path, f"__CPROVER_assume(s->n < {steps}); s->n++;", "cover(s->n == 3)")
+    lines = chaincover("check", place, "--compare", "0").out.splitlines()
+    message = f"no run has more than {steps} steps: then every allowed input breaks an assumption"
+    (place_of,) = [number for number, line in enumerate(lines) if message in line]
+    if steps > 3:
+        assert lines[0].endswith("nothing wrong found")
+        assert lines[place_of].startswith("runs end, and no goal is lost by it: ")
+        assert any(line.startswith("final: ") for line in lines[:place_of])
+    else:
+        assert place_of == 1
+        assert lines[2] == "  next: look at the ranges, constraints and assumptions"

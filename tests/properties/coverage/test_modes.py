@@ -138,3 +138,64 @@ def test_what_is_proposed_can_be_asked_for(kind: str, tmp_path: Path) -> None:
 
 def test_modes_of_inputs_are_those_that_they_may_have(tmp_path: Path) -> None:
     assert len(names(loaded(tmp_path, "states((n, a, b))"))) == 12
+
+
+OUTPUT = """
+typedef struct { int cs; double f; } O; typedef struct { int n; } M;
+void init(M *s) { s->n = 0; }
+void tick(int go, O *o, M *s) { if (go) s->n = (s->n + 1) % 3; %s o->cs = s->n * 10; o->f = s->n / 2.0; }
+"""
+OF_OUTPUT = (
+    '[functions]\ninit = ["init"]\nstep = "tick"\n[interface]\ninput = ["go"]\noutput = ["o->*"]\nstate = ["s->*"]'
+)
+
+
+def of_output(folder: Path, criterion: str, guard: str = "") -> set[str]:
+    """The goals of ``criterion`` where init leaves the outputs open, and the step writes them (under a ``guard``)."""
+    toml = f'name = "c"\n[sources]\nfiles = ["c.c"]\n{OF_OUTPUT}\n[ranges]\ngo = [0, 1]'
+    write_files(folder, {"c.c": OUTPUT.replace("%s", guard), "chaincover.toml": toml})
+    return names(load_request(Request(str(folder), cover=(criterion,))))
+
+
+@pytest.mark.parametrize("guard", ["", "if (go)"])
+@pytest.mark.parametrize("text", ["cs", "(cs)", "o->cs", " ( (o->cs) )", "o->cs + 0"])
+def test_an_output_that_init_leaves_open_has_the_values_that_steps_give_it(
+    text: str, guard: str, tmp_path: Path
+) -> None:
+    assert of_output(tmp_path, f"states({text})", guard) == {"0", "10", "20"}
+    assert of_output(tmp_path, f"transitions({text})", guard) == {"0->10", "10->20", "20->0"}
+    assert of_output(tmp_path, f"pairs({text})", guard) == {"0->10->20", "10->20->0", "20->0->10"}
+
+
+def test_several_outputs_that_init_leaves_open(tmp_path: Path) -> None:
+    assert of_output(tmp_path, "transitions((n, cs))") == {"(0,0)->(1,10)", "(1,10)->(2,20)", "(2,20)->(0,0)"}
+    assert of_output(tmp_path, "states((cs, f))") == {"(0,0.0)", "(10,0.5)", "(20,1.0)"}
+
+
+@pytest.mark.parametrize("text", ["f", "(f)", "f * 1.0"])
+def test_the_values_of_a_float_are_found_out(text: str, tmp_path: Path) -> None:
+    assert of_output(tmp_path, f"states({text})") == {"0.0", "0.5", "1.0"}
+    assert of_output(tmp_path, f"transitions({text})") == {"0.0->0.5", "0.5->1.0", "1.0->0.0"}
+
+
+def test_values_are_listed_behind_an_expression(tmp_path: Path) -> None:
+    assert of_output(tmp_path, "transitions(s->n * 100 + cs, {0, 110, 7})") == {
+        "0->110",
+        "0->7",
+        "110->0",
+        "110->7",
+        "7->0",
+        "7->110",
+    }
+    assert of_output(tmp_path, "states((cs), 9..11)") == {"9", "10", "11"}
+    assert of_output(tmp_path, "states(f * 2.0, {0.0, 1.0})") == {"0.0", "1.0"}
+
+
+def test_ranges_of_the_project_count_where_states_are_too_many(tmp_path: Path) -> None:
+    """All values are possible as far as intervals tell, and the states are too many."""
+    code = program("s->m = (int)((s->m * 69069u + 5u + (unsigned)i->a) & 0xffffffu);")
+    with pytest.raises(InputRefused) as refused:
+        loaded(tmp_path, "states((m, n))", code)
+    assert "give [ranges]" in refused.value.hint
+    found = loaded(tmp_path, "states((m, n))", code, TOML + '\nm = "0..4"')
+    assert names(found) == {f"({m},0)" for m in range(5)}

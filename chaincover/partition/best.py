@@ -1,0 +1,71 @@
+"""The best chains so far in a search for several, and what one of them tells."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import field, replace
+
+from bmc.records import dataclass
+from chaincover.chain import COVERED, Bounds, Verdict
+from chaincover.result import ChainResult
+
+SHARED = "shortest order over all chains, with resets between them"
+EXACT = "search over all reachable states with the goals covered"
+RESETS = "shortest run through all goals with resets in it"
+ONE = "bound of the one chain"
+
+
+def total(results: Sequence[ChainResult]) -> int:
+    """Steps of all chains together."""
+    return sum(r.chain.length for r in results if r.chain is not None)
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best chains so far, with what is proved of their length and number, as in ``SeveralChains``."""
+
+    results: tuple[ChainResult, ...] = ()
+    bounds: Bounds = field(default=Bounds(0, None, ONE))
+    number_minimal_within_k: bool = False
+    number_minimal: bool = False
+
+    @property
+    def covered(self) -> frozenset[str]:
+        """The goals that the chains cover."""
+        return frozenset(name for result in self.results for name in covered_by(result))
+
+    def has(self, goals: Collection[str]) -> bool:
+        """Whether one of the chains covers all ``goals``."""
+        return any({*goals} <= covered_by(result) for result in self.results)
+
+    @property
+    def cost(self) -> tuple[int, int, int]:
+        """The less the better: most goals, then the smallest number of chains, then the fewest steps."""
+        return -len(self.covered), len(self.results), total(self.results)
+
+    def with_more(self, result: ChainResult) -> Best:
+        """With the chain in ``result`` too, if that covers more goals."""
+        if result.chain is None or covered_by(result) <= self.covered:
+            return self
+        results = (*self.results, result)
+        return Best(results, Bounds(0, total(results), SHARED))
+
+
+def narrowed(result: ChainResult, verdicts: Sequence[Verdict]) -> ChainResult:
+    """``result`` as one of several: it tells only of the goals that its chain covers.
+
+    One that was made for all goals, and is the only one, tells of all of them what ``verdicts`` do.
+    """
+    own = {verdict.goal: verdict for verdict in result.verdicts if verdict.goal in covered_by(result)}
+    covered = {verdict.goal for verdict in verdicts if verdict.status == COVERED}
+    if {*own} == covered and len(result.verdicts) == len(verdicts):
+        return replace(result, verdicts=tuple(own.get(verdict.goal, verdict) for verdict in verdicts))
+    certificate = result.certificate
+    if certificate is not None:
+        certificate = replace(certificate, unreachable=(), no_way_to_end=(), conflicts=())
+    return replace(result, verdicts=tuple(own.values()), certificate=certificate, no_chain="", tests={})
+
+
+def covered_by(result: ChainResult) -> frozenset[str]:
+    """The goals that the chain of ``result`` covers."""
+    return frozenset() if result.chain is None else result.chain.goals
