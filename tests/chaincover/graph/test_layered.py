@@ -70,12 +70,14 @@ def test_distances_are_those_of_the_enumerated_states(seed: int, overlap: str, h
 @pytest.mark.parametrize("dense", [0, 30])
 @pytest.mark.parametrize("seed", range(6))
 def test_compiled_searches_answer_as_those_in_arrays(seed: int, dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same graph, run and units of work, whether states have places in tables of bits or are numbered."""
+    """The same graph and run, whether states have places in tables of bits or are numbered; arrays count more work."""
     monkeypatch.setattr(layers, "DENSE_BITS", dense)
     case = drawn_case(41 * seed + dense, hold=1 + seed % 2)
     compiled = answers(case, "allow")
     monkeypatch.setenv("CHAINCOVER_NO_NATIVE", "1")
-    assert compiled == answers(case, "allow")
+    in_arrays = answers(case, "allow")
+    assert compiled[:2] == in_arrays[:2]
+    assert compiled[2] < in_arrays[2]
 
 
 def ring(bits: int) -> Case:
