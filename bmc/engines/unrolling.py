@@ -202,6 +202,7 @@ class UnrollingSession(Backend[Step, Literal]):
         self._system = system
         self._encoded = Encoded() if encoded is None else encoded
         self._groups: dict[Group, Literal] = {}
+        self._asked: list[Group] = []
         self._starts: dict[FNode, None] = {}
         self._sources: set[FNode] = set()
         self._read: tuple[tuple[int, int], list[FNode]] = ((0, 0), [])
@@ -269,7 +270,12 @@ class UnrollingSession(Backend[Step, Literal]):
                     return Answer(Status.UNSAT)
                 self._know(groups)
                 one = self._tied_any([self._groups[group] for group in groups])
-                status, _ = self._answer([one], len(self._encoded.valid), effort)
+                self._asked += groups
+                try:
+                    status, _ = self._answer([one], len(self._encoded.valid), effort)
+                finally:
+                    for group in groups:
+                        self._asked.remove(group)
             except OutOfTime:
                 return Answer(Status.UNKNOWN)
             if len(groups) > 1:
@@ -287,7 +293,7 @@ class UnrollingSession(Backend[Step, Literal]):
 
     def _know(self, groups: Sequence[Group]) -> None:
         """There are literals for ``groups`` and no others."""
-        asked = set(groups)
+        asked = {*groups, *self._asked}
         for group in [known for known in self._groups if known not in asked]:
             self._drop(self._groups.pop(group))
         fresh = {group: self._known(group) for group in groups if group not in self._groups}

@@ -36,7 +36,7 @@ PORTION = 0.05
 """Units of work that are done before the limits are asked."""
 
 FIRST_PART, PART, FAR_PART = 1 / 8, 1 / 2, 7 / 8
-"""Parts of the effort left that a search may take in one turn: for the reachable states, and, once they are known, for
+"""Parts of the effort foreseen that a search may take in one turn: for the reachable states, and, once they are known, for
 all distances, or a way to a goal; and the same where a goal is ``FAR``. How much that is at most is known before."""
 
 FAR = 500
@@ -140,9 +140,9 @@ class LayeredGoals:
         return simulator.run(simulator.initial(), [inputs[choice] for choice in choices])
 
     def _extend(self, states: int, part: float) -> None:
-        """Take the turn for trying ``states`` at once, if it takes no more than a ``part`` of the effort left."""
+        """Take the turn for trying ``states`` at once, if it takes no more than a ``part`` of the effort foreseen."""
         units = self._units(states)
-        if units <= part * self._limits.unspent:
+        if units <= part * self._limits.foreseen:
             self._limits.extend(units)
 
     def _units(self, states: int) -> float:

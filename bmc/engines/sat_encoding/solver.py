@@ -80,6 +80,7 @@ class SatSolver:
             if end is not None and time.monotonic() >= end:
                 return None
             left = None if left is None else left - spent
+            self._cost().rest()
         return None
 
     def _counted(self) -> int:
