@@ -156,6 +156,11 @@ class Deciding(Generic[T]):
             each for stage in pipeline.STAGES for each in (*([own[stage.name]] if stage.name in own else []), stage)
         )
 
+    @property
+    def spent(self) -> float:
+        """Units of work spent so far."""
+        return self._limits.spent
+
     def _beside(self, part: float, board: Board) -> None:
         before = self._told.rulings
         self.begin(part, board.say)

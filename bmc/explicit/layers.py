@@ -228,6 +228,7 @@ class VectorLayers:
     def __init__(self, made: LayeredSystem, memory: int) -> None:
         self._steps, self._memory = _Steps(made), memory
         self.work, self.states, self.bytes = 0.0, 0, 0
+        self.work_each = self._steps.work_of(self._steps.together) / self._steps.together
         self._seen: Column = np.zeros(0, bool)
         self._ends: dict[int, Column] = {}
         self._together = [set[int]() for _ in made.watched]
@@ -242,10 +243,6 @@ class VectorLayers:
 
     def from_state(self, key: Key, sought: int) -> None:
         self._begin(self._steps.number(key), _Search([], {sought}))
-
-    @property
-    def work_each(self) -> float:
-        return self._steps.work_of(self._steps.together) / self._steps.together
 
     def go(self, work: float) -> bool:
         now, due = self._now, self.work + work
@@ -406,8 +403,8 @@ class _Steps:
         return {n: np.broadcast_to(column, (len(numbers),)) for n, column in zip(self.on_state, found, strict=True)}
 
     def of(self, numbers: Column) -> tuple[Column, Column, list[Column], dict[int, Column]]:
-        """For up to ``together`` states: each step's row of ``numbers``, its input, the words of the next packed state; where conditions on steps are
-        met."""
+        """For up to ``together`` states: each step's row of ``numbers``, its input, the words of the next packed state;
+        where conditions on steps are met."""
         made, parts = self.made, []
         down = {name: column[:, None] for name, column in self._columns(numbers).items()}
         for first in range(0, made.tried, BLOCK):

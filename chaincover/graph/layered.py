@@ -36,8 +36,9 @@ PORTION = 0.05
 """Units of work that are done before the limits are asked."""
 
 FIRST_PART, PART, FAR_PART = 1 / 8, 1 / 2, 7 / 8
-"""Parts of the effort foreseen that a search may take in one turn: for the reachable states, and, once they are known, for
-all distances, or a way to a goal; and the same where a goal is ``FAR``. How much that is at most is known before."""
+"""Parts of the effort foreseen that a search may take in one turn: for the reachable states, and, once they are known,
+for all distances, or a way to a goal; and the same where a goal is ``FAR``. How much that is at most is known before.
+"""
 
 FAR = 500
 """A goal that is more steps away than this is far: with so many, questions to a solver take gigabytes."""
