@@ -30,7 +30,7 @@ from chaincover.certificate import Certificate, EdgeFact, formula_text
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
 from chaincover.graph.enumerated import ENUMERATING, enumerate_states, enumerate_within, enumeration_of, exact_graph
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import UNITS, Limits, analysed
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import SubPath
@@ -422,6 +422,7 @@ class _Search:
         """The board, for goals that differ, of what they depend on; with the states where these are few."""
         options, limits = self._options, self._limits
         sliced, states = in_turn(self._whole, (distinct_goals, sliced_problem)), None
+        limits.spend(analysed(self._whole.system))
         if options.engine == ENUMERATING:
             ahead = Limits(limits.seconds, None, FIRST / UNITS)
             states = enumerate_within(enumeration_of(sliced.problem), ahead)

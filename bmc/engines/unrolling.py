@@ -17,7 +17,18 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.engines.guessing import GuessingSession, Sampling
-from bmc.engines.protocol import Alternative, Answer, Cost, Deadline, Group, OutOfTime, Placed, Session, Status
+from bmc.engines.protocol import (
+    ASKED,
+    Alternative,
+    Answer,
+    Cost,
+    Deadline,
+    Group,
+    OutOfTime,
+    Placed,
+    Session,
+    Status,
+)
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.unroll import at, at_each, framed, shift, unframed
 from bmc.records import dataclass
@@ -237,6 +248,7 @@ class UnrollingSession(Backend[Step, Literal]):
                 self._deadline.left()
                 self._widen(formulas)
                 self._lengthen(steps)
+                self._engine.cost.work += len(formulas) * ASKED
                 literals = [self._literal(f) for f in formulas]
                 validity = self._encoded.valid[steps - 1 : steps] if steps else []
                 status, core = self._answer([*literals, *validity], steps, effort)

@@ -21,7 +21,8 @@ from bmc.explicit.layers_in_c import layers
 from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
-from chaincover.limits import UNITS, Limits
+from chaincover.graph.enumerated import STATES_PER_UNIT
+from chaincover.limits import UNITS, Limits, analysed
 from chaincover.problem import Problem
 from chaincover.result import LayersNeed
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
@@ -65,7 +66,7 @@ class LayeredGoals:
         made = self._made = LayeredSystem(
             problem.system, [*watched, *(Watched(formula, False) for formula in problem.end_formulas(0))]
         )
-        limits.spend(made.size / COMPILED_PER_UNIT)
+        limits.spend(made.size / COMPILED_PER_UNIT + analysed(made.system) + made.preparing / STATES_PER_UNIT)
         self._search = layers(made, memory)
 
     def graph(self, tell: Callable[[LayersNeed | None], None] = lambda need: None) -> ReachGraph:

@@ -23,7 +23,7 @@ from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, e
 from chaincover.certificate import formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
 from chaincover.graph.enumerated import ENUMERATING, advance, enumeration_of
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import UNITS, Limits, analysed
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, in_turn
@@ -118,6 +118,7 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
     What is spent on that counts in ``limits``.
     """
     part = sliced_problem(problem)
+    limits.spend(analysed(problem.system))
     engine: Engine
     if options.engine == ENUMERATING:
         enumeration = enumeration_of(part.problem)
