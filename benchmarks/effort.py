@@ -219,7 +219,10 @@ def made(folder: Path, lines: int, inputs: int) -> Path:
 def searched(folder: Path, cover: Sequence[str], effort: str, engine: str) -> Measured | str:
     """The measurement in a process of its own; why there is none."""
     text = json.dumps([str(folder), list(cover), None if effort == "none" else float(effort), engine])
-    done = run([sys.executable, "-m", "benchmarks.effort", "--one", text])
+    most = TIME_LIMIT if effort == "none" else TIMES * MOST * float(effort) + MOST
+    done = run([sys.executable, "-m", "benchmarks.effort", "--one", text], most)
+    if done.code < 0:
+        return f"not over after {most:.0f} s of the processor"
     if done.code:
         return done.output.strip().rpartition("\n")[2] or f"it ended with exit code {done.code}"
     found = json.loads(done.output.strip().rpartition("\n")[2])
