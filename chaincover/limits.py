@@ -11,14 +11,9 @@ from bmc.errors import LimitReached
 
 if TYPE_CHECKING:
     from bmc.engines.protocol import Cost
-    from bmc.system.transition import TransitionSystem
 
 UNITS = 60
 """Units of work in one unit of ``--effort``. A unit takes about a second on a usual machine."""
-
-NODES_PER_UNIT = 3_000
-"""Nodes of the formulas of a step for which a slice of it, or the values of its variables, take about a unit
-of work. With twice as many, what is done before the first stage has half as much of the effort."""
 
 QUESTION = 5
 """Units of work that one question may take, for each unit of effort: one hard question must not starve the others."""
@@ -26,13 +21,6 @@ QUESTION = 5
 
 MEMORY = 128 << 20
 """Bytes that the nodes of one search may take for each unit of effort; for less than one as for one."""
-
-
-def analysed(system: TransitionSystem) -> float:
-    """Units of work that a slice of ``system`` takes, and as many that finding the values of its variables takes."""
-    from bmc.explicit.vectors import node_count  # numpy: most who import this one count nothing
-
-    return node_count([system.input_constraint, system.defined, *(var.next for var in system.state)]) / NODES_PER_UNIT
 
 
 _end_of_run = inf

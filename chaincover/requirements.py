@@ -28,9 +28,16 @@ from bmc.system.transition import Run, TransitionSystem, symbols_of
 from chaincover import pipeline
 from chaincover.certificate import Certificate, EdgeFact, formula_text
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
-from chaincover.graph.enumerated import ENUMERATING, enumerate_states, enumerate_within, enumeration_of, exact_graph
+from chaincover.graph.enumerated import (
+    ENUMERATING,
+    analysed,
+    enumerate_states,
+    enumerate_within,
+    enumeration_of,
+    exact_graph,
+)
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import UNITS, Limits, analysed
+from chaincover.limits import UNITS, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import SubPath

@@ -21,8 +21,8 @@ from bmc.explicit.layers_in_c import layers
 from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
-from chaincover.graph.enumerated import STATES_PER_UNIT
-from chaincover.limits import UNITS, Limits, analysed
+from chaincover.graph.enumerated import STATES_PER_UNIT, analysed
+from chaincover.limits import UNITS, Limits
 from chaincover.problem import Problem
 from chaincover.result import LayersNeed
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph

@@ -26,9 +26,8 @@ from chaincover.certificate import Acceleration
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.graph.accelerated import MOST_EVENTS, Arc, JumpGraph, Jumps, scope_of, seen_by
 from chaincover.graph.counter_groups import Moves
-from chaincover.graph.enumerated import ENUMERATING, STATES_PER_UNIT
+from chaincover.graph.enumerated import ENUMERATING, STATES_PER_UNIT, analysed
 from chaincover.known import Board, Reason
-from chaincover.limits import analysed
 from chaincover.minimality.induction import with_value_facts
 from chaincover.orderings.bound import ACCELERATED
 from chaincover.problem import Problem

@@ -10,8 +10,8 @@ from bmc.invariants.candidates import self_found, value_facts
 from bmc.invariants.induction import Prover, never
 from bmc.system.transition import Condition
 from chaincover.chain import UNREACHABLE
+from chaincover.graph.enumerated import analysed
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import analysed
 from chaincover.problem import Problem
 from chaincover.stages import unless_far, wait_for
 from chaincover.weights import INIT

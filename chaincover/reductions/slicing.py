@@ -22,8 +22,8 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
-from chaincover.graph.enumerated import ENUMERATING, advance, enumeration_of
-from chaincover.limits import UNITS, Limits, analysed
+from chaincover.graph.enumerated import ENUMERATING, advance, analysed, enumeration_of
+from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, in_turn

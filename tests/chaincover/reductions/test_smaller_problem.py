@@ -9,8 +9,8 @@ from command_line import MODELS, chaincover
 
 from bmc.errors import StepTooLarge
 from chaincover.graph import enumerated
-from chaincover.graph.enumerated import STATES_PORTION
-from chaincover.limits import NODES_PER_UNIT, Limits, analysed
+from chaincover.graph.enumerated import NODES_PER_UNIT, STATES_PORTION, analysed
+from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.partition.set_cover import sets_of_goals
 from chaincover.pipeline import generate
@@ -104,7 +104,7 @@ def test_a_slice_counts_by_the_nodes_of_the_step() -> None:
     spent = []
     for nodes in (NODES_PER_UNIT, 2 * NODES_PER_UNIT):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("chaincover.limits.NODES_PER_UNIT", nodes / 2)
+            patch.setattr(enumerated, "NODES_PER_UNIT", nodes / 2)
             counted = analysed(problem.system)
             limits = Limits(effort=1.0)
             smaller_problem(problem, Options(), limits)
