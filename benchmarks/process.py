@@ -6,8 +6,10 @@ import os
 import resource
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +44,21 @@ def run(command: Sequence[str], limit: float | None = None, variables: Mapping[s
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, process.returncode, out.read())
+
+
+def processor_seconds() -> float:
+    """Seconds of the processor that this process has taken so far, with its children and theirs, living or not."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    ticks = sum(_living(os.getpid()))
+    return own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _living(parent: int) -> Iterator[int]:
+    """The clock ticks of each living process below ``parent``; none where the system does not tell."""
+    with suppress(OSError):
+        for task in Path(f"/proc/{parent}/task").iterdir():
+            for child in (task / "children").read_text(encoding="ascii").split():
+                fields = Path(f"/proc/{child}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+                yield sum(map(int, fields[11:15]))
+                yield from _living(int(child))

@@ -73,7 +73,7 @@ class Limits:
         """Count the work of ``spending`` too, from its beginning."""
         if not any(known is spending for known in self._watched):
             self._watched.append(spending)
-            spending.cost.left = lambda: self.unspent
+            spending.cost.left, spending.cost.pause = lambda: self.foreseen, self.rest
 
     def spend(self, units: float) -> None:
         """Count ``units`` of work."""
@@ -95,6 +95,13 @@ class Limits:
     def unspent(self) -> float:
         """Units of work left, infinite without a limit."""
         return inf if self.effort is None else max(0.0, self.effort * UNITS - self.spent)
+
+    @property
+    def foreseen(self) -> float:
+        """Units of work that may be planned with: those left; without a limit as many as were spent so far, and at
+        first what is left of an effort of 1. So what takes more than that does not begin before all else has had as
+        much."""
+        return max(UNITS - self.spent, self.spent) if self.effort is None else self.unspent
 
     @property
     def over(self) -> bool:
@@ -120,6 +127,12 @@ class Limits:
         if self._of is not None:  # a turn within a turn ends with it
             units = min(units, self._of._turn - self._of.spent)
         self._turn, self._pause = min(self.spent + units, most), pause
+
+    def rest(self) -> None:
+        """Pause a stage in the middle of a question that goes on for longer than one with an effort of 1 may take
+        beyond the turn."""
+        if self._pause is not None and self.spent >= self._turn + QUESTION:
+            self._pause()
 
     def extend(self, units: float) -> None:
         """Let the turn under way last for ``units`` more of work, if it would end before."""

@@ -28,7 +28,14 @@ from bmc.system.transition import Run, TransitionSystem, symbols_of
 from chaincover import pipeline
 from chaincover.certificate import Certificate, EdgeFact, formula_text
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
-from chaincover.graph.enumerated import ENUMERATING, enumerate_states, enumerate_within, enumeration_of, exact_graph
+from chaincover.graph.enumerated import (
+    ENUMERATING,
+    analysed,
+    enumerate_states,
+    enumerate_within,
+    enumeration_of,
+    exact_graph,
+)
 from chaincover.known import Board, Known, Reason
 from chaincover.limits import UNITS, Limits
 from chaincover.minimality.claims import result_of
@@ -155,6 +162,11 @@ class Deciding(Generic[T]):
         return tuple(
             each for stage in pipeline.STAGES for each in (*([own[stage.name]] if stage.name in own else []), stage)
         )
+
+    @property
+    def spent(self) -> float:
+        """Units of work spent so far."""
+        return self._limits.spent
 
     def _beside(self, part: float, board: Board) -> None:
         before = self._told.rulings
@@ -417,6 +429,7 @@ class _Search:
         """The board, for goals that differ, of what they depend on; with the states where these are few."""
         options, limits = self._options, self._limits
         sliced, states = in_turn(self._whole, (distinct_goals, sliced_problem)), None
+        limits.spend(analysed(self._whole.system))
         if options.engine == ENUMERATING:
             ahead = Limits(limits.seconds, None, FIRST / UNITS)
             states = enumerate_within(enumeration_of(sliced.problem), ahead)

@@ -23,7 +23,7 @@ typedef struct {
 """
 
 
-def program(lines: int, seed: int = 0) -> str:
+def program(lines: int, seed: int = 0, inputs: int = INPUTS) -> str:
     """A controller of about ``lines`` source lines (at least 60), with ``units(lines)`` units.
 
     Each unit goes from mode 0 over 1 and 2 to 3 and back, a step at a time; inputs and other units' outputs are the
@@ -31,10 +31,10 @@ def program(lines: int, seed: int = 0) -> str:
     """
     rng = random.Random(seed)
     count = units(lines)
-    text = [*HEAD.splitlines(), "typedef struct {", *(f"  boolean_T in{i};" for i in range(INPUTS)), "} input_T;"]
+    text = [*HEAD.splitlines(), "typedef struct {", *(f"  boolean_T in{i};" for i in range(inputs)), "} input_T;"]
     text += ["input_T units_U;", *(f"unit_T u{i};" for i in range(count)), ""]
     for number in range(count):
-        text += _unit(rng, number, count)
+        text += _unit(rng, number, count, inputs)
     text += ["void units_init(void)", "{", *(f"  u{i}.mode = 0U;" for i in range(count)), "}", ""]
     text += ["void units_step(void)", "{", *(f"  unit{i}();" for i in range(count)), "}", ""]
     return "\n".join(text)
@@ -45,12 +45,12 @@ def units(lines: int) -> int:
     return max(2, round((lines - 26) / LINES))
 
 
-def _unit(rng: random.Random, number: int, count: int) -> Iterator[str]:
+def _unit(rng: random.Random, number: int, count: int, inputs: int) -> Iterator[str]:
     def other() -> str:
         return f"u{rng.choice([n for n in range(count) if n != number])}.on"
 
     def entry() -> str:
-        return f"units_U.in{rng.randrange(INPUTS)}"
+        return f"units_U.in{rng.randrange(inputs)}"
 
     own = f"u{number}"
     yield from (f"static void unit{number}(void)", "{", f"  switch ({own}.mode) {{")

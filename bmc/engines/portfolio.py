@@ -198,6 +198,7 @@ class PortfolioSession:
                     self._engine.leading = self._turns.index(turn)
                     return answer
                 left = None if left is None else left - units
+                self._engine.cost.rest()
                 rest = None if end is None else end - time.monotonic()
                 if (rest is not None and rest <= 0) or (left is not None and left <= 0):
                     return answer

@@ -157,7 +157,10 @@ WORK = 1_000_000_000
 QUESTION, PROPAGATION, CONFLICT = 70_000, 120, 9_000
 """``sat``: a question put to the solver, and what that counts itself."""
 CLAUSE, GATE = 1_700, 75_000
-"""``sat``: a clause placed at a step, and a gate of a step that is translated and preprocessed once."""
+"""``sat``: a clause placed at a step, and a gate of a step or of a formula that is translated and preprocessed once."""
+ASKED = 10_000
+"""``sat`` and ``z3``: a formula of a question, found among those known. With twice as much, questions of thousands of
+formulas, as those for canonical inputs, are half as many."""
 RESOURCE = 230
 """``z3``: what its resource count counts."""
 LOOK = 250_000
@@ -172,7 +175,8 @@ class Cost:
 
     ``solving`` is the solver's time for them, ``sessions`` all time that sessions took, encoding included, both in
     seconds. ``preparing``, part of ``sessions``, is what the solver's library took to simplify clauses and take them
-    in, where the engine can tell. ``left`` tells how many units of effort the whole run has left.
+    in, where the engine can tell. ``left`` tells how many units of effort the whole run has left. ``pause`` is called
+    after each portion of a question: others may work then, for the seconds ``away``.
     """
 
     queries: int = 0
@@ -181,6 +185,8 @@ class Cost:
     sessions: float = 0.0
     preparing: float = 0.0
     left: Callable[[], float] = field(default=lambda: inf, compare=False)
+    pause: Callable[[], None] = field(default=lambda: None, compare=False)
+    away: float = field(default=0.0, compare=False)
 
     @property
     def effort(self) -> float:
@@ -217,11 +223,17 @@ class Cost:
         """Counts the time within, in a session, as the library's."""
         return self._timed("preparing")
 
+    def rest(self) -> None:
+        """Between two portions of a question: others may have their turn."""
+        begun = self.now()
+        self.pause()
+        self.away += self.now() - begun
+
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
-        """Adds the time within to the attribute ``what``."""
-        begun = self.now()
+        """Adds the time within to the attribute ``what``, but for that in which others worked."""
+        begun = self.now() - self.away
         try:
             yield
         finally:
-            setattr(self, what, getattr(self, what) + self.now() - begun)
+            setattr(self, what, getattr(self, what) + self.now() - self.away - begun)

@@ -17,7 +17,18 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.engines.guessing import GuessingSession, Sampling
-from bmc.engines.protocol import Alternative, Answer, Cost, Deadline, Group, OutOfTime, Placed, Session, Status
+from bmc.engines.protocol import (
+    ASKED,
+    Alternative,
+    Answer,
+    Cost,
+    Deadline,
+    Group,
+    OutOfTime,
+    Placed,
+    Session,
+    Status,
+)
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.unroll import at, at_each, framed, shift, unframed
 from bmc.records import dataclass
@@ -202,6 +213,7 @@ class UnrollingSession(Backend[Step, Literal]):
         self._system = system
         self._encoded = Encoded() if encoded is None else encoded
         self._groups: dict[Group, Literal] = {}
+        self._asked: list[Group] = []
         self._starts: dict[FNode, None] = {}
         self._sources: set[FNode] = set()
         self._read: tuple[tuple[int, int], list[FNode]] = ((0, 0), [])
@@ -236,6 +248,7 @@ class UnrollingSession(Backend[Step, Literal]):
                 self._deadline.left()
                 self._widen(formulas)
                 self._lengthen(steps)
+                self._engine.cost.work += len(formulas) * ASKED
                 literals = [self._literal(f) for f in formulas]
                 validity = self._encoded.valid[steps - 1 : steps] if steps else []
                 status, core = self._answer([*literals, *validity], steps, effort)
@@ -269,7 +282,12 @@ class UnrollingSession(Backend[Step, Literal]):
                     return Answer(Status.UNSAT)
                 self._know(groups)
                 one = self._tied_any([self._groups[group] for group in groups])
-                status, _ = self._answer([one], len(self._encoded.valid), effort)
+                self._asked += groups
+                try:
+                    status, _ = self._answer([one], len(self._encoded.valid), effort)
+                finally:
+                    for group in groups:
+                        self._asked.remove(group)
             except OutOfTime:
                 return Answer(Status.UNKNOWN)
             if len(groups) > 1:
@@ -287,7 +305,7 @@ class UnrollingSession(Backend[Step, Literal]):
 
     def _know(self, groups: Sequence[Group]) -> None:
         """There are literals for ``groups`` and no others."""
-        asked = set(groups)
+        asked = {*groups, *self._asked}
         for group in [known for known in self._groups if known not in asked]:
             self._drop(self._groups.pop(group))
         fresh = {group: self._known(group) for group in groups if group not in self._groups}

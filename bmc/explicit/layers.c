@@ -13,7 +13,7 @@
 typedef uint32_t place;
 typedef struct { u64 bit[WORDS]; } Set;
 
-static u64 limit, taken, evaluations, room, reached, queue_room, queue_size, *seen, *ends[GOALS + 1];
+static u64 limit, taken, tried, room, reached, queue_room, queue_size, *seen, *ends[GOALS + 1];
 static u64 *layer_from, layers, layer_room, next_place, stop_place;
 static place *queue;
 static Set missing, together[GOALS + 1];
@@ -164,7 +164,7 @@ static void expand(u64 p) {
     }
     if (failed) return;
   }
-  evaluations += INPUTS;
+  tried++;
 }
 
 static char line[LIMIT_LINE];
@@ -209,33 +209,45 @@ static int lies(KEY key, int goal, KEY *after, int *input) {
   return 0;
 }
 /* The inputs of the run to the first goal `goal`: of all states and inputs the least come first, from its end on. */
+static struct { int goal, own, found; int32_t depth, length; u64 at, stop; KEY target, best, end; } trail;
+static int32_t *trail_inputs;
+static u64 trail_room;
 static void way(int goal) {
-  int32_t depth = first[goal];
-  u64 from = layer_from[depth], to = depth + 1 < (int32_t)layers ? layer_from[depth + 1] : stop_place, i;
-  KEY best = 0, end = 0;
-  int found = 0, own = -1;
-  for (i = from; i < to; i++) {
-    KEY key = key_of(queue[i]), after;
-    int input;
-    if ((!found || key < best) && lies(key, goal, &after, &input)) { found = 1; best = key; end = after; own = input; }
+  memset(&trail, 0, sizeof trail);
+  trail.goal = goal;
+  trail.depth = first[goal];
+  trail.at = layer_from[trail.depth];
+  trail.stop = trail.depth + 1 < (int32_t)layers ? layer_from[trail.depth + 1] : stop_place;
+  if ((u64)trail.depth >= trail_room) {
+    trail_inputs = more(trail_inputs, trail_room * sizeof(int32_t), 2 * (trail.depth + (u64)1) * sizeof(int32_t));
+    if (!failed) trail_room = 2 * (trail.depth + (u64)1);
   }
-  show(end);
-  if (own >= 0) printf(" %d", own);
-  while (depth--) {
-    KEY target = best;
-    to = from;
-    from = layer_from[depth];
-    found = 0;
-    for (i = from; i < to; i++) {
-      KEY key = key_of(queue[i]), after;
+}
+/* Tries up to so many states of the layers before the goal once more. Whether the run is complete. */
+static int follow(u64 states) {
+  while (1) {
+    for (; trail.at < trail.stop; trail.at++, tried++) {
+      KEY key = key_of(queue[trail.at]), after;
       Here here;
       Set set;
-      if (found && key >= best) continue;
+      int input;
+      if (!states--) return 0;
+      if (trail.found && key >= trail.best) continue;
+      if (trail.goal >= 0) {
+        if (lies(key, trail.goal, &after, &input)) { trail.found = 1; trail.best = key; trail.end = after; trail.own = input; }
+        continue;
+      }
       unpack(key, &here);
-      for (int input = 0; input < INPUTS; input++)
-        if (step(&here, input, &after, set.bit) && after == target) { found = 1; best = key; own = input; break; }
+      for (input = 0; input < INPUTS; input++)
+        if (step(&here, input, &after, set.bit) && after == trail.target) { trail.found = 1; trail.best = key; trail.own = input; break; }
     }
-    printf(" %d", own);
+    if (trail.own >= 0) trail_inputs[trail.length++] = trail.own;
+    if (!trail.depth) return 1;
+    trail.target = trail.best;
+    trail.goal = -1;
+    trail.found = 0;
+    trail.stop = layer_from[trail.depth--];
+    trail.at = layer_from[trail.depth];
   }
 }
 static void from(const char *what) {
@@ -271,13 +283,19 @@ int main(void) {
     else if (!strcmp(what, "limit")) { limit = word(); printf("ok"); }
     else if (!strcmp(what, "go")) {
       int over = go(word());
-      printf("%s %llu %llu %llu", failed == 2 ? "wrong" : failed ? "memory" : over ? "over" : "more", (unsigned long long)evaluations,
+      printf("%s %llu %llu %llu", failed == 2 ? "wrong" : failed ? "memory" : over ? "over" : "more", (unsigned long long)tried,
              (unsigned long long)queue_size, (unsigned long long)taken);
     } else if (!strcmp(what, "first")) {
       for (int i = 0; i < GOALS; i++) printf("%d ", first[i]);
     } else if (!strcmp(what, "together")) {
       for (int i = 0; i < GOALS; i++) for (int k = 0; k < WORDS; k++) printf("%llx ", (unsigned long long)together[i].bit[k]);
-    } else if (!strcmp(what, "way")) way((int)word());
+    } else if (!strcmp(what, "way")) { way((int)word()); printf(failed ? "memory" : "ok"); }
+    else if (!strcmp(what, "follow")) { /* how many states; without an answer there is more to do */
+      int over = follow(word());
+      printf("%llu ", (unsigned long long)tried);
+      if (over) show(trail.end);
+      for (int32_t i = 0; over && i < trail.length; i++) printf(" %d", trail_inputs[i]);
+    }
     else { from(what); printf("ok"); }
     printf("\n");
     fflush(stdout);

@@ -2,13 +2,13 @@
 
 A state is packed into as few bits as the values of its variables need. A search keeps the set of states that it has
 met, and these in the order of their layers, but no step: each is made again when it is needed, by C code generated from
-the transition system (``bmc.explicit.layers_in_c``), or, without a compiler, in arrays. Both give the same answers for
-the same units of work.
+the transition system (``bmc.explicit.layers_in_c``), or, without a compiler or where a state is too wide for C, in
+arrays. Both give the same answers; each counts the work that it takes itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from math import prod
 from typing import Any, Protocol
@@ -22,7 +22,7 @@ from bmc.explicit.input_classes import TooManyValues, plainest
 from bmc.explicit.rows import Layout, Numbering, distinct
 from bmc.explicit.scope import Inputs, Scope
 from bmc.explicit.steps import BLOCK
-from bmc.explicit.vectors import Column, Program, node_count, word
+from bmc.explicit.vectors import OVERHEAD, VALUE, Column, Program, node_count, word
 from bmc.formulas.unroll import unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
@@ -34,8 +34,12 @@ Key = int
 DENSE_BITS, DENSE_SIZE = 30, 1 << 35
 """States of up to so many bits have places in tables of bits, of so many in all; others are numbered."""
 
-LOOKED_UP = 800
-"""Operations that could be done while the number of a state is looked up."""
+OPERATION, LOOKED_UP = 1 / 20, 800
+"""Compiled: nominal nanoseconds for an operation; operations that could be done while the number of a state is looked
+up. With twice as many, turns in layers are half as long."""
+
+NUMBERED = 180
+"""In arrays: operations on columns that take as long as numbering the states of a column, and keeping them."""
 
 
 class NotInLayers(Exception):
@@ -120,9 +124,9 @@ class LayeredSystem:
         return self.bits <= DENSE_BITS and (len(self.watched) + 3) << self.bits <= DENSE_SIZE
 
     @property
-    def work_each(self) -> int:
-        """Operations for one input in one state."""
-        return self.size + (0 if self.dense else LOOKED_UP)
+    def work_each(self) -> float:
+        """Nominal nanoseconds for trying all inputs in one state, compiled."""
+        return self.tried * (self.size + (0 if self.dense else LOOKED_UP)) * OPERATION
 
     def bytes_for(self, states: int) -> int:
         """About how much a search takes that meets so many: their order, bits for all or for each goal, and keys."""
@@ -181,11 +185,12 @@ def _fields(system: TransitionSystem) -> tuple[_Field, ...]:
 class Layers(Protocol):
     """A breadth-first search that can be begun again elsewhere. A state lies in the layer of its distance.
 
-    ``evaluations`` counts the pairs of a state and an input that were tried; ``states`` those that this search has met;
-    ``bytes`` the memory that is taken.
+    ``work`` is what all has taken so far, in nominal nanoseconds; ``work_each`` what a state takes in which all inputs
+    are tried, at least. ``states`` counts those that this search has met; ``bytes`` is the memory that is taken.
     """
 
-    evaluations: int
+    work: float
+    work_each: float
     states: int
     bytes: int
 
@@ -198,8 +203,9 @@ class Layers(Protocol):
     def from_state(self, key: Key, sought: int) -> None:
         """Begin at one state, until the condition ``sought`` is met."""
 
-    def go(self, states: int) -> bool:
-        """Try all inputs in up to so many more states. Whether the search is over. OutOfMemory may be raised."""
+    def go(self, work: float) -> bool:
+        """Go on for about so much more work, by a state at least. Whether the search is over. OutOfMemory may be
+        raised."""
 
     def first(self) -> list[int]:
         """For each condition the least distance at which it is met, -1 where it is not."""
@@ -207,10 +213,10 @@ class Layers(Protocol):
     def together(self) -> list[set[int]]:
         """For each condition on steps those that are met in the same state or step, itself included."""
 
-    def way(self, condition: int) -> tuple[Key, list[int]]:
+    def way(self, condition: int, portion: float) -> Iterator[tuple[Key, list[int]] | None]:
         """A shortest run that meets a condition, by the numbers of its inputs, with a condition's own step; its end.
 
-        The states of the layers before it are tried once more."""
+        The states of the layers before it are tried once more: None is yielded after each ``portion`` of that work."""
 
     def close(self) -> None:
         """Give back what it has taken."""
@@ -221,7 +227,8 @@ class VectorLayers:
 
     def __init__(self, made: LayeredSystem, memory: int) -> None:
         self._steps, self._memory = _Steps(made), memory
-        self.evaluations = self.states = self.bytes = 0
+        self.work, self.states, self.bytes = 0.0, 0, 0
+        self.work_each = self._steps.work_of(self._steps.together) / self._steps.together
         self._seen: Column = np.zeros(0, bool)
         self._ends: dict[int, Column] = {}
         self._together = [set[int]() for _ in made.watched]
@@ -237,15 +244,14 @@ class VectorLayers:
     def from_state(self, key: Key, sought: int) -> None:
         self._begin(self._steps.number(key), _Search([], {sought}))
 
-    def go(self, states: int) -> bool:
-        now, tried = self._now, self._steps.made.tried
+    def go(self, work: float) -> bool:
+        now, due = self._now, self.work + work
         while True:
             while now.done < len(now.layers[-1]):
-                if states <= 0:
+                if self.work >= due:
                     return False
-                part = now.layers[-1][now.done : now.done + min(states, max(1, BLOCK // tried))]
+                part = now.layers[-1][now.done : now.done + self._steps.together]
                 self._expand(part)
-                states -= len(part)
                 now.done += len(part)
             if not now.following or (not now.whole and not now.missing):
                 return True
@@ -258,26 +264,33 @@ class VectorLayers:
     def together(self) -> list[set[int]]:
         return self._together
 
-    def way(self, condition: int) -> tuple[Key, list[int]]:
-        steps, depth = self._steps, self._now.first[condition]
-        layer = self._now.layers[depth]
+    def way(self, condition: int, portion: float) -> Iterator[tuple[Key, list[int]] | None]:
+        steps, due = self._steps, self.work + portion
+        layers = self._now.layers[: self._now.first[condition] + 1]
+        target: list[Any] | None = None
+        end, found = 0, list[int]()
         if condition in steps.on_state:
-            best = steps.least(layer[steps.met_in(layer)[condition]])
-            end, found = steps.key(steps.words(best)), list[int]()
-        else:
-            row, choice, after, met = steps.of(layer)
-            kept = np.flatnonzero(met[condition])
-            place = kept[steps.least_step(layer[row[kept]], choice[kept])]
-            best, end = int(layer[row[place]]), steps.key([column[place] for column in after])
-            found = [int(choice[place])]
-        for here in self._now.layers[:depth][::-1]:
-            row, choice, after, _ = steps.of(here)
-            same = [a == t for a, t in zip(after, steps.words(best), strict=True)]
-            kept = np.flatnonzero(np.logical_and.reduce(same))
-            place = kept[steps.least_step(here[row[kept]], choice[kept])]
-            best = int(here[row[place]])
+            last = layers.pop()
+            target = steps.words(steps.least(last[steps.met_in(last)[condition]]))
+            end = steps.key(target)
+        for layer in reversed(layers):
+            parts = []
+            for first in range(0, len(layer), steps.together):
+                here = layer[first : first + steps.together]
+                row, choice, after, met = steps.of(here)
+                same = [] if target is None else [a == t for a, t in zip(after, target, strict=True)]
+                kept = np.flatnonzero(met[condition] if target is None else np.logical_and.reduce(same))
+                parts.append((here[row[kept]], choice[kept], *(column[kept] for column in after)))
+                self.work += steps.work_of(len(here))
+                if self.work >= due:
+                    due = self.work + portion
+                    yield None
+            sources, choice, *after = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+            place = steps.least_step(sources, choice)
+            end = steps.key([column[place] for column in after]) if target is None else end
+            target = steps.words(int(sources[place]))
             found.append(int(choice[place]))
-        return end, found[::-1]
+        yield end, found[::-1]
 
     def close(self) -> None:
         self._now = _Search([], set())
@@ -310,7 +323,7 @@ class VectorLayers:
                 self._remember(condition, numbers[holds])
                 beside = {**on_step, **{other: column[row] for other, column in met.items()}} if holds.any() else {}
                 self._together[condition] |= {other for other, column in beside.items() if (column & holds).any()}
-        self.evaluations += len(part) * steps.made.tried
+        self.work += steps.work_of(len(part))
         self.bytes = steps.numbers.bytes + len(self._seen) * (1 + len(self._ends)) + 8 * self.states
         if self.bytes > self._memory:
             raise OutOfMemory
@@ -349,11 +362,16 @@ class _Steps:
     def __init__(self, made: LayeredSystem) -> None:
         self.made = made
         self.numbers = Numbering(made.layout.width)
+        self.together = max(1, BLOCK // made.tried)
         self.on_state = [number for number, each in enumerate(made.watched) if not each.on_step]
         self._state_program = Program([made.conditions[number] for number in self.on_state])
         self._step_program = Program(
             [made.allowed, *made.nexts, *(made.conditions[number] for number in made.numbers_on_step)]
         )
+
+    def work_of(self, states: int) -> float:
+        """Nominal nanoseconds for trying all inputs in so many states at once."""
+        return (self.made.size + NUMBERED) * (states * self.made.tried + OVERHEAD) * VALUE
 
     def number(self, key: Key) -> Column:
         """The number of a packed state."""
@@ -385,22 +403,19 @@ class _Steps:
         return {n: np.broadcast_to(column, (len(numbers),)) for n, column in zip(self.on_state, found, strict=True)}
 
     def of(self, numbers: Column) -> tuple[Column, Column, list[Column], dict[int, Column]]:
-        """Each step's row of ``numbers``, its input, the words of the next packed state; where conditions on steps are
-        met."""
+        """For up to ``together`` states: each step's row of ``numbers``, its input, the words of the next packed state;
+        where conditions on steps are met."""
         made, parts = self.made, []
-        size = max(1, BLOCK // made.tried)
-        for begin in range(0, len(numbers), size):
-            here = numbers[begin : begin + size]
-            down = {name: column[:, None] for name, column in self._columns(here).items()}
-            for first in range(0, made.tried, BLOCK):
-                last = min(first + BLOCK, made.tried)
-                across = {name: column[None, first:last] for name, column in made.inputs.columns.items()}
-                allowed, *found = self._step_program({**down, **across})
-                shape = (len(here), last - first)
-                where = np.nonzero(np.broadcast_to(allowed, shape))
-                columns = [np.broadcast_to(column, shape)[where] for column in found]
-                nexts, met = columns[: len(made.nexts)], columns[len(made.nexts) :]
-                parts.append((where[0] + begin, where[1] + first, *self._packed(nexts, len(where[0])), *met))
+        down = {name: column[:, None] for name, column in self._columns(numbers).items()}
+        for first in range(0, made.tried, BLOCK):
+            last = min(first + BLOCK, made.tried)
+            across = {name: column[None, first:last] for name, column in made.inputs.columns.items()}
+            allowed, *found = self._step_program({**down, **across})
+            shape = (len(numbers), last - first)
+            where = np.nonzero(np.broadcast_to(allowed, shape))
+            columns = [np.broadcast_to(column, shape)[where] for column in found]
+            nexts, met = columns[: len(made.nexts)], columns[len(made.nexts) :]
+            parts.append((where[0], where[1] + first, *self._packed(nexts, len(where[0])), *met))
         row, choice, *others = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         width = made.layout.width
         return row, choice, others[:width], dict(zip(made.numbers_on_step, others[width:], strict=True))

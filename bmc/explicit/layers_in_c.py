@@ -27,8 +27,8 @@ class CompiledLayers:
     """``Layers`` in generated C code, which runs in a process of its own."""
 
     def __init__(self, made: LayeredSystem, memory: int) -> None:
-        self._made = made
-        self.evaluations = self.states = self.bytes = 0
+        self._made, self.work_each = made, made.work_each
+        self.work, self.states, self.bytes = 0.0, 0, 0
         self._kernel = Kernel(c_text(made))
         self._ask("limit", memory)
 
@@ -41,9 +41,9 @@ class CompiledLayers:
     def from_state(self, key: Key, sought: int) -> None:
         self._ask("state", *self._words(key), sought)
 
-    def go(self, states: int) -> bool:
-        status, *numbers = self._ask("go", states)
-        self.evaluations, self.states, self.bytes = map(int, numbers)
+    def go(self, work: float) -> bool:
+        status, tried, states, size = self._ask("go", self._portion(work))
+        self.work, self.states, self.bytes = int(tried) * self.work_each, int(states), int(size)
         if status == "memory":
             raise OutOfMemory
         if status == "wrong":
@@ -62,9 +62,21 @@ class CompiledLayers:
             found.append({other for other in range(len(self._made.watched)) if every >> other & 1})
         return found
 
-    def way(self, condition: int) -> tuple[Key, list[int]]:
-        high, low, *inputs = self._ask("way", condition)
-        return int(high, 16) << 64 | int(low, 16), [int(each) for each in reversed(inputs)]
+    def way(self, condition: int, portion: float) -> Iterator[tuple[Key, list[int]] | None]:
+        if self._ask("way", condition) == ["memory"]:
+            raise OutOfMemory
+        answer: list[str] = []
+        while not answer:
+            tried, *answer = self._ask("follow", self._portion(portion))
+            self.work = int(tried) * self.work_each
+            if not answer:
+                yield None
+        high, low, *inputs = answer
+        yield int(high, 16) << 64 | int(low, 16), [int(each) for each in reversed(inputs)]
+
+    def _portion(self, work: float) -> int:
+        """How many states are tried with so much work."""
+        return max(1, int(work / self.work_each))
 
     def close(self) -> None:
         self._kernel.close()

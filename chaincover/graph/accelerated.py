@@ -51,6 +51,10 @@ MOST_NODES = 300_000
 MOST_EXITS = 2048
 """Values of a cell from which one step may leave it: where there are more, nothing is gained by jumps."""
 
+PLACED, APART = 10_000, 400_000
+"""Operations on values that could be done while a step takes its place among the nodes, and while the different steps
+of some states are found out. With twice as many, turns that build a graph of jumps are half as long."""
+
 Lag = tuple[int, int]
 """Which slow counter lags behind and is charged by its gap (-1: none), and which others do (as bits)."""
 
@@ -187,17 +191,20 @@ class Jumps:
             for made in steps.of([nodes.states[node] for node in fresh]):
                 if isinstance(made, int):
                     yield made
-                elif made.mover < 0:
+                    continue
+                exits = 0
+                if made.mover < 0:
                     nodes.step(fresh[made.row], made)
                 else:
-                    nodes.moving(fresh[made.row], made, self._kept)
+                    exits = nodes.moving(fresh[made.row], made, self._kept)
+                yield PLACED * (1 + exits)
         inputs = steps.tried
         rest = [var for var in self._problem.system.inputs if var.name not in inputs.columns]
         spare = {var.name: column([plainest(var)] * len(inputs), var.type.bits) for var in rest}
         choices = Rows({**inputs.columns, **spare}, len(inputs))
         here, ends = steps.seen_in(nodes.states)
         arcs = nodes.arcs(here, partial(_end_of, Simulator(self._scope.system), choices))
-        yield sum(map(len, arcs))
+        yield PLACED * sum(map(len, arcs))
         self.graph = JumpGraph(nodes.states, self._scope.system, choices, arcs, here[0], ends)
 
 
@@ -240,6 +247,7 @@ class _Steps:
                 continue
             yield 3 * self._nexts.size * (FIXED + len(found.row))
             if len(found.row):
+                yield APART
                 yield from self._told(columns, found)
 
     def _columns(self, states: Sequence[State]) -> dict[str, Column]:
@@ -395,8 +403,9 @@ class _Nodes:
         if moved < 0:
             self.groups.step(node.group, self._nodes[target].group, ~gone, step.choice)
 
-    def moving(self, node: int, step: _Step, most: int) -> None:
-        """A step that moves a counter, whose value may be kept over ``most`` of them."""
+    def moving(self, node: int, step: _Step, most: int) -> int:
+        """A step that moves a counter, whose value may be kept over ``most`` of them; the number of values from which
+        it leaves the cell."""
         number, shift, counter = step.mover, step.shift, self._counters[step.mover]
         place, state, here = counter.place, self.states[node], self._nodes[node]
         value, back = state[place], (1 << counter.bits) - shift
@@ -419,11 +428,13 @@ class _Nodes:
             self.step(node, step, left=number)
         first, end = (high - up + 1, high + 1) if up else (low, low + down if down else high + 1)
         self.too_many |= end - first > MOST_EXITS  # no cell is so wide that a step may lead up or down in it
-        for last in range(first, min(end, first + MOST_EXITS)):
+        exits = range(first, min(end, first + MOST_EXITS))
+        for last in exits:
             if last != value or lags:
                 anew = (*here.kept[:number], 0, *here.kept[number + 1 :])
                 there = (*state[:place], last, *state[place + 1 :])
                 self._jumps[node, number, last] = self.number(there, anew, here.lag_without(1 << number))
+        return len(exits)
 
     def _behind(self, number: int, lagging: State, step: _Step, weight: int) -> None:
         """A step that is made without moving its counter, which lags behind then."""

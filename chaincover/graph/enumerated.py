@@ -18,7 +18,7 @@ from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.explicit.steps import InputSolver
-from bmc.explicit.vectors import Column
+from bmc.explicit.vectors import Column, node_count
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.graph.goal_product import goal_on_steps
@@ -161,6 +161,16 @@ class ShortGoals:
             if other != goal and self._holds(other)[self._sources[steps] if each.length == 0 else steps].any():
                 near[other] = 0
         return near
+
+
+NODES_PER_UNIT = 3_000
+"""Nodes of the formulas of a step for which a slice of it, or the values of its variables, take about a unit of work.
+With twice as many, what is done before the first stage has half as much of the effort."""
+
+
+def analysed(system: TransitionSystem) -> float:
+    """Units of work that a slice of ``system`` takes, and as many that finding the values of its variables takes."""
+    return node_count([system.input_constraint, system.defined, *(var.next for var in system.state)]) / NODES_PER_UNIT
 
 
 ENUMERATING = "auto"

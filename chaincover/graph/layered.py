@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from math import ceil
 
+from bmc.engines.protocol import WORK
 from bmc.errors import counted
-from bmc.explicit.layers import LayeredSystem, NotInLayers, OutOfMemory, Watched
+from bmc.explicit.layers import Key, LayeredSystem, NotInLayers, OutOfMemory, Watched
 from bmc.explicit.layers_in_c import layers
 from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
+from chaincover.graph.enumerated import STATES_PER_UNIT, analysed
 from chaincover.limits import UNITS, Limits
 from chaincover.problem import Problem
 from chaincover.result import LayersNeed
@@ -27,9 +30,6 @@ from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_g
 MEMORY = 8 << 30
 """Bytes that a search may take."""
 
-PER_UNIT = 20_000_000_000
-"""Operations of the generated code in about a unit of work."""
-
 COMPILED_PER_UNIT = 10_000
 """Operations that are compiled in about a unit of work."""
 
@@ -37,8 +37,9 @@ PORTION = 0.05
 """Units of work that are done before the limits are asked."""
 
 FIRST_PART, PART, FAR_PART = 1 / 8, 1 / 2, 7 / 8
-"""Parts of the effort left that a search may take in one turn: for the reachable states, and, once they are known, for
-all distances, or a way to a goal; and the same where a goal is ``FAR``. How much that is at most is known before."""
+"""Parts of the effort foreseen that a search may take in one turn: for the reachable states, and, once they are known,
+for all distances, or a way to a goal; and the same where a goal is ``FAR``. How much that is at most is known before.
+"""
 
 FAR = 500
 """A goal that is more steps away than this is far: with so many, questions to a solver take gigabytes."""
@@ -65,7 +66,7 @@ class LayeredGoals:
         made = self._made = LayeredSystem(
             problem.system, [*watched, *(Watched(formula, False) for formula in problem.end_formulas(0))]
         )
-        limits.spend(made.size / COMPILED_PER_UNIT)
+        limits.spend(made.size / COMPILED_PER_UNIT + analysed(made.system) + made.preparing / STATES_PER_UNIT)
         self._search = layers(made, memory)
 
     def graph(self, tell: Callable[[LayersNeed | None], None] = lambda need: None) -> ReachGraph:
@@ -126,8 +127,7 @@ class LayeredGoals:
             self._go()
             if self._search.first()[number] < 0:
                 return None
-            key, more = self._search.way(number)
-            self._limits.spend(self._search.states * self._made.tried * self._made.work_each / PER_UNIT)
+            key, more = self._way(number)
             choices += more
             run = self._run(choices)
         return run
@@ -142,14 +142,14 @@ class LayeredGoals:
         return simulator.run(simulator.initial(), [inputs[choice] for choice in choices])
 
     def _extend(self, states: int, part: float) -> None:
-        """Take the turn for trying ``states`` at once, if it takes no more than a ``part`` of the effort left."""
+        """Take the turn for trying ``states`` at once, if it takes no more than a ``part`` of the effort foreseen."""
         units = self._units(states)
-        if units <= part * self._limits.unspent:
+        if units <= part * self._limits.foreseen:
             self._limits.extend(units)
 
     def _units(self, states: int) -> float:
         """The work of trying all inputs in so many states."""
-        return states * self._made.tried * self._made.work_each / PER_UNIT
+        return states * self._search.work_each / WORK
 
     def _need(self, states: int, goals: int, exact: bool) -> LayersNeed | None:
         """What it takes to search so many states from the starts, from the ends of so many goals and along a chain
@@ -163,23 +163,38 @@ class LayeredGoals:
 
     def _go(self) -> None:
         """Search to the end of what was begun. NotInLayers where memory is over."""
-        search, each = self._search, self._made.work_each
-        states = max(1, int(PORTION * PER_UNIT / (each * self._made.tried)))
+        search = self._search
         over = False
         while not over:
-            before = search.evaluations
-            try:
-                over = search.go(states)
-            except (OutOfMemory, KernelFailed) as error:
-                raise NotInLayers(
-                    f"{counted(search.states, 'state')} and more, of {self._made.bits} bits each, take more than "
-                    f"{self._memory >> 20} MB"
-                ) from error
-            self._limits.spend((search.evaluations - before) * each / PER_UNIT)
+            with self._counted():
+                over = search.go(PORTION * WORK)
             if search.bytes > self._told:
                 self._told = 2 * search.bytes
                 self._say(f"exact graph: {search.states} states so far, in layers that take {search.bytes >> 20} MB")
             self._limits.check()
+
+    def _way(self, goal: int) -> tuple[Key, list[int]]:
+        """A shortest run that meets a goal, from where the search began. NotInLayers where memory is over."""
+        steps, found = self._search.way(goal, PORTION * WORK), None
+        while found is None:
+            with self._counted():
+                found = next(steps)
+            self._limits.check()
+        return found
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Counts the work of the search within. NotInLayers where memory is over."""
+        search = self._search
+        before = search.work
+        try:
+            yield
+        except (OutOfMemory, KernelFailed) as error:
+            raise NotInLayers(
+                f"{counted(search.states, 'state')} and more, of {self._made.bits} bits each, take more than "
+                f"{self._memory >> 20} MB"
+            ) from error
+        self._limits.spend((search.work - before) / WORK)
 
 
 def _after(length: int, way: int) -> int | None:

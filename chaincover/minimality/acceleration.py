@@ -26,7 +26,7 @@ from chaincover.certificate import Acceleration
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.graph.accelerated import MOST_EVENTS, Arc, JumpGraph, Jumps, scope_of, seen_by
 from chaincover.graph.counter_groups import Moves
-from chaincover.graph.enumerated import ENUMERATING, STATES_PER_UNIT
+from chaincover.graph.enumerated import ENUMERATING, STATES_PER_UNIT, analysed
 from chaincover.known import Board, Reason
 from chaincover.minimality.induction import with_value_facts
 from chaincover.orderings.bound import ACCELERATED
@@ -319,11 +319,12 @@ def accelerate(board: Board) -> None:
 def _cells(board: Board) -> Cells | None:
     """The counters with their cells, of all goals: verdicts on some rest on them too. None where targets read none."""
     problem = board.problem
+    limits = board.limits
+    limits.spend(2 * analysed(problem.system))  # scopes are slices
     if any(var.type.bits > WORD for var in problem.system.state) or not candidates(scope_of(problem).system):
         return None
     board.say("accelerate: cells of counters")
     problem = with_value_facts(board)
-    limits = board.limits
     prover = Prover(board.engine, limits.for_query, limits.question())
     system = scope_of(problem).system
     return find_counters(system, seen_by(problem), prover, _worthwhile(board, [var.name for var in system.state]))

@@ -10,6 +10,7 @@ from bmc.invariants.candidates import self_found, value_facts
 from bmc.invariants.induction import Prover, never
 from bmc.system.transition import Condition
 from chaincover.chain import UNREACHABLE
+from chaincover.graph.enumerated import analysed
 from chaincover.known import Board, Known, Reason
 from chaincover.problem import Problem
 from chaincover.stages import unless_far, wait_for
@@ -32,6 +33,7 @@ def find_invariants(board: Board) -> None:
     board.say("invariants: values of the state, and what random runs suggest")
     problem = board.known.problem
     prover = Prover(board.engine, board.limits.for_query, INVARIANT_EFFORT)
+    board.limits.spend(analysed(problem.system))
     found = self_found(problem.system, [goal.antecedent for goal in problem.goals], prover)
     if board.known.enumerated is None:
         _add(board, found)
@@ -39,7 +41,9 @@ def find_invariants(board: Board) -> None:
 
 def with_value_facts(board: Board) -> Problem:
     """The problem with the values that variables never leave, which no solver is asked for, as proved invariants."""
-    _add(board, value_facts(board.known.problem.system))
+    system = board.known.problem.system
+    board.limits.spend(analysed(system))
+    _add(board, value_facts(system))
     return board.known.problem
 
 

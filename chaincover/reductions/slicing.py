@@ -22,7 +22,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
-from chaincover.graph.enumerated import ENUMERATING, advance, enumeration_of
+from chaincover.graph.enumerated import ENUMERATING, advance, analysed, enumeration_of
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 PROOF_EFFORT = 1.0
 """Units of work for one question whether a smaller problem has the same chains; as many times more as the effort is
-above 1."""
+above 1. No stage has had a turn by then: so there is a limit without one of the effort, too."""
 
 
 AT_ONCE = 2
@@ -118,6 +118,7 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
     What is spent on that counts in ``limits``.
     """
     part = sliced_problem(problem)
+    limits.spend(analysed(problem.system))
     engine: Engine
     if options.engine == ENUMERATING:
         enumeration = enumeration_of(part.problem)
@@ -134,7 +135,7 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
     else:
         engine = choose_engine(options.engine, options.memory_limit)
     limits.watch(engine)
-    effort = None if options.effort is None else PROOF_EFFORT * max(1.0, options.effort)
+    effort = PROOF_EFFORT * max(1.0, options.effort or 0.0)
     from bmc.invariants.induction import Prover
 
     normal = normal_states(Prover(engine, limits.for_query, effort))(part.problem)

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from bmc.explicit.batch import Batch, Watch
-from bmc.explicit.vectors import Column, column
+from bmc.explicit.vectors import OVERHEAD, Column, column
 from bmc.system.transition import Run
 from chaincover.chain import Chain
 from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
-from chaincover.runs.random import NEVER, OVERHEAD, PER_UNIT
+from chaincover.runs.random import NEVER, PER_UNIT
 from chaincover.stages import wait_for
 from chaincover.weights import FINAL
 from properties.goal import Goal

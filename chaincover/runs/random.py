@@ -12,11 +12,12 @@ from dataclasses import field, replace
 import numpy as np
 from greenlet import GreenletExit
 
+from bmc.engines.protocol import WORK as NANOSECONDS
 from bmc.errors import LimitReached
 from bmc.explicit.batch import Batch, Manner, Runs, Watch, gaps
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.draws import Draws
-from bmc.explicit.vectors import Column
+from bmc.explicit.vectors import OVERHEAD, VALUE, Column
 from bmc.records import dataclass
 from bmc.system.transition import Run, Valuation
 from chaincover.known import Board
@@ -28,11 +29,8 @@ from properties.goal import Goal
 WORK = 3.0
 """Units of work that all runs may take."""
 
-PER_UNIT = 1_200_000_000
+PER_UNIT = round(NANOSECONDS / VALUE)
 """Operations on single values that take about a unit of work."""
-
-OVERHEAD = 2_800
-"""Operations on single values that take as long as what an operation on a column takes besides them."""
 
 PAIRS_PER_UNIT = 3_000_000_000
 """Pairs of goals, at one step of one run each, whose distance is looked at in about a unit of work."""

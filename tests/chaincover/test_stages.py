@@ -11,7 +11,7 @@ from machines import fork
 from bmc.errors import LimitReached, MemoryLimitReached
 from chaincover.chain import NO_WAY_TO_FINAL
 from chaincover.known import Board, Reason
-from chaincover.limits import Limits
+from chaincover.limits import QUESTION, UNITS, Limits
 from chaincover.stages import FIRST_TURN, LONGEST_TURN, MOST_TURNS, PARTS, Stage, pause, take_turns, wait_for
 
 Work = Callable[[Board], None]
@@ -49,6 +49,29 @@ def test_turns_get_longer_while_nothing_is_found() -> None:
     turns = [b - a for a, b in zip([0, *changes], changes, strict=False)]
     assert turns[:6] == [1, 1, 2, 2, 4, 4]
     assert max(turns) <= LONGEST_TURN / FIRST_TURN
+
+
+def test_a_question_without_a_limit_does_not_starve_the_others() -> None:
+    """It is paused where it has gone on for as long as a question of a run with an effort of 1 beyond its turn."""
+    log: list[str] = []
+
+    def asking(board: Board) -> None:
+        for portion in range(3 * QUESTION):
+            log.append(f"a{portion}")
+            board.limits.spend(1.0)
+            board.limits.rest()
+
+    take_turns([Stage("a", asking), Stage("b", steps(log, "b", 1))], small_board())
+    assert log.index("b0") == QUESTION + 1
+    assert log[-1] == f"a{3 * QUESTION - 1}"
+
+
+def test_without_a_limit_as_much_is_foreseen_as_was_spent() -> None:
+    limits = Limits()
+    assert limits.foreseen == UNITS
+    limits.spend(3 * UNITS)
+    assert limits.foreseen == 3 * UNITS
+    assert Limits(effort=2.0).foreseen == 2 * UNITS
 
 
 def test_stages_with_the_same_question_alternate_within_a_turn() -> None:

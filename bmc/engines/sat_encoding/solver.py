@@ -61,6 +61,10 @@ class SatSolver:
         with cost.in_library():
             self.add(clauses)
 
+    def count(self, work: int) -> None:
+        """Count ``work`` that was done for this solver."""
+        self._cost().work += work
+
     def solve(self, assumptions: Sequence[int], time_limit: float | None, effort: float | None) -> bool | None:
         """Whether all clauses and ``assumptions`` can hold together; None if a limit came first.
 
@@ -80,6 +84,7 @@ class SatSolver:
             if end is not None and time.monotonic() >= end:
                 return None
             left = None if left is None else left - spent
+            self._cost().rest()
         return None
 
     def _counted(self) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 
 import pytest
 from float_systems import integrator
+from pysat.solvers import Glucose4
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVULT, And, BVAdd, BVMul, Equals, Ite
 
@@ -78,6 +80,42 @@ def test_a_question_takes_hardly_more_than_it_may(effort: float) -> None:
     assert session.check([product], 0, effort=effort).status is Status.UNKNOWN
     portion = QUESTION + solver.CONFLICTS * CONFLICT + solver.PROPAGATIONS * PROPAGATION
     assert effort * WORK <= engine.cost.work - before <= effort * WORK + 2 * portion
+
+
+class InPortions(Glucose4):  # type: ignore[misc]
+    """Answers each question in the second portion of it."""
+
+    begun = False
+
+    def solve_limited(self, assumptions: Sequence[int] = (), expect_interrupt: bool = False) -> bool | None:
+        self.begun = not self.begun
+        return None if self.begun else super().solve_limited(assumptions, expect_interrupt)
+
+
+@pytest.mark.parametrize("product", [251 * 241, 60_493])
+def test_others_ask_the_same_session_in_the_middle_of_a_question(product: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither answer changes: the first number has two factors of eight bits, the second one, a prime, has none."""
+    monkeypatch.setattr("pysat.solvers.Glucose4", InPortions)
+    engine = SatEngine()
+    word = ValueType("uint16", 16)
+    x, y = word.symbol("wr_x"), word.symbol("wr_y")
+    state = (StateVariable("wr_x", word, None, x), StateVariable("wr_y", word, None, y))
+    small = And(*(And(BVULT(BV(1, 16), s), BVULT(s, BV(256, 16))) for s in (framed(x, 0), framed(y, 0))))
+    session = engine.session(TransitionSystem("factors", state, ()), small)
+    asked = [Equals(BVMul(framed(x, 0), framed(y, 0)), BV(product, 16)), BVULT(framed(x, 0), framed(y, 0))]
+    others = []
+
+    def rest() -> None:
+        engine.cost.pause = lambda: None
+        answer = session.check_any([(Equals(framed(x, 0), BV(7, 16)), 0)])
+        others.append((answer.status, session.run().states[0]["wr_x"]))
+
+    engine.cost.pause = rest
+    answer = session.check_any([(And(asked), 0)])
+    assert others == [(Status.SAT, 7)]
+    assert answer.status is (Status.SAT if product == 251 * 241 else Status.UNSAT)
+    if answer.status is Status.SAT:
+        assert session.run().states[0] == {"wr_x": 241, "wr_y": 251}
 
 
 @pytest.mark.parametrize("name", ENGINES[:2])

@@ -9,7 +9,7 @@ from command_line import MODELS, chaincover
 
 from bmc.errors import StepTooLarge
 from chaincover.graph import enumerated
-from chaincover.graph.enumerated import STATES_PORTION
+from chaincover.graph.enumerated import NODES_PER_UNIT, STATES_PORTION, analysed
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.partition.set_cover import sets_of_goals
@@ -18,6 +18,7 @@ from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.reductions import slicing
+from chaincover.reductions.slicing import smaller_problem
 
 LIGHT = MODELS / "stairlight"
 
@@ -94,3 +95,20 @@ def test_no_solver_is_made_to_enumerate_states_at_once(monkeypatch: pytest.Monke
     with pytest.raises(AttributeError):
         small.enumeration.advance(10 * STATES_PORTION)
     assert made, "with more work it is"
+
+
+def test_a_slice_counts_by_the_nodes_of_the_step() -> None:
+    """Whatever engine answers, and twice as much for twice the nodes."""
+    controller = load(read_project(str(LIGHT)))
+    problem = Problem(controller.system, controller.goals, controller.final)
+    spent = []
+    for nodes in (NODES_PER_UNIT, 2 * NODES_PER_UNIT):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(enumerated, "NODES_PER_UNIT", nodes / 2)
+            counted = analysed(problem.system)
+            limits = Limits(effort=1.0)
+            smaller_problem(problem, Options(), limits)
+            spent.append((counted, limits.spent))
+    (twice, more), (once, less) = spent
+    assert twice == 2 * once > 0
+    assert more - less == pytest.approx(once)
