@@ -130,8 +130,46 @@ def read_text(path: str | os.PathLike[str], what: str, next_step: str = "", erro
 
 
 def read_json(text: str, where: Location) -> Any:
-    """The data in a JSON text, all of whose numbers are finite. InputRefused with the place of what is wrong in it."""
-    return _data(partial(json.loads, parse_float=_finite, parse_constant=_finite), text, where, "JSON")
+    """The data in a JSON text, all of whose numbers are finite, and no object of which has a key twice.
+
+    InputRefused with the place of what is wrong in it.
+    """
+    parse = partial(json.loads, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_object)
+    try:
+        return _data(parse, text, where, "JSON")
+    except _KeyTwice as error:
+        key, line, column = _second_key(text)
+        raise InputRefused(
+            f"the key {key} stands twice in one object", Location(where.file, line, column), "leave one of them"
+        ) from error
+
+
+class _KeyTwice(Exception):
+    """An object has a key twice: readers differ in which of the two they take."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _KeyTwice
+    return found
+
+
+def _second_key(text: str) -> tuple[str, int, int]:
+    """The first key that its object in the JSON ``text`` has already, as it is written, with its line and column."""
+    keys: list[set[str]] = []
+    for token in re.finditer(r'("(?:\\.|[^"\\])*")(\s*:)?|[{}\[\]]', text):
+        if token[0] in "{[":
+            keys.append(set())
+        elif token[0] in "}]":
+            keys.pop()
+        elif token[2]:
+            key = json.loads(token[1])
+            if key in keys[-1]:
+                before = text[: token.start()]
+                return token[1], before.count("\n") + 1, token.start() - before.rfind("\n")
+            keys[-1].add(key)
+    raise ValueError("no object has a key twice")
 
 
 def read_toml(text: str, where: Location) -> dict[str, Any]:

@@ -189,8 +189,9 @@ class Chain:
     """One test case: ``run`` from init through every goal of ``order`` to the end.
 
     ``hits`` credits each goal once, in the order of the path; ``repeats`` are the other steps at which goals are
-    covered. ``relies_on`` names the variables that init leaves open and the tester does not choose, whose start values
-    the chain is not proved to be independent of.
+    covered. ``late`` are the steps at which a property with a deadline is violated by another occurrence of its
+    antecedent than the one that covers the goal. ``relies_on`` names the variables that init leaves open and the tester
+    does not choose, whose start values the chain is not proved to be independent of.
     """
 
     run: Run
@@ -199,6 +200,7 @@ class Chain:
     repeats: Hits = field(default_factory=Hits)
     violations: tuple[Violation, ...] = ()
     relies_on: tuple[str, ...] = ()
+    late: tuple[Hit, ...] = ()
 
     @property
     def length(self) -> int:
@@ -223,8 +225,8 @@ class Chain:
 
     @property
     def failures(self) -> tuple[Hit, ...]:
-        """All hits whose consequent did not hold."""
-        return (*(hit for hit in self.hits if hit.consequent_held is False), *self.repeats.failures)
+        """All steps at which a consequent did not hold."""
+        return (*(hit for hit in self.hits if hit.consequent_held is False), *self.repeats.failures, *self.late)
 
 
 @dataclass(frozen=True, slots=True)

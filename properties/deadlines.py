@@ -21,6 +21,9 @@ from bmc.records import dataclass
 from bmc.system.memory import Memory
 from bmc.system.transition import Run, ValueType, conjunction, symbols_of
 
+Frames = Sequence[Mapping[str, int]]
+"""State and inputs of each step of a run, in one mapping."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -62,16 +65,24 @@ class Deadline:
         frames = [{**state, **values} for state, values in zip(run.states, (*run.inputs, {}), strict=True)]
         known = max(self.base, last_step([self.antecedent], inputs))
         checked = max(self.base, last_step([self.condition], inputs))
-        occurs, holds = _looked_up(self.antecedent), _looked_up(self.condition)
+        occurs, settling = _looked_up(self.antecedent), self._settling(frames, run.length - checked)
         for begin in range(run.length - known + 1):
-            checks = range(begin + self.first, min(begin + self.last, run.length - checked) + 1)
+            last = begin + self.last
             if not occurs(frames, begin):
                 continue
-            settled = next((at for at in checks if holds(frames, at) == (self.word == "F")), None)
-            if settled is not None:
+            settled = settling[begin] if begin < len(settling) else None
+            if settled is not None and settled <= last:
                 yield Decision(begin, settled, max(begin + known, settled + checked), self.word == "F")
-            elif (last := begin + self.last) + checked <= run.length:
+            elif last + checked <= run.length:
                 yield Decision(begin, last, max(begin + known, last + checked), self.word == "G")
+
+    def _settling(self, frames: Frames, last: int) -> list[int | None]:
+        """For an occurrence at each step the first check, up to step ``last``, that would settle it early."""
+        holds, found, latest = _looked_up(self.condition), [], None
+        for at in range(last, self.first - 1, -1):
+            latest = at if holds(frames, at) == (self.word == "F") else latest
+            found.append(latest)
+        return found[::-1]
 
 
 def last_step(formulas: Collection[FNode], inputs: Collection[str]) -> int:
@@ -80,7 +91,7 @@ def last_step(formulas: Collection[FNode], inputs: Collection[str]) -> int:
     return max((step + (name in inputs) for name, step in places), default=0)
 
 
-def _looked_up(formula: FNode) -> Callable[[Sequence[Mapping[str, int]], int], bool]:
+def _looked_up(formula: FNode) -> Callable[[Frames, int], bool]:
     """``formula`` (framed) as a function of a run's frames and a step."""
     symbols = [(symbol.symbol_name(), *unframed(symbol)) for symbol in symbols_of(formula)]
     compiled = compile_formulas([formula])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
 from typing import Any
@@ -11,7 +11,7 @@ from pysmt.fnode import FNode
 
 from bmc.formulas.evaluate import MOST_COMPILED, define, translate
 from bmc.formulas.unroll import unframed
-from bmc.system.transition import Run
+from bmc.system.transition import Run, symbols_of
 from properties.goal import Goal
 
 Frames = Sequence[Mapping[str, int]]
@@ -56,6 +56,21 @@ class Monitor:
     def _true(self, formula: FNode, run: Run, step: int, length: int) -> bool:
         """Whether ``formula``, which spans ``length`` steps, holds from ``step`` on."""
         return bool(_test(formula)(_frames(run, step, step + length), 0))
+
+
+def violated_late(goals: Iterable[Goal], run: Run, known: Collection[str]) -> dict[str, list[int]]:
+    """Where ``run`` violates a property with a deadline, but not by the occurrence that covers its goal there.
+
+    For each goal the steps; only of those goals whose violations read nothing but variables ``known``.
+    """
+    late = {}
+    for goal in goals:
+        if goal.violated is None or any(unframed(symbol)[0] not in known for symbol in symbols_of(goal.violated)):
+            continue
+        violation, judging = Monitor([Goal(goal.name, goal.violated, None, goal.length)]), Monitor([goal])
+        covered = {step: judging.judge(run, goal.name, step) for step in judging.covered(run)[goal.name]}
+        late[goal.name] = [step for step in violation.covered(run)[goal.name] if covered.get(step) is not False]
+    return late
 
 
 class _TestOfMany:

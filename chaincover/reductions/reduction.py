@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from bmc.records import dataclass
 from chaincover.chain import Chain, Hit, Hits, Verdict
 from chaincover.problem import Problem
+from chaincover.replay.judge import late_hits
 from chaincover.result import ChainResult
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -119,7 +120,7 @@ def expanded_chain(chain: Chain, goals: Sequence[Goal], same_as: SameAs) -> Chai
     others: dict[str, list[str]] = {}
     for name, representative in same_as.items():
         others.setdefault(representative, []).append(name)
-    monitor = Monitor([goal for goal in goals if goal.name in same_as])
+    monitor, credited = Monitor([goal for goal in goals if goal.name in same_as]), {hit.goal for hit in chain.hits}
 
     def all_of(hits: Sequence[Hit]) -> Iterator[Hit]:
         for hit in hits:
@@ -128,4 +129,6 @@ def expanded_chain(chain: Chain, goals: Sequence[Goal], same_as: SameAs) -> Chai
                 yield Hit(name, hit.step, monitor.judge(chain.run, name, hit.step))
 
     order = tuple(name for representative in chain.order for name in (representative, *others.get(representative, ())))
-    return replace(chain, order=order, hits=tuple(all_of(chain.hits)), repeats=Hits(all_of(chain.repeats)))
+    late = late_hits((goal for goal in goals if same_as.get(goal.name) in credited), chain.run)
+    hits, repeats = tuple(all_of(chain.hits)), Hits(all_of(chain.repeats))
+    return replace(chain, order=order, hits=hits, repeats=repeats, late=(*chain.late, *late))

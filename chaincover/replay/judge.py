@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -30,7 +30,7 @@ from chaincover.problem import Problem
 from chaincover.project.values import show_ranges, show_value
 from chaincover.weights import INIT
 from properties.goal import Goal
-from properties.monitor import Monitor
+from properties.monitor import Monitor, violated_late
 
 SAMPLES = 8
 """Runs with other values of the variables that init leaves open, to see which steps do not depend on them."""
@@ -102,6 +102,7 @@ class Judge:
                 for condition in self._simulator.violated(run.states[step], run.inputs[step])
             ),
             relies_on=tuple(var.name for var in self._open),
+            late=late_hits((self._problem.by_name[goal] for goal in steps), run),
         )
 
     def _replayed(self, claimed: Run) -> Run:
@@ -154,6 +155,12 @@ class Judge:
         if len(few) < len(met) <= EXACTLY:
             return all_disjoint(met, lengths) or few
         return few
+
+
+def late_hits(goals: Iterable[Goal], run: Run) -> tuple[Hit, ...]:
+    """What ``run`` violates of the properties of ``goals`` by later occurrences than those that cover them."""
+    late = violated_late(goals, run, {*run.states[0], *(run.inputs[0] if run.inputs else ())})
+    return tuple(Hit(name, step, False) for name, steps in late.items() for step in steps)
 
 
 def _drawn(var: StateVariable, random: Random) -> int:
@@ -253,7 +260,10 @@ def explained(problem: Problem, name: str, run: Run, step: int) -> Failure:
     goal, inputs = problem.by_name[name], {var.name for var in problem.system.inputs}
     said, begin, stands, missed = goal.consequent, step, step, None
     if goal.deadline is not None:
-        late = next(one for one in goal.deadline.decisions(run, inputs) if one.after == step and not one.held)
+        decisions = goal.deadline.decisions(run, inputs)
+        late = next((one for one in decisions if one.after == step and not one.held), None)
+        if late is None:
+            raise CheckDisagreed(f"no occurrence of the antecedent of {name} fails at step {step}")
         base = goal.deadline.base
         said, begin, stands = goal.deadline.condition, late.begin, late.check
         missed = Missed(goal.deadline.text, begin + base, stands + base)

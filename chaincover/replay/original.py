@@ -21,7 +21,7 @@ from chaincover.formats.chain_file import Stimulus
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
 from properties.c_functions import read_condition_function
-from properties.goal import Goal
+from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
 
 MOST_RANGES = 12
@@ -32,9 +32,10 @@ MOST_RANGES = 12
 class GoalReplay:
     """Where the run covers a goal (first step, None if nowhere), how often, and whether its consequent held there.
 
-    ``failed_at``: the first step from which the antecedent held and the consequent did not. ``asked``: whether the
-    chain was made for this goal; one that it was not made for need not be covered. ``infeasible``: whether it is a
-    generated goal of which the chain says that no run covers it.
+    ``failed_at``: the first step from which the antecedent held and the consequent did not; of a deadline the first
+    step at which some occurrence of the antecedent has failed, whether or not it is the one judged at ``step``.
+    ``asked``: whether the chain was made for this goal; one that it was not made for need not be covered.
+    ``infeasible``: whether it is a generated goal of which the chain says that no run covers it.
     """
 
     goal: str
@@ -106,7 +107,7 @@ def replay(
         for step, inputs in enumerate(run.inputs)
         for condition in simulator.violated(run.states[step], inputs)
     )
-    judged = tuple(_judge(controller.goals, run, stimulus, infeasible))
+    judged = tuple(_judge(controller, run, stimulus, infeasible))
     different += [
         f"{g.goal} is covered at step {g.step}, though it is said to be unreachable"
         for g in judged
@@ -141,8 +142,8 @@ def replay_violation(
     step. That the property does not fail there is a disagreement."""
     part = replace(controller, goals=tuple(each for each in controller.goals if each.name == goal))
     played = replay(part, stimulus, built=built)
-    monitor = Monitor(part.goals)
-    fails = monitor.holds(played.run, goal, step) and monitor.judge(played.run, goal, step) is False
+    failing = _failing(part.goals, played.run, {var.name for var in controller.system.inputs})
+    fails = step in failing.get(goal, ())
     refused = tuple(text for text in played.refused if text != ends_within(controller.system.hold))
     differs = () if fails else (f"the property of {goal} does not fail at step {step}",)
     return replace(played, refused=refused, disagreements=(*played.disagreements, *differs))
@@ -264,27 +265,37 @@ def _broken(rules: Sequence[Rule], run: Run, system: TransitionSystem) -> dict[i
     return {step: f"breaks the constraint {' and '.join(texts)}" for step, texts in found.items()}
 
 
-def _judge(goals: Sequence[Goal], run: Run, stimulus: Stimulus, infeasible: Collection[str]) -> list[GoalReplay]:
+def _judge(controller: Controller, run: Run, stimulus: Stimulus, infeasible: Collection[str]) -> Iterator[GoalReplay]:
+    goals, inputs = controller.goals, {var.name for var in controller.system.inputs}
     monitor = Monitor(goals)
-    covered = monitor.covered(run)
-    judged = []
+    covered, failing = monitor.covered(run), _failing(goals, run, inputs)
     for goal in goals:
-        steps = covered[goal.name]
-        held = {step: monitor.judge(run, goal.name, step) for step in steps}
-        failed = next((step for step in steps if held[step] is False), None)
-        claimed = stimulus.claimed.get(goal.name)
+        steps, claimed = covered[goal.name], stimulus.claimed.get(goal.name)
         first = claimed if claimed in steps else steps[0] if steps else None
-        judged.append(
-            GoalReplay(
-                goal.name,
-                first,
-                len(steps),
-                held[first] if first is not None else None,
-                failed,
-                claimed,
-                claimed is None or claimed in steps,
-                (stimulus.asked is None or goal.name in stimulus.asked) and goal.name not in infeasible,
-                goal.name in infeasible,
-            )
+        yield GoalReplay(
+            goal.name,
+            first,
+            len(steps),
+            None if first is None else monitor.judge(run, goal.name, first),
+            min(failing.get(goal.name, ()), default=None),
+            claimed,
+            claimed is None or claimed in steps,
+            (stimulus.asked is None or goal.name in stimulus.asked) and goal.name not in infeasible,
+            goal.name in infeasible,
         )
-    return judged
+
+
+def _failing(goals: Sequence[Goal], run: Run, inputs: Collection[str]) -> dict[str, list[int]]:
+    """The steps at which ``run`` violates the property of each of ``goals`` that has a consequent.
+
+    Of a deadline each occurrence of the antecedent is looked at by itself; a goal's own consequent tells of the oldest.
+    """
+    found = {}
+    for goal in goals:
+        if goal.deadline is not None:
+            found[goal.name] = [one.after for one in goal.deadline.decisions(run, inputs) if not one.held]
+    plain = [violation(goal, inputs) for goal in goals if goal.consequent is not None and goal.deadline is None]
+    covered = Monitor(plain).covered(run)
+    return found | {
+        goal.name: covered[violation_name(goal.name)] for goal in goals if violation_name(goal.name) in covered
+    }

@@ -34,6 +34,7 @@ from chaincover.verify.document import Document, Source
 from chaincover.verify.report import FINDING, HOLDS, NOTE, WRONG, Line, limited
 from chaincover.verify.requirements import expected_rulings
 from chaincover.verify.setting import Setting
+from properties.goal import violation, violation_name
 from properties.monitor import Monitor
 
 FIELDS, FINDINGS, PROJECT = "fields", "requirements", "project"
@@ -259,13 +260,13 @@ class Expected:
 
     @cached_property
     def failures(self) -> list[Tree]:
-        """All steps at which a consequent does not hold."""
-        return [
-            {"goal": goal, "step": step}
-            for goal, steps in self._covered.items()
-            for step in steps
-            if goal in self._hits and self._held(goal, step) is False
-        ]
+        """All steps at which a consequent does not hold, be it for a goal's own occurrence or for another one."""
+        if self._run is None:
+            return []
+        asked = [goal for goal in self._controller.goals if goal.consequent is not None and goal.name in self._hits]
+        violations = [violation(goal, {var.name for var in self._controller.system.inputs}) for goal in asked]
+        covered = Monitor(violations).covered(self._run)
+        return [{"goal": goal.name, "step": step} for goal in asked for step in covered[violation_name(goal.name)]]
 
     @cached_property
     def violations(self) -> list[Tree]:

@@ -67,6 +67,14 @@ def test_properties() -> None:
     assert counts[REFUSED] > 3
 
 
+@pytest.mark.slow
+def test_deadlines() -> None:
+    """Of the 2,000 that ``python -m benchmarks.fuzz --kind deadline --count 200`` takes the first 300."""
+    rows = [examine(KINDS["deadline"], KINDS["deadline"].draw(Random(seed))) for seed in range(30)]
+    assert [row.detail for row in rows if row.outcome != AGREE] == []
+    assert sum(row.steps for row in rows) > 10_000
+
+
 def test_tables_of_inputs() -> None:
     counts = outcomes(KINDS["csv"], 80)
     assert counts[AGREE] > 10

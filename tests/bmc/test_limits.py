@@ -38,6 +38,24 @@ def test_data_may_be_nested_up_to_the_limit() -> None:
             read_toml("a = " + "[" * deeper + "]" * deeper, HERE)
 
 
+@pytest.mark.parametrize(
+    ("text", "key", "line", "column"),
+    [
+        ('{"a": 1, "a": 1}', '"a"', 1, 10),
+        ('{"a": {"b": 1},\n "b": [{"a": 1, "c": "a"},\n  {"c": "{", "a": 2, "c" : 3}]}', '"c"', 3, 22),
+        ('[{"a\\"b": 1, "\\u0061\\"b": 2}]', '"\\u0061\\"b"', 1, 14),
+    ],
+)
+def test_a_key_that_stands_twice_in_an_object_is_refused_with_its_place(
+    text: str, key: str, line: int, column: int
+) -> None:
+    with pytest.raises(InputRefused) as caught:
+        read_json(text, HERE)
+    assert caught.value.message == f"the key {key} stands twice in one object"
+    assert caught.value.where == Location("file", line, column)
+    assert read_json('{"a": {"a": 1}, "b": [{"a": 2}, {"a": 3}]}', HERE)["b"][1] == {"a": 3}
+
+
 def test_a_byte_order_mark_and_line_ends_of_other_systems_are_read_over(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_bytes(b"\xef\xbb\xbfa = 1\r\nb = 2\rc = 3\n")

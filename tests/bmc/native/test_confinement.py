@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import re
@@ -164,6 +165,17 @@ def test_nothing_is_changed_outside(write: Write, outside: Path) -> None:
     assert reached(write, attempts) == []
     assert sorted(path.name for path in outside.iterdir()) == ["empty", "fifo", "kept"]
     assert (outside / "kept").read_text() == "a result of yours"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines")
+def test_no_terminal_is_made(write: Write) -> None:
+    """To open /dev/ptmx, if only for reading, makes a device in /dev/pts; the other devices can be read."""
+    made = 'open("/dev/ptmx", O_RDONLY | O_NOCTTY) >= 0 || open("/dev/pts/ptmx", O_RDONLY | O_NOCTTY) >= 0'
+    around = 'open("/dev/../dev/./ptmx", O_RDONLY | O_NOCTTY) >= 0 || openat(open("/dev", O_PATH), "ptmx", 0) >= 0'
+    has_landlock = ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
+    tried = {"a terminal": made, "by another path": around} if has_landlock else {}
+    null = 'open("/dev/null", O_RDONLY) >= 0 && open("/dev/urandom", O_RDONLY) >= 0'
+    assert reached(write, {**tried, "other devices": null}) in (["other devices"], [])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines")

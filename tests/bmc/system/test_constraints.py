@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from constrained_runs import ConstrainedRuns, random_rules
@@ -14,7 +15,7 @@ from random_systems import RandomCase, random_case
 from bmc.formulas.unroll import framed
 from bmc.system.constraints import Constraint, Dwell, Rule, constrained, remembers
 from bmc.system.simulation import Simulator
-from bmc.system.transition import BOOLEAN, InputVariable, Run, symbols_of
+from bmc.system.transition import BOOLEAN, InputVariable, Run, TransitionSystem, symbols_of
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
@@ -41,6 +42,22 @@ def checked(case: RandomCase, rules: Sequence[Rule], run: Run) -> None:
     assert all(free.allowed(s, i) for s, i in zip(again.states, again.inputs, strict=False))
     for rule in rules:
         assert list(rule.broken(again)) == []
+
+
+@pytest.mark.parametrize("steps", [2, 3, 4])
+def test_an_input_may_change_after_so_many_steps_and_not_after_fewer(steps: int) -> None:
+    """Each value lasts as long as it must, or one step less; the last one may be cut off, and the first one may not."""
+    for kept in product((steps, steps - 1), repeat=3):
+        column = [value for place, times in enumerate((*kept, 1)) for value in [place % 2] * times]
+        changes = [sum(kept[: place + 1]) for place in range(3)]
+        early = [step for step, times in zip(changes, kept, strict=True) if times < steps]
+        free = TransitionSystem("dwell", (), (InputVariable("cs_y", BOOLEAN),))
+        inputs = tuple({"cs_y": value} for value in column)
+        assert list(Dwell("cs_y", steps).broken(Run(({},) * (len(column) + 1), inputs))) == early
+        simulator = Simulator(constrained(free, [Dwell("cs_y", steps)]))
+        run = simulator.run(simulator.initial(), inputs)
+        refused = [k for k in range(len(column)) if not simulator.allowed(run.states[k], inputs[k])]
+        assert refused[:1] == early[:1]
 
 
 @pytest.mark.slow

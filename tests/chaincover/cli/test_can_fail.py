@@ -283,6 +283,50 @@ def test_a_deadline_that_fails_is_told_with_its_occurrence_and_its_last_check(
         ruling["deadline"][field] -= 1
 
 
+DIPS = """\
+static unsigned char o, k;
+void init(void) { o = 1; k = 0; }
+void compute(unsigned char a) { if (k < 6) k++; o = k != 5; }
+"""
+"""The output o is 1, but for the step 5."""
+LATER = ("--property", "r: G(k == 0 || k == 2 -> G[0,3](o == 1))")
+"""Its second occurrence is broken, the first holds; the chain is the one of 3 steps that covers the first."""
+
+
+@needs_compiler
+def test_an_occurrence_that_fails_behind_one_that_holds_is_a_violation_for_every_command(tmp_path: Path) -> None:
+    (tmp_path / "c.c").write_text(DIPS)
+    ended = chaincover("generate", tmp_path / "c.c", *LATER, "-o", tmp_path / "out")
+    assert ended.code == 1
+    assert "FINDING: r can fail: at step 5 of a shortest run of 5 steps; the antecedent held at step 2" in ended.out
+    assert "DISAGREES" not in ended.out
+    again = chaincover("replay", tmp_path / "c.c", tmp_path / "out" / "violation-r.csv", *LATER, "--json")
+    assert (again.code, again.json["goals"][0]["covered_at"], again.json["goals"][0]["failed_at"]) == (1, 3, 5)
+    found = chaincover("verify", tmp_path / "c.c", tmp_path / "out", "--json").json
+    checks = {line["check"]: line["verdict"] for line in found["checks"]}
+    assert found["exit_code"] == 1
+    assert [checks[name] for name in ("violations", "can fail", "never violated")] == ["holds", "finding", "holds"]
+
+
+def test_what_fails_behind_an_occurrence_that_holds_fails_on_the_chain(tmp_path: Path) -> None:
+    """Whether or not a goal stands for others: r and its twin have one antecedent, and differ in what they ask for."""
+    (tmp_path / "c.c").write_text(DIPS)
+    twin = "twin: G((k == 0 || k == 2) && k < 9 -> G[0,3](o == 1))"
+    more = ("--property", twin, "--property", "held: G(k == 0 || k == 2 -> G[0,3](o <= 1))")
+    goals = (*LATER, *more, "--property", "far: cover(k == 6)")
+    ended = chaincover("generate", tmp_path / "c.c", *goals, "-o", tmp_path / "out", "--no-native")
+    assert "properties: 4 of 4 covered, 1 consequent held, 2 FAILED" in ended.out
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    assert document["chain"]["failures"] == [{"goal": "r", "step": 5}, {"goal": "twin", "step": 5}]
+    verified = chaincover("verify", tmp_path / "c.c", tmp_path / "out", "--json", "--no-native").json
+    checks = {line["check"]: line["verdict"] for line in verified["checks"]}
+    assert (checks["fields"], checks["requirements"], checks["can fail"]) == ("holds", "finding", "finding")
+    del document["chain"]["failures"][0]
+    (tmp_path / "out" / "chain.json").write_text(json.dumps(document))
+    silent = chaincover("verify", tmp_path / "c.c", tmp_path / "out", "--json", "--no-native").json
+    assert {line["check"] for line in silent["checks"] if line["verdict"] == "WRONG"} == {"fields"}
+
+
 def test_a_deadline_is_judged_by_looking_at_each_occurrence(tmp_path: Path) -> None:
     """Where goals remember another deadline than the property has, the chain covers nothing that is decided so."""
     generated(tmp_path, "--no-native", "--property", "soon: G(a -> F[1,4](m == 1))")

@@ -57,6 +57,36 @@ def test_a_failure_after_the_first_cover_is_found(tmp_path: Path) -> None:
     assert found["exit_code"] == 1
 
 
+DIPS = """\
+static unsigned char o, k;
+void init(void) { o = 1; k = 0; }
+void compute(unsigned char a) { if (k < 9) k++; o = k != 5; }
+"""
+"""The output o is 1, but for the step 5."""
+
+
+@pytest.mark.parametrize(
+    ("occurs", "deadline", "covered", "times", "failed"),
+    [
+        ("k == 0 || k == 2", "G[0,3](o == 1)", 3, 1, 5),  # the second one begins while the first is judged
+        ("k == 0 || k == 3", "G[0,3](o == 1)", 3, 2, 5),  # it begins where that one ends
+        ("k == 0 || k == 4", "G[0,3](o == 1)", 3, 2, 5),
+        ("k <= 2", "G[0,2](o == 1)", 2, 2, None),
+        ("k <= 3", "G[0,2](o == 1)", 2, 2, 5),
+        ("k == 0 || k == 2 || k == 4", "F[0,3](o == 0)", 3, 2, 3),  # the first fails, the second holds
+        ("k == 1 || k == 4", "F[0,3](o == 0)", 4, 2, 4),  # it begins where the first one fails
+    ],
+)
+def test_each_occurrence_is_judged_where_others_are_waiting(
+    occurs: str, deadline: str, covered: int, times: int, failed: int | None, tmp_path: Path
+) -> None:
+    files = {"c.c": DIPS, "in.csv": "a\n" + "0\n" * 8}
+    outcome = replay(tmp_path, files, "--property", f"x: G({occurs} -> {deadline})", CHAINCOVER_NO_NATIVE="1")
+    goal = outcome.json["goals"][0]
+    assert (goal["covered_at"], goal["times"], goal["failed_at"]) == (covered, times, failed)
+    assert outcome.code == (0 if failed is None else 1)
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_steps_that_are_not_allowed_are_named(way: dict[str, str], tmp_path: Path) -> None:
     toml = project("[constraints]\nassume = ['n < 2']\n[ranges]\na = '0..3'")

@@ -64,6 +64,15 @@ def test_a_damaged_part_is_refused(keys: tuple[str, str], value: object, cruise:
     assert "damaged" in outcome.err
 
 
+def test_a_field_that_stands_twice_is_refused(cruise: Document, tmp_path: Path) -> None:
+    """Readers differ in which one they take: what was checked need not be what another one reads."""
+    text = json.dumps(cruise, indent=1).replace('"lower": 9', '"lower": 8,\n"lower": 9', 1)
+    (tmp_path / "chain.json").write_text(text)
+    outcome = chaincover("verify", CRUISE, tmp_path)
+    assert outcome.code == 3
+    assert 'the key "lower" stands twice in one object' in outcome.err
+
+
 def test_a_missing_file_and_a_goal_that_is_gone(cruise: Document, tmp_path: Path) -> None:
     assert chaincover("verify", CRUISE, tmp_path / "none").code == 3
     cruise["goals"].append({**cruise["goals"][0], "name": "p_9", "property": "p_9()"})
