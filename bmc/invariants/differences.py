@@ -349,8 +349,8 @@ def _constants(
 class _Search:
     """Forms of one group, each proved by small questions first.
 
-    A comparison that reads the group and is in each state what it is in the image is a Boolean input for the question
-    about a whole step: what is left of that are the sums that counters get, and few of the step's formulas.
+    A comparison that reads the group and is in each state what it is in the image is one Boolean input for the question
+    about a whole step, and not two comparisons: what else differs are the sums that counters get.
     """
 
     system: TransitionSystem
@@ -388,8 +388,9 @@ class _Search:
         return Form(terms, group.ordered, {} if for_ever else {group.reference.name: group.growth}, sure)
 
     def _alike(self, terms: Terms, given: FNode, both: bool = True) -> bool:
-        system, seen = self._with_inputs(_Comparisons(self, terms, given).alike)
-        return proved(system, terms, seen, self.prover, given, both)
+        alike = _Comparisons(self, terms, given).alike
+        system, seen = self._with_inputs(alike)
+        return proved(system, terms, seen, self.prover, _meant(alike, given), both)
 
     def _with_inputs(self, alike: Mapping[FNode, FNode]) -> tuple[TransitionSystem, Sequence[FNode]]:
         """The system, and what is seen of it, with inputs in place of the comparisons ``alike``."""
@@ -456,7 +457,7 @@ class _Search:
                 self._raise(caps, _Cut(self.group, caps, state, compile_formulas([term])))
                 continue
             system, seen = self._with_inputs(comparisons.alike)
-            answer = against(system, terms, seen, self.prover, given)
+            answer = against(system, terms, seen, self.prover, _meant(comparisons.alike, given))
             if answer is Status.UNSAT:
                 return caps
             if isinstance(answer, Status):
@@ -474,6 +475,11 @@ class _Search:
                 del caps[name]
             else:
                 caps[name] = higher
+
+
+def _meant(alike: Mapping[FNode, FNode], given: FNode) -> FNode:
+    """What is ``given``, and that the inputs in place of comparisons are the truth of these in the state."""
+    return conjunction([given, *(Iff(symbol, term) for term, symbol in alike.items())])
 
 
 def _told_by(look: Look, terms: Terms, step: Step) -> Callable[[Valuation], object]:

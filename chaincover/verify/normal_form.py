@@ -26,7 +26,7 @@ from bmc.errors import counted
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.sums import in_one_form
 from bmc.formulas.unroll import at, plain, unframed, with_terms
-from bmc.system.transition import StateVariable, TransitionSystem, conjunction, equal, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, conjuncts, equal, symbols_of
 from chaincover.certificate import Certificate, Validity
 from chaincover.verify.clauses import Clauses
 from chaincover.verify.invariants import CONSTANTS, assumed, formula_of
@@ -157,7 +157,7 @@ def _alike(setting: Setting, forms: Terms, given: FNode, clock: Clock) -> bool |
     Where they do not allow the same it is enough that the normal form allows all that the state does. Comparisons that
     are alike in both, each by a question of its own, are one Boolean in the question about the step.
     """
-    system = setting.system
+    system = _with_constants(setting.system, given)
     now, later = list[FNode](), list[FNode]()
     for formula in setting.formulas:
         for step, part in parts(formula):
@@ -165,6 +165,7 @@ def _alike(setting: Setting, forms: Terms, given: FNode, clock: Clock) -> bool |
     cone = system.cone(sorted({plain(s) for f in setting.formulas for s in symbols_of(f)}, key=str))
     allowed, nexts = And(system.input_constraint, system.defined), [var.next for var in cone]
     same = {} if given.is_true() else _same([allowed, *now, *nexts], forms, given, clock)
+    given = conjunction([given, *(Iff(symbol, term) for term, symbol in same.items())])
     allowed, *rest = with_terms([allowed, *now, *nexts], same)
     now, nexts = rest[: len(now)], rest[len(now) :]
     following = {var.symbol: term for var, term in zip(cone, nexts, strict=True)}
@@ -189,6 +190,17 @@ def _alike(setting: Setting, forms: Terms, given: FNode, clock: Clock) -> bool |
         if told is False:
             return True
     return None if told is None else False
+
+
+def _with_constants(system: TransitionSystem, given: FNode) -> TransitionSystem:
+    """``system`` with the values that variables have in all states that are ``given``: what only such a value makes
+    matter, or not, depends on less then."""
+    sides = [part.args() for part in conjuncts(given) if part.is_equals() or part.is_iff()]
+    values = {one: other for one, other in sides if one.is_symbol() and other.is_constant()}
+    if not values:
+        return system
+    nexts = [term.simplify() for term in with_terms([var.next for var in system.state], values)]
+    return replace(system, state=tuple(replace(v, next=term) for v, term in zip(system.state, nexts, strict=True)))
 
 
 def _apart(pairs: Iterable[tuple[FNode, FNode]]) -> FNode:
