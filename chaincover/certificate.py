@@ -92,6 +92,21 @@ class Acceleration:
 
 
 @dataclass(frozen=True)
+class Validity:
+    """Of which states a normal form is proved: those of which ``holds``, in SMT-LIB over the names of state variables,
+    is true, and in which each variable of ``rises`` is at most the first number there; from such a state it rises by at
+    most the second in a step. Start states are such states.
+
+    So the state after k steps is one as long as its start value and k times the second number are at most the first:
+    ``steps`` steps, or any number where that is None.
+    """
+
+    holds: str
+    rises: Mapping[str, tuple[int, int]]
+    steps: int | None
+
+
+@dataclass(frozen=True)
 class Certificate:
     """Why no chain through ``goals`` is shorter than ``lower`` steps, and what no chain at all can do.
 
@@ -130,6 +145,7 @@ class Certificate:
     lower: int
     formulas: Mapping[str, str] = field(default_factory=dict)
     normal_form: Mapping[str, str] = field(default_factory=dict)
+    validity: Validity | None = None
     unreachable: tuple[str, ...] = ()
     no_way_to_end: tuple[str, ...] = ()
     conflicts: tuple[tuple[str, ...], ...] = ()
@@ -166,6 +182,13 @@ def as_data(certificate: Certificate) -> dict[str, Any]:
         "lower": certificate.lower,
         "formulas": dict(certificate.formulas),
         "normal_form": dict(certificate.normal_form),
+        "validity": None
+        if certificate.validity is None
+        else {
+            "holds": certificate.validity.holds,
+            "rises": {name: list(rise) for name, rise in certificate.validity.rises.items()},
+            "steps": certificate.validity.steps,
+        },
         "unreachable": list(certificate.unreachable),
         "no_way_to_end": list(certificate.no_way_to_end),
         "conflicts": [list(names) for names in certificate.conflicts],
@@ -205,6 +228,11 @@ def _prices_from(data: Mapping[str, Any]) -> Prices:
     )
 
 
+def _validity_from(data: Mapping[str, Any]) -> Validity:
+    rises = {str(name): (int(most), int(by)) for name, (most, by) in data["rises"].items()}
+    return Validity(str(data["holds"]), rises, None if data["steps"] is None else int(data["steps"]))
+
+
 def from_data(data: Mapping[str, Any]) -> Certificate:
     """The certificate that ``as_data`` gave. KeyError, TypeError or ValueError where it is damaged."""
     low, high = data["refuted"]
@@ -223,6 +251,7 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
         lower=int(data["lower"]),
         formulas={str(name): str(text) for name, text in data.get("formulas", {}).items()},
         normal_form={str(name): str(text) for name, text in data.get("normal_form", {}).items()},
+        validity=None if data.get("validity") is None else _validity_from(data["validity"]),
         unreachable=tuple(str(name) for name in data.get("unreachable", ())),
         no_way_to_end=tuple(str(name) for name in data.get("no_way_to_end", ())),
         conflicts=tuple(tuple(str(name) for name in names) for names in data.get("conflicts", ())),

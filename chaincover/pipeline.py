@@ -79,7 +79,9 @@ def generate(
     limits = Limits(options.time_limit, options.query_limit, options.effort)
     stopped_by = ""
     try:
-        reduction = in_turn(problem, (distinct_goals, lambda distinct: smaller_problem(distinct, options, limits)))
+        reduction = in_turn(
+            problem, (distinct_goals, lambda distinct: smaller_problem(distinct, options, limits, True))
+        )
     except KeyboardInterrupt as error:
         reduction, stopped_by = Reduction(problem, lambda result: result), str(error) or INTERRUPT
 

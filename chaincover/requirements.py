@@ -468,6 +468,7 @@ class _Search:
             invariants=tuple(each.name for each in invariants),
             formulas={each.name: formula_text(each.formula) for each in invariants if each.where is None},
             normal_form={} if result.certificate is None else result.certificate.normal_form,
+            validity=None if result.certificate is None else result.certificate.validity,
             edges=tuple(
                 EdgeFact(INIT, violation_name(ruling.goal), ruling.failure.step)
                 for ruling in rulings

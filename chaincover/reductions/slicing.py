@@ -20,7 +20,7 @@ from bmc.formulas.unroll import at, plain
 from bmc.system.hold import released
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
-from chaincover.certificate import formula_text
+from chaincover.certificate import Validity, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
 from chaincover.graph.enumerated import ENUMERATING, advance, analysed, enumeration_of
 from chaincover.limits import UNITS, Limits
@@ -39,6 +39,10 @@ PROOF_EFFORT = 1.0
 """Units of work for one question whether a smaller problem has the same chains; as many times more as the effort is
 above 1. No stage has had a turn by then: so there is a limit without one of the effort, too."""
 
+
+LEAST_HORIZON = 1 << 16
+"""Steps up to which a normal form that does not hold for ever has to hold: as many as a 16-bit clock takes to wrap.
+With fewer, states may be enumerated as they are; twice as many would leave out faster clocks of 32 bits."""
 
 AT_ONCE = 2
 """Portions of work for enumerating the states before they get a normal form: mostly they are few. No solver is made for
@@ -111,11 +115,12 @@ def _simulated(runs: Mapping[str, Run], system: TransitionSystem) -> dict[str, R
     return found
 
 
-def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduction:
+def smaller_problem(problem: Problem, options: Options, limits: Limits, horizon: bool = False) -> Reduction:
     """The reduction that every search begins with: to the part of the system that it needs, and, unless its states are
     enumerated at once, in a normal form.
 
-    What is spent on that counts in ``limits``.
+    With a ``horizon`` the normal form may be one that holds of runs up to some number of steps: then what is found out
+    of runs of any length is told of runs up to there. What is spent on that counts in ``limits``.
     """
     part = sliced_problem(problem)
     limits.spend(analysed(problem.system))
@@ -138,8 +143,24 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
     effort = PROOF_EFFORT * max(1.0, options.effort or 0.0)
     from bmc.invariants.induction import Prover
 
-    normal = normal_states(Prover(engine, limits.for_query, effort))(part.problem)
+    prover = Prover(engine, limits.for_query, effort)
+    normal = normal_states(prover)(part.problem)
+    if horizon and not _few_states(normal, options, limits):
+        bounded = normal_states(prover, LEAST_HORIZON)(part.problem)
+        normal = bounded if bounded.normal_form else normal
     return in_turn(problem, (lambda _: part, lambda _: normal)) if normal.normal_form else part
+
+
+def _few_states(normal: Reduction, options: Options, limits: Limits) -> bool:
+    """Whether the normal forms are enumerated at once."""
+    if not normal.normal_form or options.engine != ENUMERATING:
+        return False
+    enumeration = enumeration_of(normal.problem)
+    with suppress(LimitReached):
+        for _ in range(AT_ONCE):
+            if not enumeration.done:
+                advance(enumeration, limits)
+    return enumeration.graph is not None
 
 
 def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
@@ -151,11 +172,13 @@ def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
     return small, replace(options, time_limit=seconds, effort=effort)
 
 
-def normal_states(prover: Prover) -> Callable[[Problem], Reduction]:
+def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem], Reduction]:
     """The reduction to states in a normal form, where ``prover`` proves one: what nothing can tell apart is one state.
 
-    A chain has the same inputs there. It is simulated and judged again on the states as they are.
+    A chain has the same inputs there. It is simulated and judged again on the states as they are. With ``least`` the
+    form is one of differences of counters that may hold of runs up to some number of steps, at least so many.
     """
+    from bmc.invariants.differences import steps_within
     from bmc.invariants.normal_form import in_normal_form, normal_form
 
     def reduce(problem: Problem) -> Reduction:
@@ -163,22 +186,35 @@ def normal_states(prover: Prover) -> Callable[[Problem], Reduction]:
         ends = [] if problem.final is None else [at(problem.final, 0)]
         seen = [*(goal.antecedent for goal in problem.goals), *judged, *ends]
         try:
-            terms = normal_form(problem.system, seen, prover)
+            form = normal_form(problem.system, seen, prover, least)
         except LimitReached:
-            terms = {}
-        if not terms:
             return Reduction(problem, lambda result: result)
-        small = in_normal_form(problem.system, terms)
+        if not form.terms:
+            return Reduction(problem, lambda result: result)
+        small = in_normal_form(problem.system, form.terms)
         cut = sliced(small, problem.goals, problem.final)
-        told = {name: formula_text(term) for name, term in terms.items()}
+        told = {name: formula_text(term) for name, term in form.terms.items()}
+        steps = steps_within(problem.system, form.rises)
+        validity = None
+        if form.rises or not form.holds.is_true():
+            rises = {name: (rise.most, rise.by) for name, rise in form.rises.items()}
+            validity = Validity(formula_text(form.holds), rises, steps)
 
         def restore(result: ChainResult) -> ChainResult:
+            from chaincover.reductions.within_horizon import within, without_late_runs
+
+            if form.sure is not None:
+                result = without_late_runs(result, form.sure)
+            if steps is not None:
+                result = within(result, problem, steps, prover)
             chain = None if result.chain is None else on_whole(result.chain, problem)
-            proof = None if result.certificate is None else replace(result.certificate, normal_form=told)
+            proof = result.certificate
+            proof = None if proof is None else replace(proof, normal_form=told, validity=validity)
             tests = _simulated(result.tests, problem.system)
             return replace(result, chain=chain, tests=tests, certificate=proof)
 
-        return Reduction(replace(problem, system=cut if cut.inputs == small.inputs else small), restore, tuple(terms))
+        kept = cut if cut.inputs == small.inputs else small
+        return Reduction(replace(problem, system=kept), restore, tuple(form.terms))
 
     return reduce
 

@@ -303,6 +303,8 @@ def _unfit(document: Document, proof: Certificate, setting: Setting) -> Iterator
         yield f"the certificate is about chains to '{proof.end}', not to '{setting.end}'"
     if proof.overlap not in ("allow", document.settings.overlap):
         yield f"the certificate is about chains with overlap '{proof.overlap}', not '{document.settings.overlap}'"
+    if proof.validity is not None and proof.validity.steps is not None and proof.lower > proof.validity.steps + 1:
+        yield f"its facts are about runs of up to {counted(proof.validity.steps, 'step')}"
     if document.bounds.lower != proof.lower:
         yield f"the certificate is about the bound {proof.lower}, not {document.bounds.lower}"
 

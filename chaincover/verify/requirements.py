@@ -109,6 +109,7 @@ def _needed(claim: RulingsClaim, proof: Certificate) -> Certificate:
         invariants=proof.invariants,
         formulas={name: text for name, text in proof.formulas.items() if name in proof.invariants},
         normal_form=proof.normal_form,
+        validity=proof.validity,
         edges=tuple(EdgeFact(INIT, violation_name(ruling.goal), ruling.step or 0) for ruling in shortest),
         paths=(),
         order_bound=0,

@@ -50,7 +50,7 @@ LATER = And(at(Equals(mode, ON), 0), at(Equals(mode, LATE), 1))
 
 
 def form_of(system: TransitionSystem, *seen: FNode) -> dict[str, FNode]:
-    return dict(normal_form(system, seen, Prover(choose("sat"))))
+    return dict(normal_form(system, seen, Prover(choose("sat"))).terms)
 
 
 def reached(system: TransitionSystem) -> int:
@@ -117,7 +117,7 @@ def test_a_time_is_kept_in_every_mode_in_which_it_is_read() -> None:
 
 
 def test_nothing_is_said_where_the_solver_gives_up() -> None:
-    assert normal_form(light(), [OLD], Prover(choose("sat"), effort=0.0)) == {}
+    assert not normal_form(light(), [OLD], Prover(choose("sat"), effort=0.0)).terms
 
 
 def test_how_large_a_step_may_be_depends_on_the_effort(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,17 +126,21 @@ def test_how_large_a_step_may_be_depends_on_the_effort(monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "NODES", 8)
     system = light()
     little, more, all_of_it = (
-        normal_form(system, [OLD, LATER], Prover(choose("sat"), effort=effort)) for effort in (1.0, 100.0, None)
+        normal_form(system, [OLD, LATER], Prover(choose("sat"), effort=effort)).terms for effort in (1.0, 100.0, None)
     )
     assert reached(in_normal_form(system, little)) > 9_000
     assert more == all_of_it
     assert reached(in_normal_form(system, more)) <= 2 * AGE
 
 
-def test_a_counter_that_some_step_leaves_is_no_clock() -> None:
+def test_a_state_without_a_next_one_is_told_from_its_normal_form_too() -> None:
+    """A run may end where no step is allowed: what is read there is seen."""
     system = light()
-    stops = replace(system.state[0], next=Ite(press, now, now + BV(1, 32)))
-    assert form_of(replace(system, state=(stops, *system.state[1:])), OLD) == {}
+    dead = replace(system, defined=Not(Equals(mode, LATE)))
+    ended = at(And(Equals(mode, LATE), Equals(since, BV(7, 32))), 0)
+    form = form_of(dead, ended)
+    value = compile_formulas([form.get("nf_since", since)])
+    assert value({"nf_now": 50, "nf_since": 7, "nf_mode": 2}) == (7,)
 
 
 def test_no_runs_are_made_where_no_variable_can_take_many_values(monkeypatch: pytest.MonkeyPatch) -> None:

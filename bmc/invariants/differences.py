@@ -1,0 +1,556 @@
+"""Counters that are compared through their differences only: the state keeps these, and not how far all have counted.
+
+A clock that nothing sets back has states without end, though all that matters is how far times that were taken from it
+lie behind. In the image of a state the clock (or any other counter, as the *reference* of its group) has one value,
+``base``, and the others lie as far from it as they did. Whether a step can tell a state from its image is one question
+to a solver (``alike``); what happens where a counter wraps around decides in which of three ways the answer is no:
+
+- of any state: ``now - last >= 100`` in the counter's own width is right across a wrap, and nothing more is needed;
+- of any state in which the differences lie in some span, which a second question proves of all states of all runs;
+- of any state in which no counter has wrapped yet. Then ``now >= last + 100``, and every other comparison, is that of
+  whole numbers, and the image, whose ``base`` lies near the greatest value, compares the same whole numbers. The clock
+  rises by at most ``by`` in a step, so after k steps it is at most its start value and k times as much, and no state
+  before the first step at which a wrap is possible is left out: ``steps`` says how many steps a run may have.
+
+  By induction over the steps a run of up to ``steps`` steps and the run of the images under the same inputs allow the
+  same and look alike, each way. So what no run of the images does in n steps, no run does, if n is at most ``steps``:
+  a bound on lengths holds up to there. What no run of the images ever does a run may do after the wrap: that something
+  is unreachable, or never violated, or has no way to an end, does not follow.
+
+  Where a counter is signed and its overflow undefined, no run goes on after it. Then each run has a run of the images,
+  whatever its length; only the other way round ``steps`` is the limit.
+
+As whole numbers, differences beyond the greatest that some step or goal compares with are alike: a time that was taken
+long ago is as good as one that was taken ``cap`` ago. How long that is the solver says, by telling two times apart that
+were held for alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+
+import pysmt.operators as op
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, BVSLE, BVUGT, BVULE, TRUE, And, Iff, Ite, Not, Or
+
+from bmc.engines.protocol import Status
+from bmc.explicit.batch import Batch
+from bmc.formulas.evaluate import compile_formulas, post_order
+from bmc.formulas.sums import Sum, leaves, sums_of
+from bmc.formulas.unroll import at, with_terms
+from bmc.invariants.alike import Look, Step, Terms, against, proved, some_values
+from bmc.invariants.induction import Prover
+from bmc.records import dataclass
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, Valuation, conjunction, equal
+
+NARROW = 8
+"""Bits of a counter from which on it may be one of a group: with fewer its values are enumerated soon."""
+
+MOST_TERMS = 16
+"""Ways in which a counter may go on, as conditions choose: with more it is none, and the states stay as they are."""
+
+COMPARED = "compared "
+"""Before the number of a comparison: the input in its place."""
+
+ROUNDS = 12
+"""Times that the solver may tell apart two times that were held for alike before each difference is kept: about as many
+as there are constants with which one time is compared."""
+
+RUNS, STEPS = 16, 64
+"""Random runs, and their steps, that show between which values differences stay: twice as many cost twice the time,
+and show spans that are entered more rarely."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """As long as a counter is at most ``most``, it rises by at most ``by`` in a step, without a wrap."""
+
+    most: int
+    by: int
+
+    def steps(self, begin: int) -> int:
+        """After so many steps from ``begin`` it is still at most ``most``."""
+        return (self.most - begin) // self.by
+
+
+@dataclass(frozen=True)
+class Form:
+    """A map of states: ``terms`` say what some variables are in the image of a state.
+
+    No step tells a state from its image if ``holds`` is true of it and each counter of ``rises`` is at most as great as
+    that says; start states are such states, and so is the state after each step from one, but for a rise too far.
+    ``sure``: every run of images of up to so many steps is that of a run of states; None: every run of images is.
+    """
+
+    terms: Terms = field(default_factory=dict)
+    holds: FNode = field(default_factory=TRUE)
+    rises: Mapping[str, Rise] = field(default_factory=dict)
+    sure: int | None = None
+
+    def then(self, other: Form) -> Form:
+        """The form of ``other`` on the images of this one, which leave the counters of ``other`` alone."""
+        both = [steps for steps in (self.sure, other.sure) if steps is not None]
+        return Form(
+            {**self.terms, **other.terms},
+            conjunction([self.holds, other.holds]),
+            {**self.rises, **other.rises},
+            min(both, default=None),
+        )
+
+
+def at_most(var: StateVariable, value: int) -> FNode:
+    """That ``var`` is at most ``value``, a number of its type."""
+    return _below(var, var.symbol, var.type.constant(value))
+
+
+def steps_within(system: TransitionSystem, rises: Mapping[str, Rise]) -> int | None:
+    """The number of steps after which no counter is greater than ``rises`` say; None: it never is."""
+    starts = {var.name: var.type.value(var.init.constant_value()) for var in system.state if var.init is not None}
+    return min((rise.steps(starts[name]) for name, rise in rises.items()), default=None)
+
+
+def differences(
+    system: TransitionSystem, seen: Sequence[FNode], prover: Prover, least: int | None = None
+) -> Iterator[Form]:
+    """A form for each group of counters of ``system``, the ones before it put in, that the solver proves.
+
+    ``least`` None: one that holds of runs of any length, both ways; else one that may hold up to some number of steps,
+    at least so many. ``seen`` are the framed formulas through which the system is seen.
+    """
+    from bmc.invariants.normal_form import in_normal_form  # it makes forms of several kinds, of which this is one
+
+    for names in _groups(system, seen):
+        members = [var for var in system.state if var.name in names]
+        for group in _with_references(system, members, seen):
+            search = _Search(system, group, seen, prover)
+            form = search.exact() if least is None else search.bounded(least)
+            if form is not None:
+                system = in_normal_form(system, form.terms)
+                yield form
+                break
+
+
+# which counters belong together
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """What a counter is after a step: ``base`` (None: none), and something from ``low`` to ``high``."""
+
+    base: FNode | None
+    low: int
+    high: int
+
+
+def _groups(system: TransitionSystem, seen: Sequence[FNode]) -> list[set[str]]:
+    """Variables that only ever get the value of one of them and something added, and are compared or take values of
+    each other."""
+    counters = _counters(system)
+    if len(counters) < 2:
+        return []
+    joined: dict[str, set[str]] = {var.symbol.symbol_name(): {var.name} for var in counters.values()}
+
+    def join(names: Iterable[str]) -> None:
+        together = set().union(*(joined[name] for name in names))
+        for name in together:
+            joined[name] = together
+
+    for var in counters.values():
+        join([var.name, *(e.base.symbol_name() for e in _ends(var) or () if e.base is not None)])
+    read: dict[FNode, frozenset[str]] = {}
+    formulas = [*(var.next for var in system.state), system.input_constraint, system.defined, *_plain(seen)]
+    for term in post_order(formulas):
+        if term in counters:
+            read[term] = frozenset([term.symbol_name()])
+        elif not term.args():
+            continue
+        else:
+            args = term.args()[1:] if term.is_ite() else term.args()
+            names = frozenset().union(*(read.get(arg, frozenset()) for arg in args))
+            if len(names) > 1 and (term.is_bv_op() or term.node_type() in _COMPARISONS) and not term.is_ite():
+                join(names)
+            if names and not term.get_type().is_bool_type():
+                read[term] = names
+    found: list[set[str]] = []
+    for group in joined.values():
+        if group not in found:
+            found.append(group)
+    kinds = {var.name: (var.type.bits, var.type.signed) for var in counters.values()}
+    return [group for group in found if len(group) > 1 and len({kinds[name] for name in group}) == 1]
+
+
+_COMPARISONS = (op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE, op.EQUALS)
+
+
+def _plain(seen: Sequence[FNode]) -> list[FNode]:
+    from bmc.invariants.alike import seen_at
+
+    first, later = seen_at(seen)
+    return [*first, *later]
+
+
+def _counters(system: TransitionSystem) -> dict[FNode, StateVariable]:
+    """The variables that only ever get the value of such a variable and something added, by their symbols."""
+    found: dict[FNode, StateVariable] = {}
+    ends: dict[FNode, Sequence[_Sum]] = {}
+    for var in system.state:
+        fine = not var.type.floating and var.type.bits >= NARROW and var.init is not None
+        told = _ends(var) if fine else None
+        if told is not None:
+            found[var.symbol], ends[var.symbol] = var, told
+    while True:
+        fitting = {symbol: var for symbol, var in found.items() if all(end.base in found for end in ends[symbol])}
+        if len(fitting) == len(found):
+            break
+        found = fitting
+    return {
+        symbol: var
+        for symbol, var in found.items()
+        if {end.base for end in ends[symbol]} != {symbol} or any(end.high or end.low for end in ends[symbol])
+    }
+
+
+def _ends(var: StateVariable) -> list[_Sum] | None:
+    """What ``var`` may be after a step, as conditions choose; None where that may be no sum with a symbol."""
+    tree = sums_of(var.next, var.type.bits)
+    found = [] if tree is None else [_sum(each, var) for each in leaves(tree)]
+    return None if not found or len(found) > MOST_TERMS or None in found else [each for each in found if each]
+
+
+def _sum(found: Sum, var: StateVariable) -> _Sum | None:
+    """A symbol of the type of ``var``, and what is added to it; None if it is no such sum."""
+    size = 1 << var.type.bits
+    bases = [term for term, times in found.summands.items() if term.is_symbol() and times == 1]
+    added = [term for term in found.summands if term not in bases[:1]]
+    if not bases or any(found.summands[term] != 1 for term in added):
+        return None
+    constant = found.constant - (size if found.constant >= size // 2 else 0)
+    return _Sum(bases[0], constant, constant + sum(_greatest(term) for term in added))
+
+
+def _greatest(term: FNode) -> int:
+    """The greatest value of a term by the bits that it has."""
+    while term.is_bv_zext():
+        term = term.arg(0)
+    return (1 << int(term.get_type().width)) - 1
+
+
+# the group, and what is proved of it
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The ``reference``, which rises by at most ``by`` in a step, and the ``others``. ``slack`` is twice as much as a
+    step adds to a counter before it compares: one that is half of it above the reference does not wrap at once."""
+
+    reference: StateVariable
+    others: tuple[StateVariable, ...]
+    by: int
+    slack: int
+
+    @property
+    def base(self) -> int:
+        """The value of the reference in images, a number of its type: so near to the greatest that nothing wraps."""
+        return self.reference.type.greatest - self.slack
+
+    @property
+    def low(self) -> int:
+        """The least start value."""
+        return min(_start(var) for var in (self.reference, *self.others))
+
+    def terms(self, base: int, caps: Mapping[str, int]) -> dict[str, FNode]:
+        """The terms of images: the reference is ``base``, the others as far from it as they were, or ``caps``."""
+        kind, now = self.reference.type, self.reference.symbol
+        found = {self.reference.name: kind.constant(base)}
+        for var in self.others:
+            moved = var.symbol.BVSub(now)
+            moved = moved.BVAdd(kind.constant(base)) if base else moved
+            if var.name in caps:
+                long_ago = And(
+                    _below(var, var.symbol, now), BVUGT(now.BVSub(var.symbol), BV(caps[var.name], kind.bits))
+                )
+                moved = Ite(long_ago, kind.constant(base - caps[var.name]), moved)
+            found[var.name] = moved
+        return found
+
+    @property
+    def ordered(self) -> FNode:
+        """No counter has wrapped: none lies below all start values, and none far above the reference."""
+        kind, now = self.reference.type, self.reference.symbol
+        ahead, low = BV(self.slack // 2, kind.bits), kind.constant(self.low)
+        parts = [_below(self.reference, low, now)] if self.low > kind.least else []
+        for var in self.others:
+            parts += [_below(var, low, var.symbol)] if self.low > kind.least else []
+            parts.append(Or(_below(var, var.symbol, now), BVULE(var.symbol.BVSub(now), ahead)))
+        return conjunction(parts)
+
+    @property
+    def growth(self) -> Rise:
+        """How the reference rises until it is near the greatest value."""
+        return Rise(self.base, self.by)
+
+
+def _start(var: StateVariable) -> int:
+    assert var.init is not None
+    return var.type.value(var.init.constant_value())
+
+
+def _below(var: StateVariable, one: FNode, two: FNode) -> FNode:
+    """One is at most two, in the order of the type of ``var``."""
+    return BVSLE(one, two) if var.type.signed else BVULE(one, two)
+
+
+def _with_references(system: TransitionSystem, members: Sequence[StateVariable], seen: Sequence[FNode]) -> list[_Group]:
+    """The groups of ``members``, each with another reference that only goes on from itself, clocks first."""
+    inputs = {var.symbol: var for var in system.inputs}
+    found = []
+    for var in members:
+        ends = _ends(var) or []
+        if any(end.base is not var.symbol or end.low < 0 for end in ends):
+            continue
+        by = max((end.high for end in ends), default=0)
+        others = tuple(other for other in members if other is not var)
+        slack = 2 * (_constants(system, seen, members, inputs) + by)
+        if by:
+            found.append((any(end.low == 0 for end in ends), _Group(var, others, by, slack)))
+    return [group for _, group in sorted(found, key=lambda pair: pair[0])][:2]
+
+
+def _constants(
+    system: TransitionSystem,
+    seen: Sequence[FNode],
+    members: Sequence[StateVariable],
+    inputs: Mapping[FNode, InputVariable],
+) -> int:
+    """The sum of all that is added to ``members`` and compared with them, without signs."""
+    symbols, reads = {var.symbol for var in members}, set[FNode]()
+    values = set[int]()
+    formulas = [*(var.next for var in system.state), system.input_constraint, system.defined, *_plain(seen)]
+    for term in post_order(formulas):
+        if term in symbols:
+            reads.add(term)
+            continue
+        args = term.args()[1:] if term.is_ite() else term.args()
+        if not any(arg in reads for arg in args):
+            continue
+        if not term.get_type().is_bool_type():
+            reads.add(term)
+        for arg in args:
+            if arg.is_bv_constant():
+                value = arg.constant_value()
+                values.add(min(value, (1 << arg.get_type().width) - value))
+            elif arg not in reads and arg.get_type().is_bv_type() and term.node_type() in (op.BV_ADD, op.BV_SUB):
+                values.add(_greatest(arg))
+    return sum(values)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Forms of one group, each proved by small questions first.
+
+    A comparison that reads the group and is in each state what it is in the image is one Boolean input for the question
+    about a whole step, and not two comparisons: what else differs are the sums that counters get.
+    """
+
+    system: TransitionSystem
+    group: _Group
+    seen: Sequence[FNode]
+    prover: Prover
+
+    def exact(self) -> Form | None:
+        """A form of all states, or of those whose differences lie in some span for ever."""
+        form = Form(self.group.terms(0, {}))
+        if self._alike(form.terms, TRUE()):
+            return form
+        if self.group.base <= 0:
+            return None
+        spans = self._spans()
+        if spans is None:
+            return None
+        form = Form(self.group.terms(self.group.base, {}), spans)
+        return form if self._kept(spans) and self._alike(form.terms, spans) else None
+
+    def bounded(self, least: int) -> Form | None:
+        """A form of the states before any wrap, with times that were taken long ago held for alike where they are.
+
+        None too where that is said of less than ``least`` steps.
+        """
+        group = self.group
+        if group.base <= 0 or group.growth.steps(_start(group.reference)) < least:
+            return None
+        before = conjunction([group.ordered, at_most(group.reference, group.base)])
+        if not self._kept(group.ordered, group.growth) or not self._alike(group.terms(group.base, {}), before):
+            return None
+        terms = group.terms(group.base, self._caps(before))
+        sure = group.growth.steps(_start(group.reference))
+        for_ever = self._kept(group.ordered) and self._alike(terms, group.ordered, False)
+        return Form(terms, group.ordered, {} if for_ever else {group.reference.name: group.growth}, sure)
+
+    def _alike(self, terms: Terms, given: FNode, both: bool = True) -> bool:
+        alike = _Comparisons(self, terms, given).alike
+        system, seen = self._with_inputs(alike)
+        return proved(system, terms, seen, self.prover, _meant(alike, given), both)
+
+    def _with_inputs(self, alike: Mapping[FNode, FNode]) -> tuple[TransitionSystem, Sequence[FNode]]:
+        """The system, and what is seen of it, with inputs in place of the comparisons ``alike``."""
+        if not alike:
+            return self.system, self.seen
+        nexts = with_terms([var.next for var in self.system.state], alike)
+        allowed, defined = with_terms([self.system.input_constraint, self.system.defined], alike)
+        state = tuple(replace(var, next=term) for var, term in zip(self.system.state, nexts, strict=True))
+        inputs = tuple(InputVariable(symbol.symbol_name(), BOOLEAN) for symbol in alike.values())
+        made = replace(self.system, state=state, input_constraint=allowed, defined=defined)
+        first = {at(term, 0): at(symbol, 0) for term, symbol in alike.items()}
+        return replace(made, inputs=(*made.inputs, *inputs)), with_terms(self.seen, first)
+
+    def _spans(self) -> FNode | None:
+        """The spans of all differences on some random runs, None where one may be anything."""
+        batch = Batch(self.system, self.seen)
+        runs = batch.draw(batch.initial(), RUNS, STEPS)
+        kind, reference = self.group.reference.type, self.group.reference
+        size, parts = 1 << kind.bits, []
+        for var in self.group.others:
+            apart = set()
+            for number in range(RUNS):
+                for step in range(int(runs.valid[number]) + 1):
+                    apart.add(int(runs.states[var.name][step, number]) - int(runs.states[reference.name][step, number]))
+            signed = [(value + size // 2) % size - size // 2 for value in apart]
+            low, high = min(signed), max(signed)
+            if high - low >= size // 2:
+                return None
+            moved = var.symbol.BVSub(reference.symbol)
+            if low == high:
+                parts.append(equal(moved, BV(low % size, kind.bits)))
+            else:
+                parts.append(BVULE(moved.BVSub(BV(low % size, kind.bits)), BV(high - low, kind.bits)))
+        return conjunction(parts)
+
+    def _kept(self, holds: FNode, rise: Rise | None = None) -> bool:
+        """Whether ``holds`` is true at the start, and after each step from a state in which it is; with ``rise`` from
+        one in which the reference is not above it, and then it rises as that says."""
+        system, reference = self.system, self.group.reference
+        starts = {var.symbol: var.init for var in system.state if var.init is not None}
+        if not with_terms([holds], starts)[0].simplify().is_true():
+            return False
+        nexts = {var.symbol: var.next for var in system.state}
+        after = with_terms([holds], nexts)[0]
+        given = [holds, system.input_constraint, system.defined]
+        if rise is not None:
+            given.append(at_most(reference, rise.most))
+            higher = reference.symbol.BVAdd(reference.type.constant(rise.by))
+            after = And(after, _below(reference, reference.next, higher))
+        variables = [(var.name, var.type) for part in (system.state, system.inputs) for var in part]
+        question = conjunction([*given, Not(after)])
+        return some_values(system, variables, question, self.prover) is Status.UNSAT
+
+    def _caps(self, given: FNode) -> dict[str, int]:
+        """For each counter how far it may lie behind the reference before that makes no difference any more."""
+        caps = {var.name: 0 for var in self.group.others}
+        for _ in range(ROUNDS * len(caps)):
+            if not caps:
+                break
+            terms = self.group.terms(self.group.base, caps)
+            comparisons = _Comparisons(self, terms, given)
+            if comparisons.unlike is not None:
+                state, term = comparisons.unlike
+                self._raise(caps, _Cut(self.group, caps, state, compile_formulas([term])))
+                continue
+            system, seen = self._with_inputs(comparisons.alike)
+            answer = against(system, terms, seen, self.prover, _meant(comparisons.alike, given))
+            if answer is Status.UNSAT:
+                return caps
+            if isinstance(answer, Status):
+                break
+            self._raise(caps, _Cut(self.group, caps, answer[0], _told_by(Look(system, seen), terms, answer)))
+        return {}
+
+    def _raise(self, caps: dict[str, int], cut: _Cut) -> None:
+        """Let ``caps`` tell apart what ``cut`` does; without the counters of which that says nothing."""
+        behind = [name for name in caps if cut.lag(name) > caps[name]]
+        guilty = [name for name in behind if cut.differs(name)]
+        for name in guilty or behind or [*caps]:
+            higher = cut.border(name) if guilty else None
+            if higher is None or higher <= caps[name] or self.group.base - higher <= self.group.low:
+                del caps[name]
+            else:
+                caps[name] = higher
+
+
+def _meant(alike: Mapping[FNode, FNode], given: FNode) -> FNode:
+    """What is ``given``, and that the inputs in place of comparisons are the truth of these in the state."""
+    return conjunction([given, *(Iff(symbol, term) for term, symbol in alike.items())])
+
+
+def _told_by(look: Look, terms: Terms, step: Step) -> Callable[[Valuation], object]:
+    """What is seen of states under the inputs of ``step``, the states after it as images by ``terms``."""
+    images, (_, inputs, later) = compile_formulas([*terms.values()]), step
+
+    def image(state: Valuation) -> Valuation:
+        return {**state, **dict(zip(terms, images(state), strict=True))}
+
+    return lambda state: look.told(state, inputs, later, image)
+
+
+class _Comparisons:
+    """The comparisons that read a group, but for others in them: those that are proved to be alike in states of which
+    ``given`` is true and in their images by ``terms``, ``alike``, have an input each. ``unlike`` is a state that speaks
+    against the first of which that is not so, with that, if one was found."""
+
+    def __init__(self, search: _Search, terms: Terms, given: FNode) -> None:
+        self.alike: dict[FNode, FNode] = {}
+        self.unlike: tuple[Valuation, FNode] | None = None
+        group, system = search.group, search.system
+        counters = [group.reference, *group.others]
+        normal = {var.symbol: terms[var.name] for var in counters}
+        reads = {*normal}
+        variables = [(var.name, var.type) for part in (system.state, system.inputs) for var in part]
+        formulas = [*(v.next for v in system.state), system.input_constraint, system.defined, *_plain(search.seen)]
+        for term in post_order(formulas):
+            if not any(arg in reads for arg in term.args()):
+                continue
+            if term.node_type() not in _COMPARISONS:
+                if not (term.get_type().is_bool_type() and not term.is_ite()):
+                    reads.add(term)
+                continue
+            (there,) = with_terms([term], normal)
+            question = conjunction([given, Not(Iff(term, there))])
+            found = some_values(system, variables, question, search.prover)
+            if found is Status.UNSAT:
+                self.alike[term] = BOOLEAN.symbol(f"{COMPARED}{len(self.alike)}")
+            elif not isinstance(found, Status) and self.unlike is None:
+                self.unlike = found, term
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A ``state``, and what is ``told`` of it and of those in which a counter lies elsewhere."""
+
+    group: _Group
+    caps: Mapping[str, int]
+    state: Valuation
+    told: Callable[[Valuation], object]
+
+    def lag(self, name: str) -> int:
+        """How far the counter lies behind the reference; -1 where it lies before it."""
+        kind = self.group.reference.type
+        lag = kind.value(self.state[self.group.reference.name]) - kind.value(self.state[name])
+        return lag if lag > 0 else -1
+
+    def differs(self, name: str) -> bool:
+        """Whether it makes a difference that the counter lies as far behind as it does, and not as far as its cap."""
+        return self._told(name, self.lag(name)) != self._told(name, self.caps[name])
+
+    def border(self, name: str) -> int:
+        """The least distance that is like that of the state, as halving finds it."""
+        far, near = self.lag(name), self.caps[name]
+        told = self._told(name, far)
+        while far - near > 1:
+            middle = (near + far) // 2
+            near, far = (near, middle) if self._told(name, middle) == told else (middle, far)
+        return far
+
+    def _told(self, name: str, lag: int) -> object:
+        """What is told if the counter lies ``lag`` behind the reference."""
+        size = 1 << self.group.reference.type.bits
+        return self.told({**self.state, name: (self.state[self.group.reference.name] - lag) % size})

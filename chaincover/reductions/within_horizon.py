@@ -1,0 +1,91 @@
+"""What a search on states in a normal form says of the states as they are, where the form may not hold for ever.
+
+A normal form in which counters are told by their differences may hold only until a counter wraps around. Runs of up to
+``steps`` steps are then those of the normal forms, under the same inputs. So a chain is one (it is simulated anyway),
+and a bound on the length of chains holds up to one more than that. What no run of the normal forms ever does is nothing
+that a run may not do after a wrap: such verdicts become *not within bound*, but for goals that induction on the states
+as they are proves unreachable. Conflicts between goals are no longer claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from bmc.errors import LimitReached, counted
+from bmc.invariants.induction import Prover, never
+from chaincover.certificate import Certificate
+from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Verdict
+from chaincover.problem import Problem
+from chaincover.result import ChainResult
+from chaincover.verdicts import own_test
+
+INDUCTION = 8
+"""The largest k of a proof by k-induction that a goal is unreachable on the states as they are."""
+
+
+def within(result: ChainResult, problem: Problem, steps: int, prover: Prover) -> ChainResult:
+    """``result``, found for normal forms, as one of ``problem``, whose runs of up to ``steps`` steps have them."""
+    never_met = _unreachable(result, problem, steps, prover) if result.finished else {}
+    lower = min(result.bounds.lower, steps + 1)
+    return replace(
+        result,
+        verdicts=tuple(_verdict(verdict, result, steps, never_met) for verdict in result.verdicts),
+        bounds=replace(result.bounds, lower=lower),
+        certificate=None if result.certificate is None else _certificate(result.certificate, lower, [*never_met]),
+        graph=replace(result.graph, exact=False, unsatisfiable=()),
+        answered=replace(result.answered, exact=False, longest_run=None),
+        no_chain="",
+    )
+
+
+def _certificate(proof: Certificate, lower: int, unreachable: Sequence[str]) -> Certificate:
+    """``proof`` without what it says of runs of any length, but for goals that are proved ``unreachable``."""
+    ruled_out = {"unreachable": tuple(unreachable), "no_way_to_end": (), "conflicts": (), "most": None}
+    return replace(proof, lower=min(proof.lower, lower), **ruled_out)  # type: ignore[arg-type]
+
+
+def _unreachable(result: ChainResult, problem: Problem, steps: int, prover: Prover) -> Mapping[str, str]:
+    """The goals, of those that no run of normal forms covers, that induction proves unreachable; and how."""
+    found: dict[str, str] = {}
+    for verdict in result.verdicts:
+        goal = problem.by_name[verdict.goal]
+        if verdict.status == UNREACHABLE and steps >= INDUCTION + goal.length:
+            try:
+                k = never(problem.system, goal.antecedent, goal.length, INDUCTION, prover)
+            except LimitReached:
+                return found
+            if k is not None:
+                found[goal.name] = f"no run covers it: proved by induction over {counted(k, 'step')}"
+    return found
+
+
+def _verdict(verdict: Verdict, result: ChainResult, steps: int, never_met: Mapping[str, str]) -> Verdict:
+    upto = f"no run of up to {counted(steps, 'step')}"
+    test = result.tests.get(verdict.goal)
+    seen = "" if test is None else f"; {own_test(test)}"
+    if verdict.goal in never_met:
+        return replace(verdict, detail=never_met[verdict.goal])
+    if verdict.status == UNREACHABLE:
+        detail = f"{upto} covers it; after these a counter may wrap around"
+        return Verdict(verdict.goal, NOT_WITHIN_BOUND, detail=detail)
+    if verdict.status == NO_WAY_TO_FINAL and verdict.proved:
+        detail = f"{upto} covers it and ends in the final condition; after these a counter may wrap around{seen}"
+        return Verdict(verdict.goal, NOT_WITHIN_BOUND, detail=detail)
+    if result.no_chain and verdict.status != COVERED:
+        limited = verdict.detail.replace(f": {result.no_chain}", f", in up to {counted(steps, 'step')}")
+        return replace(verdict, detail=limited.replace("no run goes on", f"{upto} goes on"), proved=False)
+    return verdict
+
+
+def without_late_runs(result: ChainResult, sure: int) -> ChainResult:
+    """``result`` without a chain and tests of more than ``sure`` steps, which a run may not go on to."""
+    tests = {name: run for name, run in result.tests.items() if run.length <= sure}
+    if result.chain is None or result.chain.length <= sure:
+        return replace(result, tests=tests)
+    detail = f"a chain takes more than {counted(sure, 'step')}, after which a counter may overflow or wrap around"
+    verdicts = tuple(
+        Verdict(verdict.goal, UNDECIDED, detail=detail) if verdict.status == COVERED else verdict
+        for verdict in result.verdicts
+    )
+    return replace(result, chain=None, tests=tests, verdicts=verdicts, bounds=replace(result.bounds, length=None))
