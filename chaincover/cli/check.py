@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from chaincover.check import analysis
+from chaincover.cli.entry import closing
 from chaincover.cli.options import (
     COUNT,
     Search,
@@ -60,6 +61,7 @@ def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     options.check()
     with progress.stage("check"):
         found = analysis.analyse(controller, options, compare, progress)
+    closing(found.interrupted)
     progress.done()
     if shown.as_json:
         click.echo(to_json(analysis.as_data(controller, found)), nl=False)

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from bmc.errors import counted
+from chaincover.cli.entry import closing
 from chaincover.cli.options import (
     Search,
     Shown,
@@ -102,6 +103,7 @@ def command(
     names = tuple(dict.fromkeys(orderings or NAMES))
     with progress.stage("compare"):
         found = compare(controller.problem, options, Asked(names, **asked), progress)
+    closing(found.stopped_by)
     progress.done()
     code = exit_code(controller.problem, found)
     data = as_data(controller, found, code)

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from bmc import ending
 from bmc.engines import choose as choose_engine
+from chaincover.cli.entry import closing
 from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, shown_options
 from chaincover.formats.drawing import to_dot, to_svg
 from chaincover.formats.output import prepare_folder, to_json, write_text
@@ -28,10 +30,11 @@ def command(request: Request, search: Search, shown: Shown, form: str, output: s
     controller, options = prepare(request, search, progress)
     if output:
         prepare_folder(str(Path(output).parent))
-    with progress.stage("graph"):
+    with progress.stage("graph"), ending.uninterrupted():
         problem, left = reduced(controller.problem, options)
         engine = choose_engine(options.engine, options.memory_limit)
         found = covering_graph(problem, left, engine, progress)
+        closing(found.stopped_by)
     progress.done()
     data = graph_data(found.graph)
     drawn = {"dot": to_dot, "svg": to_svg}.get("json" if shown.as_json else form)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from bmc.errors import ChainCoverError, Location, printable
+from chaincover.cli.entry import closing
 from chaincover.cli.options import name_pairs, time_option
 from chaincover.formats.output import write_text
 from chaincover.project.scaffold.reading import Wanted
@@ -33,6 +34,7 @@ def command(sources: tuple[str, ...], output: str | None, force: bool, **given: 
     if os.path.lexists(place) and not force:
         raise ChainCoverError("this file exists already", Location(str(place)), "give --force, or another -o FILE")
     scaffold = propose(sources, place.parent, Wanted(given["include"], tuple(given["defines"]), given["step"]))
+    closing()
     write_text(place, scaffold.text)
     for line in (scaffold.summary, *(f"- {question}" for question in scaffold.questions)):
         click.echo("\n".join(map(printable, line.split("\n"))))
