@@ -168,10 +168,9 @@ def main() -> None:
         if getattr(sys, name) is None:  # it was closed before the process began
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     try:
-        code = _code_of_command()
-        sys.stdout.flush()
-        code = signalled() or code
+        code = _told()
     except (KeyboardInterrupt, click.Abort) as error:
+        ending.close()
         code = _called_off(str(error) or str(error.__context__ or ""))
     except ending.CutShort:
         code = _cut_short()
@@ -184,6 +183,16 @@ def main() -> None:
         never_interrupt()
     exec("")  # an interrupt within an earlier exec() would make the interpreter end by SIGINT, whatever the code
     sys.exit(code or 0)
+
+
+def _told() -> int:
+    """Run the command, until all is written that it tells; the exit code. No alarm comes through once that is over."""
+    try:
+        code = _code_of_command()
+        sys.stdout.flush()
+        return signalled() or code
+    finally:
+        ending.close()
 
 
 def _code_of_command() -> int:
