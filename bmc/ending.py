@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ContextDecorator
 from functools import partial
 from types import FrameType
 
@@ -126,8 +127,8 @@ def _unwinding() -> bool:
     return isinstance(error, LimitReached) or (error is not None and not isinstance(error, Exception))
 
 
-class _Region:
-    """Within it the run has another ``patience``."""
+class _Region(ContextDecorator):
+    """Within it the run has another ``patience``. As a decorator: within each call."""
 
     def __init__(self, patience: float | None) -> None:
         self._patience = patience

@@ -56,8 +56,7 @@ LAST_SECONDS = 1.0
 """Seconds for the bound where there is no time left."""
 
 FIRST_PART = 0.5
-"""The part of the time that is left that the graph may take, and in the time of each backend its orders: what users get
-has the rest. Twice as much would leave nothing for that."""
+"""The part of the time left for the graph, and of a backend's for its orders; twice as much leaves none for the rest."""
 
 Progress = Callable[[str], None]
 

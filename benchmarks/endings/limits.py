@@ -110,7 +110,7 @@ CASES = tuple(
         ("generate as JSON", ("generate", str(MODELS / "turnsignal"), "-o", "out", "--json"), ()),
         ("generate by sat", ("generate", "f.c", *_GOALS, "--engine", "sat", "-o", "out", "--json"), ()),
         ("generate --several", ("generate", "e.c", *_EITHER, "--several", "-o", "out", "--json"), ()),
-        ("questions", ("generate", "a.c", *_BUFFER, "--final", "fill == 0", "--effort", "0.2", "-o", "out"), ()),
+        ("questions", ("generate", "a.c", *_BUFFER, "--final", "fill == 0", "--effort", "0.05", "-o", "out"), ()),
         ("compare", ("compare", str(MODELS / "cruise"), "--seeds", "2", "-o", "out", "--json"), ()),
         ("check", ("check", "f.c", *_GOALS, "--json"), ()),
         ("graph", ("graph", "f.c", *_GOALS, "-K", "6", "--engine", "sat", "-o", "out/graph.json"), ()),

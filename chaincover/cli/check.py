@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from bmc import ending
 from chaincover.check import analysis
 from chaincover.cli.entry import closing
 from chaincover.cli.options import (
@@ -45,6 +46,7 @@ EFFORT = 0.2
     metavar="N",
     help="Random steps to compare with the original.",
 )
+@ending.uninterrupted()
 def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     """Read everything; report interface, goals, contradictions and possible undefined behaviour.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from bmc import ending
 from bmc.errors import counted
 from chaincover.cli.entry import closing
 from chaincover.cli.options import (
@@ -93,6 +94,7 @@ COLUMNS = (
 @comparison_options
 @click.option("-o", "--output", metavar="DIR", help="Folder for compare.csv and compare.json.")
 @shown_options
+@ending.uninterrupted()
 def command(
     request: Request, search: Search, shown: Shown, orderings: tuple[str, ...], output: str | None, **asked: Any
 ) -> int:

@@ -88,6 +88,7 @@ class Run:
 @click.option("--most", is_flag=True, help="The one chain that covers most goals, where it cannot cover every goal.")
 @click.option("--violations", is_flag=True, help="Violations of requirements are goals too: those that can fail do so.")
 @shown_options
+@ending.uninterrupted()
 def command(request: Request, search: Search, shown: Shown, output: str, **asked: bool) -> int:
     """Generate one chain that covers every goal; replay it on the compiled original.
 
@@ -159,15 +160,14 @@ def searched(run: Run, saving: Saving[T], find: Callable[..., T], not_begun: Cal
 
     ``not_begun`` makes the answer of a search that has found nothing.
     """
-    with ending.uninterrupted():
-        try:
-            with saving.kept(), run.progress.stage("search"), ending.interruptible():
-                return find(run.controller.problem, run.options, saving)
-        except (LimitReached, MemoryError, KeyboardInterrupt) as error:
-            limit = getattr(error, "limit", MemoryLimitReached.limit)
-            ending.call_off(str(error) or INTERRUPT if isinstance(error, KeyboardInterrupt) else limit)
-        found, stopped_by = saving.latest(), ending.called_off()
-        return not_begun(stopped_by) if found is None else replace(found, stopped_by=stopped_by)  # type: ignore[type-var]
+    try:
+        with saving.kept(), run.progress.stage("search"), ending.interruptible():
+            return find(run.controller.problem, run.options, saving)
+    except (LimitReached, MemoryError, KeyboardInterrupt) as error:
+        limit = getattr(error, "limit", MemoryLimitReached.limit)
+        ending.call_off(str(error) or INTERRUPT if isinstance(error, KeyboardInterrupt) else limit)
+    found, stopped_by = saving.latest(), ending.called_off()
+    return not_begun(stopped_by) if found is None else replace(found, stopped_by=stopped_by)  # type: ignore[type-var]
 
 
 def _try_to_write(run: Run, write: Callable[[], None]) -> None:
@@ -196,7 +196,7 @@ def find_dead_end(run: Run, found: Sequence[ChainResult]) -> DeadEnd | None:
     known = [each.answered.longest_run for each in found if each.answered.longest_run is not None]
     seconds = min(DEAD_END_SECONDS, options.time_limit or DEAD_END_SECONDS)
     limits = Limits(seconds, options.query_limit, DEAD_END_EFFORT)
-    with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt):
+    with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt), ending.interruptible():
         engine = choose_engine(options.engine, options.memory_limit)
         limits.watch(engine)
         return undefined_behaviour.find_dead_end(run.controller.system, engine, limits, min(known, default=None))

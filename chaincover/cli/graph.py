@@ -24,13 +24,14 @@ from chaincover.report.documents import graph_data, graph_exit_code
 @click.option("--format", "form", type=click.Choice(["json", "dot", "svg"]), default="json", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
 @shown_options
+@ending.uninterrupted()
 def command(request: Request, search: Search, shown: Shown, form: str, output: str | None) -> int:
     """The K-reachability graph, as JSON, DOT or SVG, grown until a covering path exists."""
     progress = shown.progress()
     controller, options = prepare(request, search, progress)
     if output:
         prepare_folder(str(Path(output).parent))
-    with progress.stage("graph"), ending.uninterrupted():
+    with progress.stage("graph"):
         problem, left = reduced(controller.problem, options)
         engine = choose_engine(options.engine, options.memory_limit)
         found = covering_graph(problem, left, engine, progress)

@@ -240,7 +240,7 @@ shown_options = gathers(
 
 def read_controller(request: Request, progress: Progress) -> Controller:
     """The controller that the options name."""
-    with progress.stage("read"):
+    with progress.stage("read"), ending.interruptible():
         controller = load_request(request)
         ending.reads(str)
         return controller
@@ -274,7 +274,8 @@ def prepare(request: Request, search: Search, progress: Progress) -> tuple[Contr
         limits, engine = Limits(options.time_limit, options.query_limit, options.effort), choose_engine(options.engine)
         limits.watch(engine)
         try:
-            controller = replace(controller, system=proved(controller, engine, limits.share(PREPARING)))
+            with ending.interruptible():
+                controller = replace(controller, system=proved(controller, engine, limits.share(PREPARING)))
         except LimitReached as error:
             ending.call_off(error.limit)
         except KeyboardInterrupt as error:  # nothing is proved then, and the search ends as it begins

@@ -37,6 +37,7 @@ from chaincover.result import CALLED_OFF, INTERRUPT
 @click.argument("chain", metavar="CHAIN")
 @time_option
 @shown_options
+@ending.uninterrupted()
 def command(request: Request, shown: Shown, chain: str, time_limit: float | None) -> int:
     """Replay CHAIN (chain.json, chains.json, their folder, or a hand-written inputs.csv) on the compiled original.
 
@@ -49,7 +50,9 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
     played: dict[str, Replay] = {}
     try:
         for file in files:
-            played[file] = _played(request, shown, file)
+            with ending.interruptible():
+                one = _played(request, shown, file)
+            played[file] = one
     except KeyboardInterrupt as error:
         if not played:
             raise

@@ -45,6 +45,7 @@ WIDTH = len("open start values")
     help="Work for each proof, in units of about a minute; none: no limit.",
 )
 @shown_options
+@ending.uninterrupted()
 def command(request: Request, shown: Shown, chain: str, time_limit: float | None, effort: float) -> int:
     """Check CHAIN (chain.json, chains.json or their folder) and the proof of its bound by means of its own.
 
@@ -68,7 +69,8 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
 
     stopped_by = ""
     try:
-        found = _verified(place, request, limits, Listener(progress, tell))
+        with ending.interruptible():
+            found = _verified(place, request, limits, Listener(progress, tell))
     except (LimitReached, MemoryError) as error:
         stopped_by = getattr(error, "limit", MemoryLimitReached.limit)
     except KeyboardInterrupt as error:

@@ -102,8 +102,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     findings = [*_requirements(asked, result.requirements), *_findings(controller, chain, result.requirements)]
     told = _no_chain(controller, result) if chain is None else _headline(controller, result, chain, out.everything)
     _show_head(head, controller, told, findings, "chain.json")
-    if chain is None and result.stopped_by:
-        _show_read(head, asked)
+    _show_read(head, asked, result.stopped_by if chain is None else "")
     show_criteria(head, controller.goals, result.verdicts, [chain] if chain else [])
     show_rulings(head, result.requirements.rulings)
     if out.everything:
@@ -144,8 +143,10 @@ def _limited(out: Console, texts: Sequence[str], most: int, rest: str, style: st
     out.show(part.cut(most, rest))
 
 
-def _show_read(out: Console, asked: Asked) -> None:
-    """Where a run ended that has no chain yet, and what it had read by then."""
+def _show_read(out: Console, asked: Asked, stopped_by: str) -> None:
+    """Where a run that has no chain yet was ``stopped_by`` something, and what it had read by then."""
+    if not stopped_by:
+        return
     system, goals = asked.controller.system, counted(len(asked.controller.goals), "goal")
     state = f"{counted(len(system.state), 'state variable')} of {counted(sum(map(_bits, system.state)), 'bit')}"
     inputs = f"{counted(len(system.inputs), 'input')} of {counted(sum(map(_bits, system.inputs)), 'bit')}"
@@ -153,8 +154,7 @@ def _show_read(out: Console, asked: Asked) -> None:
 
 
 def _bits(variable: StateVariable | InputVariable) -> int:
-    kind = variable.symbol.get_type()
-    return 1 if kind.is_bool_type() else int(kind.width)
+    return variable.type.bits or 1
 
 
 def _show_head(out: Console, controller: Controller, told: str, findings: Sequence[str], files: str) -> None:
@@ -290,8 +290,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     for number, (part, chain) in enumerate(zip(parts, chains, strict=True), 1):
         findings += _findings(part, chain, found.requirements, f" in chain {number}")
     _show_head(head, controller, _several_headline(controller, found), findings, "chains.json")
-    if not chains and found.stopped_by:
-        _show_read(head, asked)
+    _show_read(head, asked, "" if chains else found.stopped_by)
     show_criteria(head, controller.goals, found.verdicts, chains)
     show_rulings(head, found.requirements.rulings)
     conflicts = [f"conflict: {', '.join(conflict.goals)}: {conflict.reason}" for conflict in found.conflicts]
@@ -459,9 +458,8 @@ def _no_chain(controller: Controller, result: ChainResult) -> str:
     most, lower = result.options.max_length, result.bounds.lower
     if most is not None and lower > most:
         return f"no chain of at most {counted(most, 'step')} {covers}: none is shorter than {lower}, proved"
-    if result.no_chain:
-        return f"no chain exists that {covers}: {result.no_chain}"
-    return f"no chain {'yet' if result.stopped_by else 'was found'} that {covers}"
+    found = "exists" if result.no_chain else "yet" if result.stopped_by else "was found"
+    return f"no chain {found} that {covers}{result.no_chain and ': '}{result.no_chain}"
 
 
 def _headline(controller: Controller, result: ChainResult, chain: Chain, everything: bool) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import field
+from functools import partial
 from typing import Any, Protocol
 
 from pycparser import c_ast
@@ -141,10 +142,10 @@ class Calls(Evaluator):
             self.store(place, self.as_type(value, ptype, node, state), inner, node)
         return self._run(frame, scope, inner, state, node)
 
-    def _executed(self) -> str:
-        """What is being executed, in words."""
+    def _executed(self, file: str) -> str:
+        """What is being executed, in words; between two functions the ``file`` of the last one."""
         if not self.frames:
-            return "the program was read"
+            return f"what {file} defines was read"
         function = self.frames[-1].function
         return f"the function {function.name} was read ({where(function.node)})"
 
@@ -153,7 +154,7 @@ class Calls(Evaluator):
         self.recorder.base = both(base, state.pc)
         self.frames.append(frame)
         if len(self.frames) == 1:
-            ending.reads(self._executed)
+            ending.reads(partial(self._executed, where(frame.function.node).file))
         self.depth += 1
         try:
             end = self.execute(frame.function.node.body, Scope(scope), inner)
