@@ -56,7 +56,7 @@ LAST_SECONDS = 1.0
 """Seconds for the bound where there is no time left."""
 
 FIRST_PART = 0.5
-"""The part of the time left for the graph, and of a backend's for its orders; twice as much leaves none for the rest."""
+"""The part of the time left for the graph, and of a backend's for its orders; twice as much leaves the rest none."""
 
 Progress = Callable[[str], None]
 

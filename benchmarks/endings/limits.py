@@ -57,7 +57,7 @@ ARRAYS = """\
 #define N 8
 static uint8_t buf[N]; static uint16_t at, fill; static uint32_t sum; static uint8_t peak; static bool alarm;
 void init(void) { for (int i = 0; i < N; i++) buf[i] = 0; at = 0; fill = 0; sum = 0; peak = 0; alarm = false; }
-void step(uint8_t sample, bool take, bool clear) {
+void compute(uint8_t sample, bool take, bool clear) {
   if (clear) { at = fill = 0; sum = 0; peak = 0; alarm = false; for (int i = 0; i < N; i++) buf[i] = 0; return; }
   if (!take) return;
   sum -= buf[at]; buf[at] = sample; sum += sample;
@@ -69,12 +69,19 @@ void step(uint8_t sample, bool take, bool clear) {
 """
 """A ring buffer with its sum, about which solvers are asked many questions."""
 SUITE = """\
-[suite]
-title = "one"
-[[model]]
-name = "cruise"
-[[tool]]
+title = "One"
+[[models]]
+projects = "p/chaincover.toml"
+[[configurations]]
 name = "chaincover"
+tool = "chaincover"
+"""
+PROJECT = """\
+[sources]
+files = ["../f.c"]
+[[property]]
+id = "m"
+text = "cover(m == 2)"
 """
 
 
@@ -228,6 +235,8 @@ def prepared(case: Case, folder: Path) -> None:
         (folder / name).write_text(text)
     if case.words[0] == "bench":
         (folder / "suite.toml").write_text(SUITE)
+        (folder / "p").mkdir()
+        (folder / "p" / "chaincover.toml").write_text(PROJECT)
     (folder / "out").mkdir(exist_ok=True)
     if case.first:
         subprocess.run([sys.executable, "-m", "chaincover", *case.first], cwd=folder, capture_output=True, check=False)

@@ -150,7 +150,6 @@ def never_interrupt() -> None:
 
 def main() -> None:
     """Load the command line and run it, and end the process. A signal at any time: its exit code and no traceback."""
-    _begun.append(time.monotonic())
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # PYTHONUNBUFFERED loses what a full disk refuses
         whole = io.BufferedWriter(sys.stdout.buffer)
         sys.stdout = io.TextIOWrapper(whole, sys.stdout.encoding, sys.stdout.errors, line_buffering=True)
@@ -165,6 +164,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, too_early)
     signal.signal(signal.SIGTERM, too_early)
     try:
+        _begun.append(time.monotonic())
         from chaincover.cli.main import main as run
     except BaseException:
         if not seen:

@@ -15,16 +15,15 @@ CASES = {case.name: case for case in limits.CASES}
     ("name", "at", "how", "code"),
     [
         ("generate", 40, "alarm", 5),
-        ("generate", 420, "alarm", 1),
+        ("generate", 300, "alarm", 1),
         ("generate as JSON", 260, "SIGINT", 130),
         ("generate --several", 900, "alarm", 5),
-        ("questions", 700, "alarm", 5),
         ("compare", 400, "alarm", 5),
         ("check", 300, "alarm", 5),
         ("graph", 300, "SIGTERM", 143),
         ("verify", 300, "alarm", 6),
-        ("replay", 80, "SIGINT", 130),
-        ("bench", 10, "SIGINT", 130),
+        ("replay", 30, "SIGINT", 130),
+        ("bench", 50, "SIGINT", 130),
     ],
 )
 def test_nothing_is_lost_at_a_limit(name: str, at: int, how: str, code: int) -> None:
