@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from bmc import ending
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
 from bmc.errors import LimitReached, UsageError, counted
@@ -52,7 +53,10 @@ OTHER_ORDERS = 0.1
 """Part of the effort of a run that one search for other orders may take."""
 
 LAST_SECONDS = 1.0
-"""Seconds for the bound where the graph took all the time there was."""
+"""Seconds for the bound where there is no time left."""
+
+FIRST_PART = 0.5
+"""The part of the time left for the graph, and of a backend's for its orders; twice as much leaves the rest none."""
 
 Progress = Callable[[str], None]
 
@@ -231,44 +235,58 @@ class Comparison:
 def compare(problem: Problem, options: Options, asked: Asked, progress: Progress) -> Comparison:
     """Ask all backends of ``asked`` on one graph with a covering path, one after the other.
 
-    The chains along their orders are repaired but not shortened, so that they show the orders. The time limit and the
-    effort of ``options`` hold for the graph, for each backend with all its orders, and for each final run. UsageError
-    for an unknown name.
+    The chains along their orders are repaired but not shortened, so that they show the orders. The effort of
+    ``options`` holds for the graph, for each backend with all its orders, and for each final run; their time limit is
+    for all, in equal parts for what is left to do. UsageError for an unknown name.
     """
     for name in asked.orderings:
         choose_ordering(name)
-    problem = replace(problem, overlap=options.overlap)
-    few, _ = distinct(problem.goals, problem.overlap)
-    small, left = reduced(replace(problem, goals=few), options)
+    with ending.uninterrupted():
+        return _compared(replace(problem, overlap=options.overlap), options, asked, progress)
+
+
+def _compared(problem: Problem, options: Options, asked: Asked, progress: Progress) -> Comparison:
+    """``compare``, of which only the searches themselves can be interrupted."""
+    whole, few = Limits(options.time_limit), distinct(problem.goals, problem.overlap)[0]
+    small, left = reduced(replace(problem, goals=few), replace(options, time_limit=_seconds(whole, FIRST_PART)))
     found = covering_graph(small, left, choose_engine(options.engine, options.memory_limit), progress)
     graph, stopped_by = coverable(found.graph), found.stopped_by
     path = bool(graph.goals) and exists_path(graph, transitive_closure(graph)) is not None
     several = asked.several or not path
     rows: list[Row] = []
-    if stopped_by not in CALLED_OFF:
-        last = _Finals(problem, options, several, progress)
-        orders = _Orders(small.of(graph.goals), options, graph, asked.seeds, progress)
-        try:
-            for name in asked.orderings:
-                row = orders.row(name) if path else Row(name)
-                progress(f"compare: what users get with {name}")
-                row = replace(row, final=last.of(name))
+    try:
+        with ending.interruptible():
+            last = _Finals(problem, options, several, progress)
+            orders = _Orders(small.of(graph.goals), options, graph, asked.seeds, progress)
+            for place, name in enumerate(asked.orderings):
+                ending.check()
+                if stopped_by in CALLED_OFF or not whole.left():
+                    break
+                part = 1 / (len(asked.orderings) - place)
+                row = orders.row(name, _seconds(whole, FIRST_PART * part)) if path else Row(name)
                 rows.append(row)
+                progress(f"compare: what users get with {name}")
+                rows[-1] = row = replace(row, final=last.of(name, _seconds(whole, part)))
                 if row.final is not None and row.final.stopped_by in CALLED_OFF:
                     stopped_by = row.final.stopped_by
-                    break
-        except KeyboardInterrupt as error:
-            stopped_by = str(error) or INTERRUPT
-    if stopped_by in CALLED_OFF:
+    except KeyboardInterrupt as error:
+        stopped_by = str(error) or INTERRUPT
+    stopped_by = stopped_by or ("" if whole.left() else TIME_LIMIT)
+    if stopped_by:
         rows += [Row(name, note="not compared", undecided=True) for name in asked.orderings[len(rows) :]]
     shortest = min((length for row in rows for length in row.lengths), default=None)
-    bound = order_bound(graph, Limit(seconds=LAST_SECONDS if stopped_by else options.time_limit))
+    bound = order_bound(graph, Limit(seconds=LAST_SECONDS if stopped_by else _seconds(whole, 1.0)))
     proofs = [(bound.lower, bound.basis)]
     if not several:
         proofs += [(row.final.bounds.lower, row.final.bounds.basis) for row in rows if row.final and row.final.chains]
     lower, basis = max(proofs, key=lambda proof: proof[0])
     bounds = Bounds(lower, shortest, basis)
     return Comparison(asked, found, graph, path, tuple(rows), bounds, several, stopped_by)
+
+
+def _seconds(whole: Limits, part: float) -> float | None:
+    """This ``part`` of the time that is left of the ``whole``; None for no limit."""
+    return None if whole.seconds is None else part * whole.left()
 
 
 def coverable(graph: ReachGraph) -> ReachGraph:
@@ -297,12 +315,12 @@ class _Orders:
         self._closed = transitive_closure(graph)
         self._along: dict[Path, Along] = {}
 
-    def row(self, name: str) -> Row:
-        """The row of the backend ``name``, without what users get."""
+    def row(self, name: str, seconds: float | None) -> Row:
+        """The row of the backend ``name``, within ``seconds``, without what users get."""
         library = missing_library(name)
         if library:
             return Row(name, note=f"skipped: {library} is not installed")
-        row = Limits(self._options.time_limit)
+        row = Limits(seconds)
         trials: list[Trial] = []
         note = ""
         try:
@@ -429,11 +447,12 @@ class _Finals:
         self._problem, self._options, self._several, self._progress = problem, options, several, progress
         self._same_for_all: Final | None = None
 
-    def of(self, name: str) -> Final:
-        """The run with the backend ``name``; that of another one where no backend was asked for anything."""
+    def of(self, name: str, seconds: float | None) -> Final:
+        """The run with the backend ``name``, within ``seconds``; that of another one where none was asked for
+        anything."""
         if self._same_for_all is not None:
             return self._same_for_all
-        options, begun = replace(self._options, ordering=name), time.monotonic()
+        options, begun = replace(self._options, ordering=name, time_limit=seconds), time.monotonic()
         try:
             final, results = (self._chains if self._several else self._chain)(options)
         except UsageError as error:

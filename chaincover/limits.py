@@ -7,6 +7,7 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Protocol
 
+from bmc import ending
 from bmc.errors import LimitReached
 
 if TYPE_CHECKING:
@@ -175,8 +176,9 @@ class Limits:
     def check(self) -> None:
         """LimitReached once the time is over; a stage whose turn is over is paused.
 
-        In a share, LimitReached too once its effort is used up.
+        In a share, LimitReached too once its effort is used up. KeyboardInterrupt where the run was called off.
         """
+        ending.check()
         if self._end is not None and time.monotonic() >= self._end:
             raise LimitReached(
                 f"the time limit of {self.seconds:g} s was reached", hint="allow more time, or fewer goals"

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bmc import ending
 from bmc.engines import choose as choose_engine
 from bmc.engines import listen
 from bmc.errors import LimitReached, StepTooLarge
@@ -75,13 +76,21 @@ def generate(
     options.check()
     problem = replace(problem, overlap=options.overlap)
     problem.check_names()
-    listener = listener or Silent()
+    with ending.uninterrupted():
+        return _generate(problem, options, listener or Silent(), stages or STAGES)
+
+
+def _generate(problem: Problem, options: Options, listener: Listener, stages: Sequence[Stage]) -> ChainResult:
+    """``generate``, of which only the reduction and the search themselves can be interrupted."""
     limits = Limits(options.time_limit, options.query_limit, options.effort)
     stopped_by = ""
     try:
-        reduction = in_turn(
-            problem, (distinct_goals, lambda distinct: smaller_problem(distinct, options, limits, True))
-        )
+        with ending.interruptible():
+            reduction = in_turn(
+                problem, (distinct_goals, lambda distinct: smaller_problem(distinct, options, limits, True))
+            )
+    except LimitReached as error:
+        reduction, stopped_by = Reduction(problem, lambda result: result), error.limit
     except KeyboardInterrupt as error:
         reduction, stopped_by = Reduction(problem, lambda result: result), str(error) or INTERRUPT
 
@@ -94,19 +103,28 @@ def generate(
     limits.watch(engine)
     board = Board(Known(reduction.problem), options, engine, limits, profiler, Judge(reduction.problem))
     board.enumeration, reduction = reduction.enumeration, replace(reduction, enumeration=None)
-    stopped_by = stopped_by or _search(board, stages or STAGES)
+    stopped_by = stopped_by or _search(board, stages)
     result = result_of(board, board.known, stopped_by)
     result = reduction.restore(result)
     return replace(result, answered=replace(result.answered, profile=profiler.stages()))
+
+
+def not_begun(problem: Problem, options: Options, stopped_by: str) -> ChainResult:
+    """The result of a run that ``stopped_by`` has ended before anything was found out."""
+    problem = replace(problem, overlap=options.overlap)
+    engine = choose_engine(options.engine, options.memory_limit)
+    board = Board(Known(problem), options, engine, Limits(), Silent(), Judge(problem))
+    return result_of(board, board.known, stopped_by)
 
 
 def _search(board: Board, stages: Sequence[Stage]) -> str:
     """Let ``stages`` work; what stopped them early, or ''. The best chain then gets readable inputs."""
     stopped_by = ""
     try:
-        take_turns(stages, board)
-        find_tests(board)
-        board.known = replace(board.known, chain=canonical_inputs(board))
+        with ending.interruptible():
+            take_turns(stages, board)
+            find_tests(board)
+            board.known = replace(board.known, chain=canonical_inputs(board))
     except StepTooLarge:
         board.known = replace(board.known, chain=tidy(board.known))
     except LimitReached as error:

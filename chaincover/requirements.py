@@ -18,6 +18,7 @@ from typing import Generic, Protocol, TypeVar
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, Not, Or
 
+from bmc import ending
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Session, Status
 from bmc.errors import CheckDisagreed, LimitReached, counted
@@ -203,11 +204,12 @@ class Deciding(Generic[T]):
             left = 0.0
         self._limits.allow(None if left == inf else left, effort and effort + self._limits.spent / UNITS)
         ended = found.stopped_by if found.stopped_by in CALLED_OFF else "" if left else TIME_LIMIT
+        search.take(found.runs)
         try:
-            search.take(found.runs)
-            if not self._limits.over and not search.settled:
+            if not (self._limits.over or search.settled or ending.called_off()):
                 self._listener(ASKED)
-                search.run()
+                with ending.interruptible():
+                    search.run()
         except LimitReached as error:
             ended = stopped_by = error.limit
         except KeyboardInterrupt as error:

@@ -19,6 +19,7 @@ from pkgutil import resolve_name
 
 from greenlet import getcurrent, greenlet
 
+from bmc import ending
 from bmc.engines.protocol import Engine
 from bmc.errors import MemoryLimitReached
 from bmc.floats.operations import has_arithmetic
@@ -162,8 +163,9 @@ def take_turns(stages: Sequence[Stage], board: Board) -> None:
     try:
         _take_turns(turns, board)
     finally:
-        for turn in turns:
-            turn.end()
+        with ending.uninterrupted():
+            for turn in turns:
+                turn.end()
 
 
 def _take_turns(turns: Sequence[_Turns], board: Board) -> None:

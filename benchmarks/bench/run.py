@@ -22,6 +22,7 @@ from benchmarks.bench import guard, tools
 from benchmarks.bench.plan import Run, code_of
 from benchmarks.bench.table import COMMAND, LOG, RUNS, Ended
 from benchmarks.bench.tools.protocol import CRASHED, MISSING, OUT_OF_MEMORY, TIME_OUT, Outcome
+from bmc import ending
 from bmc.errors import InputRefused, UsageError, shortened
 from chaincover.work.workers import Cluster
 
@@ -236,7 +237,8 @@ class Runner:
             try:
                 futures = {threads.submit(self._one, run, processes): run for run in runs}
                 for future in as_completed(futures):
-                    ended(futures[future], future.result())
+                    with ending.uninterrupted():
+                        ended(futures[future], future.result())
             except BaseException:
                 processes.end()
                 threads.shutdown(wait=False, cancel_futures=True)

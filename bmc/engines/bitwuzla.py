@@ -17,6 +17,7 @@ from typing import Any
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
+from bmc import ending
 from bmc.engines.protocol import LOOK, WORK, Session, Status
 from bmc.engines.unrolling import StepFormulas, TermEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached, UsageError
@@ -150,7 +151,7 @@ class _Stop:
 
     def __call__(self) -> bool:
         self.looks += 1
-        over = self._end is not None and time.monotonic() >= self._end
+        over = bool(ending.called_off()) or (self._end is not None and time.monotonic() >= self._end)
         self.asked = bool(self._signals) or over or (self._most is not None and self.looks > self._most)
         return self.asked
 
@@ -165,7 +166,8 @@ class _Stop:
         for number in delayed:
             signal.signal(number, lambda number, frame: self._signals.append(number))
         try:
-            yield
+            with ending.uninterrupted():
+                yield
         finally:
             for number, handler in delayed.items():
                 signal.signal(number, handler)

@@ -19,6 +19,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Or
 
+from bmc import ending
 from bmc.records import dataclass
 from bmc.system.transition import Run, TransitionSystem
 
@@ -34,7 +35,9 @@ class Deadline:
         self._end = None if seconds is None else time.monotonic() + seconds
 
     def left(self) -> float | None:
-        """Seconds left, None without a limit. OutOfTime when they are over."""
+        """Seconds left, None without a limit. OutOfTime when they are over, KeyboardInterrupt where the run was called
+        off."""
+        ending.check()
         if self._end is None:
             return None
         left = self._end - time.monotonic()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
+from bmc import ending
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused, LimitReached, StepTooLarge, counted
@@ -85,15 +86,15 @@ class Analysis:
 
     @property
     def exit_code(self) -> int:
-        """1 if model and original differ, 5 if undecided, or if no step could be compared.
-
-        4 if a goal or the final condition is impossible, else 0; 130 if interrupted, 143 if terminated, 5 out of time.
-        """
-        if self.interrupted:
-            return CALLED_OFF.get(self.interrupted, LimitReached.exit_code)
+        """130 if interrupted, 143 if terminated, 1 if model and original differ, 5 if a limit ended it, something is
+        undecided, or no step could be compared, 4 if a goal or the final condition is impossible, else 0."""
+        if self.interrupted in CALLED_OFF:
+            return CALLED_OFF[self.interrupted]
         comparison = self.compared.comparison
         if comparison is not None and comparison.differences:
             return 1
+        if self.interrupted:
+            return LimitReached.exit_code
         if self.undecided or (comparison is not None and not comparison.steps):
             return 5
         return 4 if self.final_unsatisfiable or any(not goal.generated for goal in self.unsatisfiable) else 0
@@ -185,17 +186,29 @@ def analyse(
     The engine and the limits are those of ``options``; what these do not suffice for is undecided. So is, after an
     interrupt from the keyboard, what was not found out until then. ``progress`` is told what is done.
     """
+    with ending.uninterrupted():
+        return _analysis(controller, options or Options(), compare_steps, progress)
+
+
+def _analysis(controller: Controller, options: Options, compare_steps: int, progress: Progress) -> Analysis:
+    """``analyse``, of which only what takes long can be interrupted."""
     from chaincover.check.found_invariants import find_invariants
     from chaincover.check.goal_facts import NONE, UNKNOWN, VacuitySearch, find_facts
     from chaincover.check.hints import find_slow, why_unreachable, why_unsatisfiable
     from chaincover.check.liveness import find_liveness
     from chaincover.check.undefined_behaviour import UndefinedBehaviourSearch
 
-    options = options or Options()
     engine = choose_engine(options.engine, options.memory_limit)
     limits = Limits(options.time_limit, options.query_limit, options.effort)
     limits.watch(engine)
-    system = prepare(controller, engine, limits.share(0.3))
+    interrupted, system = "", controller.system
+    try:
+        with ending.interruptible():
+            system = prepare(controller, engine, limits.share(0.3))
+    except LimitReached as error:
+        interrupted = error.limit
+    except KeyboardInterrupt as error:
+        interrupted = str(error) or INTERRUPT
     progress("check: state")
     final = own_part(system, controller.final)
     part = sliced(system, controller.goals, controller.final)
@@ -208,41 +221,47 @@ def analyse(
     compared = Compared()
     facts: GoalFacts | None = None
     invariants: tuple[FoundInvariant, ...] = ()
-    final_open, interrupted = False, ""
+    final_open = False
     reasons: dict[str, str] = {}
     slow: tuple[Slow, ...] = ()
     try:
-        with suppress(LimitReached):
-            goals.run(limits.share(0.2), progress)
-        with suppress(LimitReached):
-            final_open = controller.final is not None and _impossible(part, controller.final, engine, limits.share(0.2))
-        progress("check: comparison with the compiled original")
-        compared = _compared(controller, free, compare_steps, limits.share(0.3))
-        with suppress(LimitReached):
-            undefined_behaviour.run(limits.share(0.6 if controller.goals else 1.0), progress)
-        progress("check: reachable states")
-        graph, not_enumerated = _enumerated(problem, options.engine, limits.share(0.5))
-        normal, normal_graph = Reduction(problem, lambda result: result), graph
-        if graph is None and not_enumerated and options.engine in ENUMERATING:
-            progress("check: a normal form of states")
-            normal, normal_graph = _in_normal_form(problem, options, limits.share(0.3))
-        progress("check: facts about the goals")
-        questions = Questions(normal.problem, engine, limits.share(0.7))
-        with suppress(StepTooLarge):
-            facts = find_facts(questions, normal_graph, not_enumerated if normal_graph is None else "")
-        facts = facts or find_facts(Questions(problem, engine, Limits(0.0)), None)
-        ended = _dead_end(system, engine, limits.share(0.2), normal_graph)
-        facts = replace(facts, normal_form=normal.normal_form, dead_end=ended)
-        contradictory = [goal for goal in goals.unsatisfiable if not goal.generated]
-        never = {trigger.goal for trigger in facts.triggers if trigger.kind == NONE}
-        missed = [goal for goal in controller.goals if goal.name in never and not goal.generated]
-        reasons = why_unreachable(part, missed, limits.share(0.1))
-        reasons |= why_unsatisfiable(part, contradictory, engine, limits.share(0.2))
-        if facts.not_enumerated:
-            slow = find_slow(part, controller.goals, limits.share(0.2), engine)
-        progress("check: invariants")
-        with suppress(StepTooLarge):
-            invariants = find_invariants(system, Questions(problem, engine, limits.share(1.0)), graph)
+        with ending.interruptible():
+            if interrupted:
+                raise KeyboardInterrupt(interrupted)
+            with suppress(LimitReached):
+                goals.run(limits.share(0.2), progress)
+            with suppress(LimitReached):
+                if controller.final is not None:
+                    final_open = _impossible(part, controller.final, engine, limits.share(0.2))
+            progress("check: comparison with the compiled original")
+            compared = _compared(controller, free, compare_steps, limits.share(0.3))
+            with suppress(LimitReached):
+                undefined_behaviour.run(limits.share(0.6 if controller.goals else 1.0), progress)
+            progress("check: reachable states")
+            graph, not_enumerated = _enumerated(problem, options.engine, limits.share(0.5))
+            normal, normal_graph = Reduction(problem, lambda result: result), graph
+            if graph is None and not_enumerated and options.engine in ENUMERATING:
+                progress("check: a normal form of states")
+                normal, normal_graph = _in_normal_form(problem, options, limits.share(0.3))
+            progress("check: facts about the goals")
+            questions = Questions(normal.problem, engine, limits.share(0.7))
+            with suppress(StepTooLarge):
+                facts = find_facts(questions, normal_graph, not_enumerated if normal_graph is None else "")
+            facts = facts or find_facts(Questions(problem, engine, Limits(0.0)), None)
+            ended = _dead_end(system, engine, limits.share(0.2), normal_graph)
+            facts = replace(facts, normal_form=normal.normal_form, dead_end=ended)
+            contradictory = [goal for goal in goals.unsatisfiable if not goal.generated]
+            never = {trigger.goal for trigger in facts.triggers if trigger.kind == NONE}
+            missed = [goal for goal in controller.goals if goal.name in never and not goal.generated]
+            reasons = why_unreachable(part, missed, limits.share(0.1))
+            reasons |= why_unsatisfiable(part, contradictory, engine, limits.share(0.2))
+            if facts.not_enumerated:
+                slow = find_slow(part, controller.goals, limits.share(0.2), engine)
+            progress("check: invariants")
+            with suppress(StepTooLarge):
+                invariants = find_invariants(system, Questions(problem, engine, limits.share(1.0)), graph)
+    except LimitReached as error:
+        interrupted = error.limit
     except KeyboardInterrupt as error:
         interrupted = str(error) or INTERRUPT
     if facts is None:

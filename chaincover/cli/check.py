@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
+from bmc import ending
 from chaincover.check import analysis
+from chaincover.cli.entry import closing
 from chaincover.cli.options import (
     COUNT,
     Search,
@@ -44,6 +46,7 @@ EFFORT = 0.2
     metavar="N",
     help="Random steps to compare with the original.",
 )
+@ending.uninterrupted()
 def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     """Read everything; report interface, goals, contradictions and possible undefined behaviour.
 
@@ -60,6 +63,7 @@ def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     options.check()
     with progress.stage("check"):
         found = analysis.analyse(controller, options, compare, progress)
+    closing(found.interrupted)
     progress.done()
     if shown.as_json:
         click.echo(to_json(analysis.as_data(controller, found)), nl=False)

@@ -11,7 +11,9 @@ from typing import Any
 
 import click
 
+from bmc import ending
 from bmc.errors import counted
+from chaincover.cli.entry import closing
 from chaincover.cli.options import (
     Search,
     Shown,
@@ -92,6 +94,7 @@ COLUMNS = (
 @comparison_options
 @click.option("-o", "--output", metavar="DIR", help="Folder for compare.csv and compare.json.")
 @shown_options
+@ending.uninterrupted()
 def command(
     request: Request, search: Search, shown: Shown, orderings: tuple[str, ...], output: str | None, **asked: Any
 ) -> int:
@@ -102,6 +105,7 @@ def command(
     names = tuple(dict.fromkeys(orderings or NAMES))
     with progress.stage("compare"):
         found = compare(controller.problem, options, Asked(names, **asked), progress)
+    closing(found.stopped_by)
     progress.done()
     code = exit_code(controller.problem, found)
     data = as_data(controller, found, code)

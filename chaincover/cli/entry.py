@@ -7,23 +7,29 @@ import io
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from types import FrameType
 from typing import Any
+
+from bmc import ending
 
 INTERRUPTED = 130
 TERMINATED = 143
 TIME_LIMIT = "time limit"
 GRACE, AGAIN, LONGEST = 1.0, 0.6, 1e8
-"""Seconds after the time limit in which a run may end by itself, and from one interrupt to the next; no
-limit is longer than the last one."""
-LATER = 0.05
-"""Seconds until a signal is sent again that came where its exception would be lost."""
-REASONS = {signal.SIGINT: (), signal.SIGTERM: ("terminated",)}
-"""What is said of the interrupt that a signal becomes."""
+"""Seconds after the time limit in which a run may end by itself, and from one alarm to the next, from then on or from
+a signal on; no limit is longer than the last one."""
+TOGETHER = 0.5
+"""Seconds after a signal in which a further one is the same: ``timeout`` sends it to a process and to its group."""
+CLOSING = 10.0
+"""Seconds for writing and telling the result of a run that was called off, before that is cut. Twice as long: a very
+long chain is still written on a machine that is busy, and a run ends so much later."""
+INTERRUPT = "interrupt"
+SIGNALS = {signal.SIGINT: (INTERRUPT, INTERRUPTED), signal.SIGTERM: ("terminated", TERMINATED)}
+"""Why a run ends that a signal calls off, and its exit code."""
 
 
 _begun: list[float] = []
@@ -34,15 +40,66 @@ def seconds_gone() -> float:
     return time.monotonic() - _begun[0] if _begun else 0.0
 
 
+class _Alarms:
+    """When the run of this process ends: the moment of its time ``limit``, the ``signal`` that came first and when, and
+    the moment from which on its ``closing`` is cut, where that has begun."""
+
+    def __init__(self) -> None:
+        self.limit = self.cut_from = inf
+        self.signal, self.came = 0, inf
+        self.closing = False
+
+    def bound(self) -> None:
+        """What closes the run is cut from some time on."""
+        if self.closing and self.cut_from == inf:
+            self.cut_from = time.monotonic() + CLOSING
+
+
+_alarms = _Alarms()
+
+
+def signalled() -> int:
+    """The exit code of a run that a signal called off; 0 where none came."""
+    return SIGNALS[signal.Signals(_alarms.signal)][1] if _alarms.signal else 0
+
+
 def interrupted(number: int, frame: FrameType | None) -> None:
-    """SIGINT and SIGTERM end a search, with the best result so far; after a library under way has been loaded.
+    """SIGINT and SIGTERM call the run off, which then ends with its best result so far. A second one cuts that too."""
+    now = time.monotonic()
+    if not _alarms.signal:
+        _alarms.signal, _alarms.came = number, now
+        ending.call_off(SIGNALS[signal.Signals(number)][0])
+        _alarms.bound()
+    elif now >= _alarms.came + TOGETHER:
+        _alarms.cut_from = now
+    _alarm(AGAIN)
+    _end(frame)
+
+
+def _alarm(seconds: float) -> None:
+    """Look after so many seconds whether the run has to be ended, and then again and again."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, _look)
+        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+
+
+def _look(number: int, frame: FrameType | None) -> None:
+    """The handler of alarms. They may go by another clock than the limits, and come again."""
+    if time.monotonic() >= _alarms.limit:
+        ending.call_off(TIME_LIMIT)
+        _alarms.bound()
+    _end(frame)
+
+
+def _end(frame: FrameType | None) -> None:
+    """End what is under way in ``frame``, where it is time for that and it can be done there.
 
     A compiled library makes another exception of an interrupt of its loading, and half of it is no use.
     """
-    if _loading(frame):
-        _send_again(number)
-    else:
-        raise KeyboardInterrupt(*REASONS[signal.Signals(number)])
+    if not _loading(frame):
+        if time.monotonic() >= _alarms.cut_from:
+            ending.cut(frame)
+        ending.interrupt(frame)
 
 
 def _loading(frame: FrameType | None) -> bool:
@@ -54,52 +111,45 @@ def _loading(frame: FrameType | None) -> bool:
     return False
 
 
-def _send_again(number: int) -> None:
-    """Send this process a signal once more, a little later."""
-    timer = threading.Timer(LATER, os.kill, (os.getpid(), number))
-    timer.daemon = True
-    timer.start()
-
-
 def not_lost(told: Callable[[Any], object]) -> Callable[[Any], None]:
-    """As ``told`` tells of exceptions that nothing can take (in a destructor), but interrupts come again."""
+    """As ``told`` tells of exceptions that nothing can take (in a destructor), but those of alarms come again."""
 
     def tell(lost: Any) -> None:
-        if not issubclass(lost.exc_type, KeyboardInterrupt):
+        if not issubclass(lost.exc_type, KeyboardInterrupt | ending.CutShort):
             told(lost)
-        elif str(lost.exc_value) != TIME_LIMIT:  # which comes again by itself
-            ends = str(lost.exc_value) in REASONS[signal.SIGTERM]
-            _send_again(signal.SIGTERM if ends else signal.SIGINT)
 
     return tell
 
 
 def interrupt_after(seconds: float) -> None:
-    """End what this process does a little after so many seconds, whatever it is, and again where that goes on.
+    """Call the run off a little after so many seconds, whatever it does. What looks at its limits ends before that."""
+    _alarms.limit = time.monotonic() + seconds
+    _alarm(min(seconds, LONGEST) + GRACE)
 
-    What looks at its limits ends by itself before that.
+
+def closing(reason: str = "") -> None:
+    """From now on the result of the run is written and told, which ``reason`` has ended early: no limit and no signal
+    ends that. Only a second signal does and, where the run was called off, the time for it: CutShort.
     """
-    end = time.monotonic() + seconds
-
-    def out_of_time(number: int, frame: FrameType | None) -> None:
-        # the alarm may go by another clock, and comes again
-        if time.monotonic() >= end and not _loading(frame):
-            raise KeyboardInterrupt(TIME_LIMIT)
-
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, out_of_time)
-        signal.setitimer(signal.ITIMER_REAL, min(seconds, LONGEST) + GRACE, AGAIN)
+    if reason:
+        ending.call_off(reason)
+    ending.close()
+    _alarms.closing = True
+    if ending.called_off():
+        _alarms.bound()
+        _alarm(AGAIN)
 
 
 def never_interrupt() -> None:
-    """Take ``interrupt_after`` back."""
+    """The run is over: no alarm comes any more, and nothing is called off."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)
+    _alarms.__init__()  # type: ignore[misc]
+    ending.begin()
 
 
 def main() -> None:
     """Load the command line and run it, and end the process. A signal at any time: its exit code and no traceback."""
-    _begun.append(time.monotonic())
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # PYTHONUNBUFFERED loses what a full disk refuses
         whole = io.BufferedWriter(sys.stdout.buffer)
         sys.stdout = io.TextIOWrapper(whole, sys.stdout.encoding, sys.stdout.errors, line_buffering=True)
@@ -114,6 +164,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, too_early)
     signal.signal(signal.SIGTERM, too_early)
     try:
+        _begun.append(time.monotonic())
         from chaincover.cli.main import main as run
     except BaseException:
         if not seen:

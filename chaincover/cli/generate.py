@@ -10,14 +10,16 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bmc import ending
 from bmc.engines import choose as choose_engine
-from bmc.errors import ChainCoverError, LimitReached, UsageError, counted
+from bmc.errors import ChainCoverError, LimitReached, MemoryLimitReached, UsageError, counted
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED
+from chaincover.cli.entry import closing
 from chaincover.cli.options import (
     Search,
     Shown,
@@ -31,12 +33,13 @@ from chaincover.formats import chain_file
 from chaincover.formats.output import CannotWrite, json_parts, prepare_folder, to_json, write_texts
 from chaincover.limits import Limits
 from chaincover.options import Options
+from chaincover.pipeline import not_begun
 from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request
 from chaincover.report import console
 from chaincover.report import documents as results
 from chaincover.report.console_generate import Asked, part_of, show_result, show_several
-from chaincover.result import CALLED_OFF, INTERRUPT, TERMINATED, ChainResult, Listener, Requirements
+from chaincover.result import CALLED_OFF, INTERRUPT, ChainResult, Listener, Requirements
 from chaincover.verdicts import infeasible
 from properties.goal import VIOLATIONS
 
@@ -45,6 +48,12 @@ if TYPE_CHECKING:
     from chaincover.partition.several import SeveralChains
     from chaincover.replay.original import Replay
 
+REPLAYED = 10_000
+"""Steps of a chain that is replayed though the run was called off. Twice as many: longer chains have their replay, and
+less time is left for writing them where it is cut."""
+REPLAY_SECONDS = 5.0
+"""Seconds for the replays of a run that was called off, from then on; what they do not suffice for is left out."""
+
 DEAD_END_EFFORT = 1 / 12
 """Effort for the questions whether runs end for good, where a goal is not covered."""
 DEAD_END_SECONDS = 20.0
@@ -52,6 +61,8 @@ DEAD_END_SECONDS = 20.0
 
 VIOLATION = "violation-"
 """How the names of the files begin that hold a run which violates a property."""
+
+T = TypeVar("T")
 
 Find = Callable[[Problem, Options, Listener], ChainResult]
 
@@ -77,6 +88,7 @@ class Run:
 @click.option("--most", is_flag=True, help="The one chain that covers most goals, where it cannot cover every goal.")
 @click.option("--violations", is_flag=True, help="Violations of requirements are goals too: those that can fail do so.")
 @shown_options
+@ending.uninterrupted()
 def command(request: Request, search: Search, shown: Shown, output: str, **asked: bool) -> int:
     """Generate one chain that covers every goal; replay it on the compiled original.
 
@@ -111,12 +123,15 @@ def generate_chain(run: Run, find: Find) -> int:
         described=described,
         chains=lambda best: (best.chain, best.requirements.rulings),
     )
-    saving = Saving(progress, answers)
-    with saving.kept(run.folder), progress.stage("search"):
-        result = find(controller.problem, run.options, saving)
+    saving = Saving(progress, answers, run.folder)
+    result = searched(run, saving, find, lambda reason: not_begun(controller.problem, run.options, reason))
     progress.better(described(result))
+    stage = progress.at
     nothing = result.chain is None and not result.tests
-    no_step = find_dead_end(run, result.stopped_by, [result]) if nothing or _missed(result) else None
+    no_step = find_dead_end(run, [result]) if nothing or _missed(result) else None
+    closing(result.stopped_by)
+    if ending.called_off():
+        _try_to_write(run, lambda: _write(run, result, results.chain_document(controller, result)))
     played, problem = try_replay(run, controller, result)
     violated, other = replay_violations(run, result.requirements)
     problem = problem or other
@@ -132,7 +147,7 @@ def generate_chain(run: Run, find: Find) -> int:
     elif run.shown.text:
         each = ["chain.json, run.json", *(["chain.csv"] if result.chain else []), *_tables(result.requirements)]
         files = ", ".join(each) if errors[0] is problem else ""
-        asked = Asked(controller, run.options, run.folder, no_step, files, violated)
+        asked = Asked(controller, run.options, run.folder, no_step, files, violated, stage)
         show_result(console.console(run.shown.verbose > 0), asked, result, played)
     for stopped in errors:
         if stopped is not None:
@@ -140,12 +155,34 @@ def generate_chain(run: Run, find: Find) -> int:
     return results.exit_code(controller, result, played, no_step)
 
 
+def searched(run: Run, saving: Saving[T], find: Callable[..., T], not_begun: Callable[[str], T]) -> T:
+    """What is found; where a limit or a signal ends that in the midst of something, the best answer so far.
+
+    ``not_begun`` makes the answer of a search that has found nothing.
+    """
+    try:
+        with saving.kept(), run.progress.stage("search"), ending.interruptible():
+            return find(run.controller.problem, run.options, saving)
+    except (LimitReached, MemoryError, KeyboardInterrupt) as error:
+        limit = getattr(error, "limit", MemoryLimitReached.limit)
+        ending.call_off(str(error) or INTERRUPT if isinstance(error, KeyboardInterrupt) else limit)
+    found, stopped_by = saving.latest(), ending.called_off()
+    return not_begun(stopped_by) if found is None else replace(found, stopped_by=stopped_by)  # type: ignore[type-var]
+
+
+def _try_to_write(run: Run, write: Callable[[], None]) -> None:
+    """Write the result, before all that may take long; where that fails it is told when it fails once more."""
+    with suppress(CannotWrite):
+        write()
+        ending.keeps(f"{run.folder}/")
+
+
 def _missed(found: ChainResult | SeveralChains) -> bool:
     """Whether a goal is not covered, and no limit that ended the run early is to blame."""
     return not found.stopped_by and any(verdict.status != COVERED for verdict in found.verdicts)
 
 
-def find_dead_end(run: Run, stopped_by: str, found: Sequence[ChainResult]) -> DeadEnd | None:
+def find_dead_end(run: Run, found: Sequence[ChainResult]) -> DeadEnd | None:
     """Why no run goes on after some number of steps, which rules out goals; None where that is not so.
 
     The whole system is asked about: what the goals do not depend on may be to blame. The results ``found`` may
@@ -153,48 +190,57 @@ def find_dead_end(run: Run, stopped_by: str, found: Sequence[ChainResult]) -> De
     """
     from chaincover.check import undefined_behaviour
 
-    if stopped_by in (INTERRUPT, TERMINATED):
+    if ending.called_off():
         return None
     options = run.options
     known = [each.answered.longest_run for each in found if each.answered.longest_run is not None]
     seconds = min(DEAD_END_SECONDS, options.time_limit or DEAD_END_SECONDS)
     limits = Limits(seconds, options.query_limit, DEAD_END_EFFORT)
-    with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt):
+    with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt), ending.interruptible():
         engine = choose_engine(options.engine, options.memory_limit)
         limits.watch(engine)
         return undefined_behaviour.find_dead_end(run.controller.system, engine, limits, min(known, default=None))
     return None
 
 
-def try_replay(run: Run, part: Controller, result: ChainResult) -> tuple[Replay | None, BaseException | None]:
-    """The replay of the chain of ``result``, where it is wanted, or what stopped it.
+def try_replay(run: Run, part: Controller, result: ChainResult) -> tuple[Replay | None, ChainCoverError | None]:
+    """The replay of the chain of ``result``, where it is wanted, or why there is none that was wanted.
 
     ``part`` is the controller with the goals of the chain.
     """
-    if result.chain is None or not run.with_replay:
+    if result.chain is None or not run.with_replay or too_long(result.chain.length):
         return None, None
     from chaincover.replay.original import replay
 
     try:
-        with run.progress.stage("replay"):
+        with run.progress.stage("replay"), ending.interruptible(REPLAY_SECONDS):
             stimulus = chain_file.stimulus_of(part.system, result.chain)
             return replay(part, stimulus, infeasible(part.goals, result.verdicts), kept=True), None
-    except (ChainCoverError, KeyboardInterrupt) as error:
+    except KeyboardInterrupt:
+        return None, None
+    except ChainCoverError as error:
         return None, error
 
 
-def replay_violations(run: Run, found: Requirements) -> tuple[dict[str, Replay], BaseException | None]:
+def too_long(steps: int) -> bool:
+    """Whether the run was called off, and a chain of so many steps is too long to be replayed then."""
+    return bool(ending.called_off()) and steps > REPLAYED
+
+
+def replay_violations(run: Run, found: Requirements) -> tuple[dict[str, Replay], ChainCoverError | None]:
     """The replays of the runs that violate properties, by goal, where they are wanted, and what stopped them."""
     played: dict[str, Replay] = {}
-    if not run.with_replay or not found.failures:
+    if not run.with_replay or not found.failures or too_long(sum(each.run.length for each in found.failures)):
         return played, None
     from chaincover.replay.original import replay_each
 
     try:
-        with run.progress.stage("replay"):
+        with run.progress.stage("replay"), ending.interruptible(REPLAY_SECONDS):
             for failure, own in zip(found.failures, replay_each(run.controller, found.failures), strict=True):
                 played[failure.goal] = own
-    except (ChainCoverError, KeyboardInterrupt) as error:
+    except KeyboardInterrupt:
+        return played, None
+    except ChainCoverError as error:
         return played, error
     return played, None
 
@@ -248,19 +294,22 @@ Replays = Sequence["Replay | None"]
 
 def generate_chains(run: Run) -> int:
     """Search, replay, write ``chains.json``, ``chain-N.json`` and ``chain-N.csv``, and show. The exit code."""
-    from chaincover.partition.several import SeveralChains, generate_several
+    from chaincover.partition.several import SeveralChains, generate_several, none_begun
 
     answers = Answers[SeveralChains](
         write=lambda best: _write_chains(run, best, [None] * len(best.results), finished=False),
         described=several_described,
         chains=lambda best: ([result.chain for result in best.results], best.requirements.rulings),
     )
-    saving = Saving(run.progress, answers)
-    with saving.kept(run.folder), run.progress.stage("search"):
-        found = generate_several(run.controller.problem, run.options, saving)
+    saving = Saving(run.progress, answers, run.folder)
+    found = searched(run, saving, generate_several, lambda reason: none_begun(run.controller.problem, reason))
     run.progress.better(several_described(found))
+    stage = run.progress.at
     nothing = not found.results
-    no_step = find_dead_end(run, found.stopped_by, found.results) if nothing or _missed(found) else None
+    no_step = find_dead_end(run, found.results) if nothing or _missed(found) else None
+    closing(found.stopped_by)
+    if ending.called_off():
+        _try_to_write(run, lambda: _write_chains(run, found, [None] * len(found.results)))
     parts = [part_of(run.controller, result) for result in found.results]
     tried = [try_replay(run, part, result) for part, result in zip(parts, found.results, strict=True)]
     played = [own for own, _ in tried]
@@ -276,7 +325,7 @@ def generate_chains(run: Run) -> int:
     elif run.shown.text:
         each = ["chain-N.json, chain-N.csv, run-N.json"] if found.results else []
         files = "" if errors else ", ".join(["chains.json", *each, *_tables(found.requirements)])
-        asked = Asked(run.controller, run.options, run.folder, no_step, files, violated)
+        asked = Asked(run.controller, run.options, run.folder, no_step, files, violated, stage)
         show_several(console.console(run.shown.verbose > 0), asked, found, played)
     if errors:
         raise errors[0]

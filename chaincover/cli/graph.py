@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from bmc import ending
 from bmc.engines import choose as choose_engine
+from chaincover.cli.entry import closing
 from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, shown_options
 from chaincover.formats.drawing import to_dot, to_svg
 from chaincover.formats.output import prepare_folder, to_json, write_text
@@ -22,6 +24,7 @@ from chaincover.report.documents import graph_data, graph_exit_code
 @click.option("--format", "form", type=click.Choice(["json", "dot", "svg"]), default="json", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
 @shown_options
+@ending.uninterrupted()
 def command(request: Request, search: Search, shown: Shown, form: str, output: str | None) -> int:
     """The K-reachability graph, as JSON, DOT or SVG, grown until a covering path exists."""
     progress = shown.progress()
@@ -32,6 +35,7 @@ def command(request: Request, search: Search, shown: Shown, form: str, output: s
         problem, left = reduced(controller.problem, options)
         engine = choose_engine(options.engine, options.memory_limit)
         found = covering_graph(problem, left, engine, progress)
+        closing(found.stopped_by)
     progress.done()
     data = graph_data(found.graph)
     drawn = {"dot": to_dot, "svg": to_svg}.get("json" if shown.as_json else form)

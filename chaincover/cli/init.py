@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
+from bmc import ending
 from bmc.errors import ChainCoverError, Location, printable
+from chaincover.cli.entry import closing
 from chaincover.cli.options import name_pairs, time_option
 from chaincover.formats.output import write_text
 from chaincover.project.scaffold.reading import Wanted
@@ -23,6 +25,7 @@ from chaincover.project.scaffold.text import propose
 @click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", callback=name_pairs, help="Define a macro.")
 @time_option
+@ending.uninterrupted()
 def command(sources: tuple[str, ...], output: str | None, force: bool, **given: Any) -> int:
     """Write a commented project file for the C sources of a controller.
 
@@ -32,7 +35,9 @@ def command(sources: tuple[str, ...], output: str | None, force: bool, **given: 
     place = Path(output) if output else (first if os.path.isdir(first) else first.parent) / "chaincover.toml"
     if os.path.lexists(place) and not force:
         raise ChainCoverError("this file exists already", Location(str(place)), "give --force, or another -o FILE")
-    scaffold = propose(sources, place.parent, Wanted(given["include"], tuple(given["defines"]), given["step"]))
+    with ending.interruptible():
+        scaffold = propose(sources, place.parent, Wanted(given["include"], tuple(given["defines"]), given["step"]))
+    closing()
     write_text(place, scaffold.text)
     for line in (scaffold.summary, *(f"- {question}" for question in scaffold.questions)):
         click.echo("\n".join(map(printable, line.split("\n"))))

@@ -14,8 +14,12 @@ from types import ModuleType
 
 import click
 
+from bmc import ending
 from bmc.errors import ChainCoverError, LimitReached, UsageError, printable
-from chaincover.cli.entry import INTERRUPTED, TERMINATED, TIME_LIMIT, never_interrupt
+from chaincover.cli.entry import CLOSING, INTERRUPT, INTERRUPTED, SIGNALS, TERMINATED, never_interrupt, signalled
+
+CALLED_OFF = dict(SIGNALS.values())
+"""The exit codes of runs that a signal has called off, by the reason."""
 
 INTERNAL_ERROR = 70
 NOT_WRITTEN = 74
@@ -164,17 +168,31 @@ def main() -> None:
         if getattr(sys, name) is None:  # it was closed before the process began
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     try:
-        code = _code_of_command()
-        sys.stdout.flush()
+        code = _told()
     except (KeyboardInterrupt, click.Abort) as error:
-        code = _called_off({str(error), str(error.__context__)})
+        ending.close()
+        code = _called_off(str(error) or str(error.__context__ or ""))
+    except ending.CutShort:
+        code = _cut_short()
     except (SystemExit, BrokenPipeError):  # click's answer to a closed pipe, the only one that ends the process
         _forget_stdout()
         code = CUT_OFF
     except Exception as error:
         code = _fault(error)
+    finally:
+        never_interrupt()
     exec("")  # an interrupt within an earlier exec() would make the interpreter end by SIGINT, whatever the code
     sys.exit(code or 0)
+
+
+def _told() -> int:
+    """Run the command, until all is written that it tells; the exit code. No alarm comes through once that is over."""
+    try:
+        code = _code_of_command()
+        sys.stdout.flush()
+        return signalled() or code
+    finally:
+        ending.close()
 
 
 def _code_of_command() -> int:
@@ -192,18 +210,30 @@ def _code_of_command() -> int:
     except ChainCoverError as error:
         _show_error(error)
         return error.exit_code
-    finally:
-        never_interrupt()
 
 
-def _called_off(by: set[str]) -> int:
-    """Say what ended the run before its end; the exit code."""
-    if TIME_LIMIT in by:
-        tell("error: the time limit was reached before all was done\n  next: allow more time (--time-limit)")
-        return LimitReached.exit_code
-    terminated = "terminated" in by
-    tell("\nterminated" if terminated else "\ninterrupted")
-    return TERMINATED if terminated else INTERRUPTED
+def _called_off(why: str) -> int:
+    """Say what ended the run before there was anything to tell, and what it did then; the exit code."""
+    reason, place = ending.called_off() or why or INTERRUPT, ending.reading()
+    code = signalled() or CALLED_OFF.get(reason, LimitReached.exit_code)
+    words = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}.get(code, f"the {reason} was reached")
+    more = (
+        f"allow more {reason.partition(' ')[0]} (--{reason.replace(' ', '-')})"
+        if code == LimitReached.exit_code
+        else "run the command again"
+    )
+    _show_error(LimitReached(f"{words} {f'while {place}' if place else 'before all was done'}", hint=more), code)
+    return code
+
+
+def _cut_short() -> int:
+    """Say where the best result so far is of a run that was ended in the midst of telling it; the exit code."""
+    with contextlib.suppress(OSError, ValueError):
+        _forget_stdout()
+    why = "a second signal" if signalled() else f"the end took more than {CLOSING:g} s"
+    kept = ending.kept()
+    tell(f"\ncut short: {why}; " + (f"the best result so far is in {kept}" if kept else "nothing has been written"))
+    return signalled() or LimitReached.exit_code
 
 
 def _fault(error: Exception) -> int:
@@ -227,13 +257,13 @@ def _forget_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _show_error(error: ChainCoverError) -> None:
+def _show_error(error: ChainCoverError, code: int | None = None) -> None:
     if sys.stderr.isatty():
         tell("\r\x1b[K", nl=False)
     tell(f"error: {error}")
     if "--json" in sys.argv:
         where = None if error.where is None else str(error.where)
-        data = {"error": error.message, "where": where, "next": error.hint, "exit_code": error.exit_code}
+        data = {"error": error.message, "where": where, "next": error.hint, "exit_code": code or error.exit_code}
         click.echo(json.dumps(data))
 
 

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 import click
 
+from bmc import ending
 from bmc.engines import NAMES as ENGINES
 from bmc.engines import choose as choose_engine
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, LimitReached
 from bmc.native.build import NO_NATIVE
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
@@ -24,6 +25,7 @@ from chaincover.limits import Limits, end_run
 from chaincover.options import ORDERINGS, Options
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.project.project_file import Project
+from chaincover.result import INTERRUPT
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -161,12 +163,7 @@ comparison_options = gathers(
     bound_option,
     overlap_option,
     *work_options,
-    click.option(
-        "--time-limit",
-        type=SECONDS,
-        metavar="SECONDS",
-        help="For the graph, for each ordering with its chains, and for each run that shows what users get.",
-    ),
+    time_option,
 )
 search_options = gathers(
     "search",
@@ -243,8 +240,10 @@ shown_options = gathers(
 
 def read_controller(request: Request, progress: Progress) -> Controller:
     """The controller that the options name."""
-    with progress.stage("read"):
-        return load_request(request)
+    with progress.stage("read"), ending.interruptible():
+        controller = load_request(request)
+        ending.reads(str)
+        return controller
 
 
 def settings(search: Search, project: Project) -> Options:
@@ -274,5 +273,11 @@ def prepare(request: Request, search: Search, progress: Progress) -> tuple[Contr
     with progress.stage("check"):
         limits, engine = Limits(options.time_limit, options.query_limit, options.effort), choose_engine(options.engine)
         limits.watch(engine)
-        system = proved(controller, engine, limits.share(PREPARING))
-    return replace(controller, system=system), options
+        try:
+            with ending.interruptible():
+                controller = replace(controller, system=proved(controller, engine, limits.share(PREPARING)))
+        except LimitReached as error:
+            ending.call_off(error.limit)
+        except KeyboardInterrupt as error:  # nothing is proved then, and the search ends as it begins
+            ending.call_off(str(error) or INTERRUPT)
+    return controller, options

@@ -15,7 +15,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from bmc.errors import ChainCoverError, counted, printable
+from bmc import ending
+from bmc.errors import ChainCoverError, LimitReached, counted, printable
 from bmc.native.build import find_compiler
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED, Verdict
@@ -78,6 +79,11 @@ class Progress:
         elif self._replaces:
             self._replace_line()
 
+    @property
+    def at(self) -> str:
+        """The stage that began last."""
+        return self._stage.partition(":")[0]
+
     def better(self, best: str) -> None:
         """``best`` describes the best answer so far."""
         if best == self._best:
@@ -86,7 +92,7 @@ class Progress:
         if self._replaces:
             self._replace_line()
         elif self.verbosity >= 0:
-            tell(printable(f"{self._elapsed}  {self._stage.partition(':')[0]}: {best}"))
+            tell(printable(f"{self._elapsed}  {self.at}: {best}"))
 
     def code_runs(self, path: str) -> None:
         """The first line of a command that runs the code of the project ``path``, which may not be the user's own."""
@@ -155,8 +161,10 @@ class Saving(Generic[T]):
     Where a file cannot be written, the run goes on, and says so once.
     """
 
-    def __init__(self, progress: Progress, answers: Answers[T], clock: Callable[[], float] = time.monotonic) -> None:
-        self._progress, self._answers, self._clock = progress, answers, clock
+    def __init__(
+        self, progress: Progress, answers: Answers[T], folder: Path, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._progress, self._answers, self._folder, self._clock = progress, answers, folder, clock
         self._waiting: Callable[[], T] | None = None
         self._written: T | None = None
         self._next = self._last = clock()
@@ -173,18 +181,28 @@ class Saving(Generic[T]):
         self._save()
 
     @contextmanager
-    def kept(self, folder: Path) -> Iterator[None]:
-        """Where a fault ends what is done inside, the best answer so far is in ``folder``, and that is said."""
+    def kept(self) -> Iterator[None]:
+        """Where a fault ends what is done inside, the best answer so far is on disk, and that is said."""
         try:
             yield
+        except (LimitReached, MemoryError):
+            raise
         except Exception:
             self._next = self._last = float("-inf")
             self._save()
             if self._written is not None:
-                self._progress.note(f"the best result so far is in {folder}/")
+                self._progress.note(f"the best result so far is in {self._folder}/")
             raise
 
+    def latest(self) -> T | None:
+        """The best answer so far; None where there is none."""
+        return self._written if self._waiting is None else self._waiting()
+
     def _save(self) -> None:
+        with ending.uninterrupted():
+            self._save_now()
+
+    def _save_now(self) -> None:
         begun = self._clock()
         if self._waiting is None or begun < self._next:
             return
@@ -193,14 +211,15 @@ class Saving(Generic[T]):
         if before is not None and self._same_chains(before, result) and begun < self._last + BOUND_SECONDS:
             self._waiting, self._next = (lambda: result), self._last + BOUND_SECONDS
             return
-        self._progress.better(self._answers.described(result))
         try:
             self._answers.write(result)
             self._written = result
+            ending.keeps(f"{self._folder}/")
         except ChainCoverError as error:
             if not self._failed:
                 self._progress.note(f"the result so far is not on disk: {error}")
             self._failed = True
+        self._progress.better(self._answers.described(result))
         self._last = self._clock()
         self._next = self._last + PART * (self._last - begun)
 

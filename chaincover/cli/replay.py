@@ -8,8 +8,10 @@ from pathlib import Path
 
 import click
 
-from bmc.errors import InputRefused
+from bmc import ending
+from bmc.errors import InputRefused, LimitReached
 from bmc.records import dataclass
+from chaincover.cli.entry import closing
 from chaincover.cli.options import Shown, request_options, shown_options, time_option
 from chaincover.formats import chain_file
 from chaincover.formats.chain_file import (
@@ -27,6 +29,7 @@ from chaincover.project.project_file import refuse_project
 from chaincover.replay.original import Replay, replay
 from chaincover.report import console
 from chaincover.report.documents import replay_data
+from chaincover.result import CALLED_OFF, INTERRUPT
 
 
 @click.command(name="replay")
@@ -34,6 +37,7 @@ from chaincover.report.documents import replay_data
 @click.argument("chain", metavar="CHAIN")
 @time_option
 @shown_options
+@ending.uninterrupted()
 def command(request: Request, shown: Shown, chain: str, time_limit: float | None) -> int:
     """Replay CHAIN (chain.json, chains.json, their folder, or a hand-written inputs.csv) on the compiled original.
 
@@ -42,20 +46,35 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
     """
     refuse_project(chain)
     shown.progress().code_runs(request.path)
-    played = {file: _played(request, shown, file) for file in chain_files(chain)}
+    files, stopped_by = chain_files(chain), ""
+    played: dict[str, Replay] = {}
+    try:
+        for file in files:
+            with ending.interruptible():
+                one = _played(request, shown, file)
+            played[file] = one
+    except KeyboardInterrupt as error:
+        if not played:
+            raise
+        stopped_by = str(error) or INTERRUPT
+    closing(stopped_by)
     if shown.as_json:
         data = {file: replay_data(each) for file, each in played.items()}
         several = {"chains": [{"file": Path(file).name, **each} for file, each in data.items()]}
-        click.echo(to_json(several if len(played) > 1 else data.popitem()[1]), nl=False)
+        click.echo(to_json(several if len(files) > 1 else data.popitem()[1]), nl=False)
     elif shown.text:
         out = console.console(shown.verbose > 0)
         for file, each in played.items():
-            if len(played) > 1:
+            if len(files) > 1:
                 console.say(out, f"{Path(file).name}:")
             console.show_replay(out, each)
             console.show_replay_goals(out, each)
+        if stopped_by:
+            console.say(out, f"{console.ended_by(stopped_by)}: {len(played)} of {len(files)} chains were replayed")
     codes = {each.exit_code for each in played.values()}
-    return 1 if 1 in codes else max(codes)
+    if stopped_by in CALLED_OFF:
+        return CALLED_OFF[stopped_by]
+    return 1 if 1 in codes else LimitReached.exit_code if stopped_by else max(codes)
 
 
 def _played(request: Request, shown: Shown, chain: str) -> Replay:
@@ -64,6 +83,7 @@ def _played(request: Request, shown: Shown, chain: str) -> Replay:
     recorded = read_recorded(chain)
     with progress.stage("read"):
         restored = restore(recorded, request)
+        ending.reads(str)
     controller = restored.controller
     stimulus = chain_file.read_stimulus(chain, controller.system)
     if request.final is not None:

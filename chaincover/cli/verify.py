@@ -5,23 +5,29 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from math import isinf
+from pathlib import Path
 
 import click
 
-from bmc.errors import counted
+from bmc import ending
+from bmc.errors import LimitReached, MemoryLimitReached, counted
+from chaincover.cli.entry import closing
 from chaincover.cli.options import Amount, Shown, held_request_options, shown_options, time_option
 from chaincover.formats.output import to_json
 from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
 from chaincover.report import console
 from chaincover.report.documents import tool_version, versions
+from chaincover.result import CALLED_OFF, INTERRUPT
 from chaincover.verify.document import CHAINS_FILE, chain_place, load_for, read_document
 from chaincover.verify.limits import Limits
-from chaincover.verify.report import HOLDS, UNCLAIMED, WRONG, Line, as_data
+from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, as_data
 from chaincover.verify.several import verify_chains
 from chaincover.verify.verification import Listener, verify
 
 SCHEMA = "chaincover/verify/1"
+ENDED = "all checks"
+"""The name of the line that tells what ended them before all were done."""
 WIDTH = len("open start values")
 """Of the names of checks."""
 
@@ -39,6 +45,7 @@ WIDTH = len("open start values")
     help="Work for each proof, in units of about a minute; none: no limit.",
 )
 @shown_options
+@ending.uninterrupted()
 def command(request: Request, shown: Shown, chain: str, time_limit: float | None, effort: float) -> int:
     """Check CHAIN (chain.json, chains.json or their folder) and the proof of its bound by means of its own.
 
@@ -51,28 +58,47 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
     limits = replace(Limits.of(None if isinf(effort) else effort, time_limit), begun=time.monotonic())
     out = console.console(shown.verbose > 0)
     telling = Telling(out)
-    listener = Listener(progress, telling if shown.text else _tell_nobody)
-    if place.name == CHAINS_FILE:
-        with progress.stage("verify"):
-            found = verify_chains(place, request, limits, listener)
-    else:
-        document = read_document(place)
-        with progress.stage("read"):
-            controller = load_for(document, request)
-        with progress.stage("verify"):
-            found = verify(controller, document, limits, listener)
+    progress("verify")
+    lines: list[Line] = []
+
+    def tell(line: Line) -> None:
+        with ending.uninterrupted():
+            lines.append(line)
+            if shown.text:
+                telling(line)
+
+    stopped_by = ""
+    try:
+        with ending.interruptible():
+            found = _verified(place, request, limits, Listener(progress, tell))
+    except (LimitReached, MemoryError) as error:
+        stopped_by = getattr(error, "limit", MemoryLimitReached.limit)
+    except KeyboardInterrupt as error:
+        if ending.reading():
+            raise
+        stopped_by = str(error) or INTERRUPT
+    closing(stopped_by)
     progress.done()
+    if stopped_by:
+        tell(Line(ENDED, OPEN, f"{console.ended_by(stopped_by)}: what is not told above was not checked again"))
+        found = Verification(str(place), tuple(lines))
     if shown.as_json:
         head = {"schema": SCHEMA, "tool": {"name": "chaincover", "version": tool_version()}, "versions": versions()}
         click.echo(to_json({**head, **as_data(found)}), nl=False)
     elif shown.text:
         telling.end()
         console.say(out, telling.shortened(found.summary), "bold")
-    return found.exit_code
+    return CALLED_OFF.get(stopped_by, found.exit_code)
 
 
-def _tell_nobody(line: Line) -> None:
-    """Results are not told as they come."""
+def _verified(place: Path, request: Request, limits: Limits, listener: Listener) -> Verification:
+    """What is found of the file, or the files, at ``place``."""
+    if place.name == CHAINS_FILE:
+        return verify_chains(place, request, limits, listener)
+    document = read_document(place)
+    controller = load_for(document, request)
+    ending.reads(str)
+    return verify(controller, document, limits, listener)
 
 
 class Telling:

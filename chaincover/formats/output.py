@@ -11,6 +11,7 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
+from bmc import ending
 from bmc.errors import ChainCoverError, Location
 
 
@@ -65,9 +66,10 @@ def write_texts(texts: Mapping[Path, str | Iterable[str]]) -> None:
                 os.chmod(name, 0o644)
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
                 file.writelines([text] if isinstance(text, str) else text)
-        for name in list(temporary):
-            os.replace(name, temporary[name])
-            del temporary[name]
+        with ending.whole():
+            for name in list(temporary):
+                os.replace(name, temporary[name])
+                del temporary[name]
     except OSError as error:
         reason = error.strerror or "unknown reason"
         raise CannotWrite(

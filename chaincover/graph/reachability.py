@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from bmc import ending
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached, counted
 from bmc.records import dataclass
@@ -223,13 +224,14 @@ def covering_graph(problem: Problem, options: Options, engine: Engine, tell: Cal
     builder: GraphBuilder | None = None
     stopped_by = ""
     try:
-        if _enumerated(board):
-            exact_graph(board)
-            return CoveringGraph(board.known.graph)
-        builder = GraphBuilder(board.questions, options.bound)
-        while not (limits.used_up or builder.over or _covers(builder.graph())):
-            builder.extend()
-            tell(f"graph: K = {builder.depth}")
+        with ending.interruptible():
+            if _enumerated(board):
+                exact_graph(board)
+                return CoveringGraph(board.known.graph)
+            builder = GraphBuilder(board.questions, options.bound)
+            while not (limits.used_up or builder.over or _covers(builder.graph())):
+                builder.extend()
+                tell(f"graph: K = {builder.depth}")
     except LimitReached as error:
         stopped_by = error.limit
     except KeyboardInterrupt as error:

@@ -7,6 +7,7 @@ import threading
 from importlib.util import find_spec
 from typing import Any
 
+from bmc import ending
 from bmc.engines import cp_sat
 from bmc.errors import UsageError
 from chaincover.orderings.constraints import Answer, PathModel, outcome, path_model
@@ -89,7 +90,8 @@ def _interruptible(solver: Any, model: Any) -> Any:
     thread = threading.Thread(target=work, daemon=True)
     try:
         thread.start()
-        done.wait()
+        with ending.interruptible(0.0):
+            done.wait()
     except BaseException:
         while thread.is_alive() and not done.wait(0.05):
             solver.stop_search()

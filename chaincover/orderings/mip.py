@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from bmc import ending
 from bmc.records import dataclass
 from chaincover.orderings.constraints import Answer, Edge, PathModel, outcome, path_model
 from chaincover.orderings.local import LocalOrdering
@@ -347,7 +348,8 @@ class _Program:
         """Solve the integer program; what interrupts that ends it and is passed on."""
         thread = self._solver.startSolve()
         try:
-            thread.join()
+            with ending.interruptible(0.0):
+                thread.join()
         except BaseException:
             self._interrupted = True
             thread.join()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bmc import ending
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, MostFact
@@ -73,6 +74,14 @@ def _generate(
     """
     options.check()
     problem = replace(problem, overlap=options.overlap)
+    with ending.uninterrupted():
+        return _found(problem, options, listener, share, wanted)
+
+
+def _found(
+    problem: Problem, options: Options, listener: Listener, share: float, wanted: Callable[[ChainResult], bool]
+) -> ChainResult:
+    """``_generate``, of which only the searches themselves can be interrupted."""
     deciding, chains = Deciding(problem, options, listener), for_chains(problem, options)
     limits = Limits(chains.time_limit, options.query_limit, options.effort)
     found = generate(problem, within(chains, part_of(limits, share)), deciding, deciding.stages)
@@ -108,12 +117,13 @@ class _Most:
 
         stopped_by = self._whole.stopped_by
         try:
-            self._pairs = pairs_apart(self._whole, self._goals)
-            names = self._largest(self._pairs)
-            if names is not None and len(names) <= len(_covered(self._best)):
-                self._claim(len(names), self._pairs)
-            if stopped_by in ("", TIME_LIMIT) and not self._limits.used_up and wanted(self._whole):
-                stopped_by = self._search() or stopped_by
+            with ending.interruptible():
+                self._pairs = pairs_apart(self._whole, self._goals)
+                names = self._largest(self._pairs)
+                if names is not None and len(names) <= len(_covered(self._best)):
+                    self._claim(len(names), self._pairs)
+                if stopped_by in ("", TIME_LIMIT) and not self._limits.used_up and wanted(self._whole):
+                    stopped_by = self._search() or stopped_by
         except LimitReached as error:
             stopped_by = error.limit
         except KeyboardInterrupt as error:

@@ -14,10 +14,10 @@ before all that. The chains of least total length are one shortest run with rese
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import field, replace
 from typing import Protocol
 
+from bmc import ending
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.records import dataclass
 from bmc.system.transition import Run
@@ -116,11 +116,19 @@ def generate_several(
     options.check()
     problem = replace(problem, overlap=options.overlap)
     deciding = Deciding(problem, options, listener)
-    search = _Several(problem, for_chains(problem, options), deciding)
-    found = search.run()
-    decided = deciding.finish(found, search.spent)
+    with ending.uninterrupted():
+        search = _Several(problem, for_chains(problem, options), deciding)
+        found = search.run()
+        decided = deciding.finish(found, search.spent)
     results = tuple(replace(result, options=options) for result in found.results)
     return replace(found, results=results, requirements=decided, stopped_by=found.stopped_by or decided.stopped_by)
+
+
+def none_begun(problem: Problem, stopped_by: str) -> SeveralChains:
+    """The answer of a run that ``stopped_by`` has ended before anything was found out."""
+    why = f"stopped by {BY.get(stopped_by, stopped_by)}"
+    verdicts = tuple(Verdict(name, UNDECIDED, detail=why) for name in problem.names)
+    return SeveralChains(verdicts=verdicts, stopped_by=stopped_by)
 
 
 class _Several:
@@ -149,14 +157,14 @@ class _Several:
     def run(self) -> SeveralChains:
         """One chain if that covers all that can be covered; else several."""
         try:
-            self._work()
+            with ending.interruptible():
+                self._work()
         except LimitReached as error:
             self._stopped = error.limit
         except KeyboardInterrupt as error:
             self._stopped = str(error) or INTERRUPT
-        with suppress(KeyboardInterrupt):
-            while found := self._in_hand.best(self._left(self._best.covered)):
-                self._take((*self._best.results, found))
+        while found := self._in_hand.best(self._left(self._best.covered)):
+            self._take((*self._best.results, found))
         answer = self._answer()
         if self._stopped or (answer.number_minimal_within_k and answer.bounds.minimal):
             return answer

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
 
+from bmc import ending
 from bmc.analysis.slice import slice_system, spare_inputs, without_impossible
 from bmc.analysis.state_values import latches
 from bmc.engines import choose as choose_engine
@@ -166,7 +167,13 @@ def _few_states(normal: Reduction, options: Options, limits: Limits) -> bool:
 def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
     """The problem that a search works on, and ``options`` with the time and the effort that are left for it."""
     limits = Limits(options.time_limit, options.query_limit, options.effort)
-    small = smaller_problem(problem, options, limits).problem
+    try:
+        with ending.interruptible():
+            small = smaller_problem(problem, options, limits).problem
+    except (LimitReached, KeyboardInterrupt):
+        if limits.left() and not ending.called_off():
+            raise
+        small = problem  # what comes next ends as it begins
     seconds = None if options.time_limit is None else limits.left()
     effort = None if options.effort is None else max(0.0, options.effort - limits.spent / UNITS)
     return small, replace(options, time_limit=seconds, effort=effort)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bmc.errors import counted
 from bmc.formulas.value_sets import joined
 from bmc.records import dataclass
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover.chain import (
     CAN_FAIL,
     COVERED,
@@ -81,7 +81,8 @@ class Asked:
     """What was asked for, and what is told besides the chains.
 
     ``no_step``: why no run goes on after some step, if that was found; ``written``: the files that were;
-    ``violated``: the replays of the runs that violate a requirement, by their goals.
+    ``violated``: the replays of the runs that violate a requirement, by their goals; ``stage``: the one in which the
+    search ended.
     """
 
     controller: Controller
@@ -90,6 +91,7 @@ class Asked:
     no_step: DeadEnd | None
     written: str
     violated: Mapping[str, Replay]
+    stage: str = ""
 
 
 def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay | None) -> None:
@@ -100,6 +102,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     findings = [*_requirements(asked, result.requirements), *_findings(controller, chain, result.requirements)]
     told = _no_chain(controller, result) if chain is None else _headline(controller, result, chain, out.everything)
     _show_head(head, controller, told, findings, "chain.json")
+    _show_read(head, asked, result.stopped_by if chain is None else "")
     show_criteria(head, controller.goals, result.verdicts, [chain] if chain else [])
     show_rulings(head, result.requirements.rulings)
     if out.everything:
@@ -138,6 +141,20 @@ def _limited(out: Console, texts: Sequence[str], most: int, rest: str, style: st
     for text in texts:
         say(part, text, "" if text.startswith(" ") else style)
     out.show(part.cut(most, rest))
+
+
+def _show_read(out: Console, asked: Asked, stopped_by: str) -> None:
+    """Where a run that has no chain yet was ``stopped_by`` something, and what it had read by then."""
+    if not stopped_by:
+        return
+    system, goals = asked.controller.system, counted(len(asked.controller.goals), "goal")
+    state = f"{counted(len(system.state), 'state variable')} of {counted(sum(map(_bits, system.state)), 'bit')}"
+    inputs = f"{counted(len(system.inputs), 'input')} of {counted(sum(map(_bits, system.inputs)), 'bit')}"
+    say(out, f"it ended in the stage '{asked.stage}'; what was read: {goals}, {state}, {inputs}")
+
+
+def _bits(variable: StateVariable | InputVariable) -> int:
+    return variable.type.bits or 1
 
 
 def _show_head(out: Console, controller: Controller, told: str, findings: Sequence[str], files: str) -> None:
@@ -273,6 +290,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     for number, (part, chain) in enumerate(zip(parts, chains, strict=True), 1):
         findings += _findings(part, chain, found.requirements, f" in chain {number}")
     _show_head(head, controller, _several_headline(controller, found), findings, "chains.json")
+    _show_read(head, asked, "" if chains else found.stopped_by)
     show_criteria(head, controller.goals, found.verdicts, chains)
     show_rulings(head, found.requirements.rulings)
     conflicts = [f"conflict: {', '.join(conflict.goals)}: {conflict.reason}" for conflict in found.conflicts]
@@ -326,6 +344,8 @@ def _show_replays(out: Console, played: Sequence[Replay | None]) -> None:
 
 
 def _several_headline(controller: Controller, found: SeveralChains) -> str:
+    if found.stopped_by and not found.results:
+        return f"no chain yet that covers one of {counted(len(controller.goals), 'goal')}"
     covered = sum(1 for v in found.verdicts if v.status == COVERED)
     chains = counted(len(found.results), "chain")
     minimal = ""
@@ -438,9 +458,8 @@ def _no_chain(controller: Controller, result: ChainResult) -> str:
     most, lower = result.options.max_length, result.bounds.lower
     if most is not None and lower > most:
         return f"no chain of at most {counted(most, 'step')} {covers}: none is shorter than {lower}, proved"
-    return (
-        f"no chain exists that {covers}: {result.no_chain}" if result.no_chain else f"no chain was found that {covers}"
-    )
+    found = "exists" if result.no_chain else "yet" if result.stopped_by else "was found"
+    return f"no chain {found} that {covers}{result.no_chain and ': '}{result.no_chain}"
 
 
 def _headline(controller: Controller, result: ChainResult, chain: Chain, everything: bool) -> str:

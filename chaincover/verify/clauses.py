@@ -1,9 +1,9 @@
 """Formulas asked of a SAT solver: z3 turns bit-vectors into gates and these into clauses, once for each formula.
 
 The clauses of a formula are a template, which is placed at every step where the formula is asked for. The solver is
-MiniSat, where the engine that claims mostly come from asks Glucose about gates of its own: they share the wrapper by
-which a solver is limited and interrupted. Clauses do not show that two sums are the same: where MiniSat gives up, z3
-can be asked about the words themselves.
+MiniSat, where the engine that claims mostly come from asks Glucose about gates of its own: they share the wrappers
+by which solvers are limited, interrupted and freed. Clauses do not show that two sums are the same: where MiniSat gives
+up, z3 can be asked about the words themselves.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import z3
-from pysat.solvers import Cadical153, Minisat22
+from pysat.solvers import Minisat22
 from pysmt.fnode import FNode
 from pysmt.logics import QF_BV
 from pysmt.shortcuts import TRUE, And, Iff, Solver, Symbol
 
 from bmc.engines.protocol import RESOURCE, WORK
+from bmc.engines.sat_encoding.clauses import preprocessed
 from bmc.engines.sat_encoding.solver import SatSolver
 from bmc.formulas.unroll import shift, unframed
 from bmc.records import dataclass
@@ -110,13 +111,7 @@ def _read(text: str, named: Sequence[tuple[FNode, int]]) -> Template:
             clauses.append([int(literal) for literal in (first, *rest[:-1])])
         elif rest[1].startswith("bit"):
             ports[int(rest[0])] = named[int(rest[1].removeprefix("bit"))]
-    top = max((abs(literal) for clause in clauses for literal in clause), default=0)
-    solver = Cadical153(bootstrap_with=clauses)  # ``Processor`` of python-sat would copy all clauses deeply
-    try:
-        _, found = solver.process(rounds=ROUNDS, freeze=[number for number in ports if number <= top])
-    finally:
-        solver.delete()
-    return Template(found, ports, size)
+    return Template(preprocessed(clauses, list(ports), ROUNDS), ports, size)
 
 
 def contradictory(formula: FNode, clock: Clock, share: float = 1) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import field, replace
 
+from bmc import ending
 from bmc.records import dataclass
 
 SHARES = (1 / 512, 1 / 32, 1)
@@ -63,7 +64,8 @@ class Clock:
 
     @property
     def left(self) -> float | None:
-        """Seconds that are left, at least 0; None for no limit."""
+        """Seconds that are left, at least 0; None for no limit. KeyboardInterrupt where the run was called off."""
+        ending.check()
         if self.limits.seconds is None:
             return None
         begun = self.made if self.limits.begun is None else self.limits.begun

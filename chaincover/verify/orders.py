@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from bmc import ending
 from bmc.engines import cp_sat
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, PathFact
@@ -448,7 +449,8 @@ def _by_cpsat(model: OrderModel, claimed: int, clock: Clock) -> Path | bool | No
     worker = threading.Thread(target=lambda: answers.append(solver.solve(program)), daemon=True)
     try:
         worker.start()
-        worker.join()
+        with ending.interruptible(0.0):
+            worker.join()
     except BaseException:
         while worker.is_alive():
             solver.stop_search()

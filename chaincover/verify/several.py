@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bmc import ending
 from bmc.errors import counted
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE
 from chaincover.formats.chain_file import CHAINS_SCHEMA
@@ -65,6 +66,7 @@ def verify_chains(place: Path, request: Request, limits: Limits, listener: Liste
     known = {goal.name: goal for document in documents for goal in document.goals}
     named = [known.get(claim.name, claim) for claim in summary.verdicts]
     controller = load_for(replace(documents[0], goals=tuple(named)), request)
+    ending.reads(str)
     clock = Clock(limits)
     lines: list[Line] = []
     for entry, document in zip(summary.entries, documents, strict=True):

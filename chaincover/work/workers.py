@@ -28,6 +28,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol, get_env
 from pysmt.typing import BOOL, BVType, PySMTType
 
+from bmc import ending
 from bmc.errors import UsageError
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.terms import meanings
@@ -101,9 +102,10 @@ class Processes:
         left = [place for place in range(len(tasks)) if place not in results]
         futures = {pool.submit(function, tasks[place]): place for place in left}
         try:
-            for future in as_completed(futures):
-                results[futures[future]] = future.result()
-                done(len(results))
+            with ending.interruptible(0.0):
+                for future in as_completed(futures):
+                    results[futures[future]] = future.result()
+                    done(len(results))
         except BrokenProcessPool:
             _keep_done(futures, results)
             raise

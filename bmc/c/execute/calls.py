@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import field
+from functools import partial
 from typing import Any, Protocol
 
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 from pysmt.shortcuts import TRUE
 
+from bmc import ending
 from bmc.c.execute import arithmetic
 from bmc.c.execute.access import NO_FUNCTION_POINTER, struct_scalars
 from bmc.c.execute.expressions import Evaluator
@@ -140,10 +142,19 @@ class Calls(Evaluator):
             self.store(place, self.as_type(value, ptype, node, state), inner, node)
         return self._run(frame, scope, inner, state, node)
 
+    def _executed(self, file: str) -> str:
+        """What is being executed, in words; between two functions the ``file`` of the last one."""
+        if not self.frames:
+            return f"what {file} defines was read"
+        function = self.frames[-1].function
+        return f"the function {function.name} was read ({where(function.node)})"
+
     def _run(self, frame: Frame, scope: Scope, inner: State, state: State, node: Any) -> Result:
         base = self.recorder.base
         self.recorder.base = both(base, state.pc)
         self.frames.append(frame)
+        if len(self.frames) == 1:
+            ending.reads(partial(self._executed, where(frame.function.node).file))
         self.depth += 1
         try:
             end = self.execute(frame.function.node.body, Scope(scope), inner)

@@ -10,6 +10,7 @@ from pycparser import c_ast
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
+from bmc import ending
 from bmc.c.execute import arithmetic
 from bmc.c.execute.calls import Calls, Frame
 from bmc.c.execute.cases import impossible
@@ -144,6 +145,7 @@ class Executor(Switches):
         if state is None or isinstance(node, _IGNORED) or node is None:
             return state
         self.recorder.work += 1
+        ending.check()
         try:
             if self.recorder.work > WORK.most:
                 raise self._too_much(node)

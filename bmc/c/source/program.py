@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from pycparser import c_parser
 
+from bmc import ending
 from bmc.c.source.extensions import keyword_hint
 from bmc.c.source.preprocess import PreprocessedUnit, preprocess
 from bmc.c.source.types import CType, DataModel, FunctionType
@@ -154,6 +155,7 @@ def parse_file(
     pass_errors: bool = False,
 ) -> tuple[PreprocessedUnit, Any]:
     """Preprocess and parse one file. InputRefused with the place of the first syntax error."""
+    ending.reads(lambda: f"the file {file} was read")
     source = preprocess(file, include, defines, model, pass_errors)
     return source, parse_text(source.text, file)
 
@@ -361,7 +363,8 @@ def with_deep_stack(work: Callable[[], T]) -> T:
         raise MemoryLimitReached(f"there is no memory for a stack of {STACK} MB", hint="allow more memory") from None
     finally:
         threading.stack_size(old)
-    thread.join()
+    with ending.interruptible(0.0):
+        thread.join()
     if failure:
         raise failure[0]
     return result[0]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bmc.engines.sat_encoding.aig import AND, INPUT, ITE, XOR, Graph
-from bmc.engines.sat_encoding.solver import Aside, Clause
+from bmc.engines.sat_encoding.solver import Aside, Clause, owned
 
 IMPLIES, IMPLIED, EQUIVALENT = 1, 2, 3
 """What a literal's variable must say: it implies the literal's value, is implied by it, or both."""
@@ -233,7 +233,7 @@ def _by_length(clauses: Iterable[Clause]) -> list[Numbers]:
     return [np.array(found[length], dtype=np.int32) for length in sorted(found)]
 
 
-def preprocessed(clauses: Sequence[Clause], frozen: Sequence[int]) -> list[Clause]:
+def preprocessed(clauses: Sequence[Clause], frozen: Sequence[int], rounds: int = ROUNDS) -> list[Clause]:
     """Clauses that say the same of the ``frozen`` variables, with fewer others.
 
     An interrupt waits until it is done: the library would jump out of its own allocator, so it works in a thread, where
@@ -241,15 +241,15 @@ def preprocessed(clauses: Sequence[Clause], frozen: Sequence[int]) -> list[Claus
     """
     from pysat.solvers import Cadical153
 
-    top = max(abs(literal) for literal in chain.from_iterable(clauses))
-    solver = Cadical153(bootstrap_with=clauses)
+    top = max(map(abs, chain.from_iterable(clauses)), default=0)
+    solver = owned(Cadical153, bootstrap_with=clauses)
     kept = [number for number in frozen if number <= top]
     done: list[list[Clause] | BaseException] = []
 
     def work() -> None:
         try:
             # not pysat.process.Processor: it copies all clauses deeply, which takes as long as the work itself
-            done.append(list(solver.process(rounds=ROUNDS, freeze=kept)[1]))
+            done.append(list(solver.process(rounds=rounds, freeze=kept)[1]))
         except BaseException as error:
             done.append(error)
 

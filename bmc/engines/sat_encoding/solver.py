@@ -7,8 +7,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
 from weakref import finalize
 
+from bmc import ending
 from bmc.engines.protocol import CLAUSE, CONFLICT, PROPAGATION, QUESTION, WORK, Cost
 
 PROPAGATIONS = 1_500_000
@@ -20,6 +23,20 @@ Clause = list[int]
 
 Aside = Callable[[], AbstractContextManager[None]]
 """What surrounds the library's work besides answers, to measure it."""
+
+
+def owned(library: type, **given: Any) -> Any:
+    """A solver of python-sat, of the class ``library``, that nobody frees but its owner, by one call of ``delete``.
+
+    python-sat has a destructor call that too. An exception of a signal may come after the memory has been freed and
+    before that is noted, and then the destructor would free it once more.
+    """
+    return _without_destructor(library)(**given)
+
+
+@cache
+def _without_destructor(library: type) -> type:
+    return type(library.__name__, (library,), {"__del__": lambda self: None})
 
 
 class SatSolver:
@@ -36,8 +53,7 @@ class SatSolver:
         """
         from pysat.solvers import Glucose4
 
-        self._solver = (library or Glucose4)()
-        # python-sat's own destructor fails where it only runs when the interpreter is half gone
+        self._solver = owned(library or Glucose4)
         finalize(self, self._solver.delete)
         self._memory, self._cost = memory, cost
         self._searched = 0
@@ -80,6 +96,7 @@ class SatSolver:
             spent = self._counted()
             if answer is not None:
                 return answer
+            ending.check()
             self.check_memory()
             if end is not None and time.monotonic() >= end:
                 return None

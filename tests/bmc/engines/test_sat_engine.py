@@ -247,3 +247,31 @@ def test_a_solver_that_lives_until_the_end_goes_quietly() -> None:
     code = "import sys; from bmc.engines.sat_encoding.solver import SatSolver; sys.kept = [SatSolver()]"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_a_solver_is_freed_once_though_a_signal_comes_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the freeing and the note of it: python-sat's destructor would free it once more, and crash."""
+    freed: list[str] = []
+
+    class Native:
+        """A solver as those of python-sat."""
+
+        noted = False
+
+        def add_clause(self, clause: list[int]) -> None:
+            """Nothing is kept."""
+
+        def delete(self) -> None:
+            if not self.noted:
+                freed.append("freed")
+                if len(freed) == 1:
+                    raise KeyboardInterrupt
+                self.noted = True
+
+        def __del__(self) -> None:
+            self.delete()
+
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: None)
+    made = solver.SatSolver(library=Native)
+    del made
+    assert freed == ["freed"]

@@ -1,0 +1,32 @@
+"""Commands that come to a limit lose nothing: some places of what ``python -m benchmarks.endings.limits`` looks at."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.endings import limits
+
+CASES = {case.name: case for case in limits.CASES}
+
+
+@pytest.mark.slow
+@pytest.mark.needs_signals
+@pytest.mark.parametrize(
+    ("name", "at", "how", "code"),
+    [
+        ("generate", 40, "alarm", 5),
+        ("generate", 300, "alarm", 1),
+        ("generate as JSON", 260, "SIGINT", 130),
+        ("generate --several", 900, "alarm", 5),
+        ("compare", 400, "alarm", 5),
+        ("check", 300, "alarm", 5),
+        ("graph", 300, "SIGTERM", 143),
+        ("verify", 300, "alarm", 6),
+        ("replay", 30, "SIGINT", 130),
+        ("bench", 50, "SIGINT", 130),
+    ],
+)
+def test_nothing_is_lost_at_a_limit(name: str, at: int, how: str, code: int) -> None:
+    ended, lost = limits.lost(CASES[name], at, how)
+    assert (lost, ended.code) == ([], code), ended
+    assert ended.looks >= at
