@@ -61,14 +61,14 @@ def normal_setting(setting: Setting, proof: Certificate | None, clock: Clock) ->
     normal = _put_in(setting.system, forms)
     if normal is None:
         return setting, {}, Line(NORMAL_FORM, WRONG, f"of {names}: the start state has none")
-    given, limit = TRUE(), ""
+    given, limit = _constants(setting, proof, forms, clock), ""
     if proof.validity is not None:
-        found = _states_of(setting.system, proof.validity, known, clock)
+        found = _states_of(setting.system, proof.validity, given, clock)
         if isinstance(found, Line):
             return setting, {}, replace(found, text=f"of {names}: {found.text}")
         given, steps = found, proof.validity.steps
         limit = "" if steps is None else f", in runs of up to {counted(steps, 'step')}"
-    alike = _alike(setting, forms, conjunction([given, _constants(setting, proof, forms, clock)]), clock)
+    alike = _alike(setting, forms, given, clock)
     if alike is None:
         return setting, {}, Line(NORMAL_FORM, OPEN, f"of {names}: the solver did not finish")
     if not alike:
@@ -77,10 +77,12 @@ def normal_setting(setting: Setting, proof: Certificate | None, clock: Clock) ->
     return replace(setting, system=normal), forms, Line(NORMAL_FORM, HOLDS, text)
 
 
-def _states_of(
-    system: TransitionSystem, validity: Validity, known: Mapping[str, StateVariable], clock: Clock
-) -> FNode | Line:
-    """What is true of every state after so many steps as ``validity`` says, proved; else what is wrong with it."""
+def _states_of(system: TransitionSystem, validity: Validity, constants: FNode, clock: Clock) -> FNode | Line:
+    """What is true of every state after so many steps as ``validity`` says, proved; else what is wrong with it.
+
+    ``constants`` are true of every state.
+    """
+    known = {var.name: var for var in system.state}
     holds = formula_of(validity.holds, known)
     if holds is None or not {*validity.rises} <= {*known}:
         return Line(NORMAL_FORM, WRONG, "what is said of its states is no formula over the program's variables")
@@ -101,7 +103,7 @@ def _states_of(
     if not with_terms([holds], begin)[0].simplify().is_true():
         return Line(NORMAL_FORM, WRONG, "the start state is not one of its states")
     (kept,) = with_terms([holds], {var.symbol: var.next for var in system.state})
-    given = And(*within)
+    given = conjunction([constants, *within])
     broken = And(given, system.input_constraint, system.defined, Not(And(kept, *after)))
     possible = _possible(broken, clock)
     if possible:

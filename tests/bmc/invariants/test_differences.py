@@ -29,7 +29,9 @@ def system(bits: int, on: FNode, last: FNode, step: int = 100, signed: bool = Fa
     """A clock that rises by ``step``, a time ``last``, and a lamp that is ``on``."""
     kind = ValueType("clock", bits, signed)
     now = kind.symbol(f"differ_now{bits}")
-    fine = BVSGE(now.BVAdd(BV(2 * step, bits)), now) if signed else None
+    before = kind.symbol(f"differ_last{bits}")
+    sums = (BVSGE(each.BVAdd(BV(2 * step, bits)), each) for each in (now, before))
+    fine = And(*sums) if signed else None
     state = (
         StateVariable(now.symbol_name(), kind, BV(0, bits), now.BVAdd(BV(step, bits))),
         StateVariable(f"differ_last{bits}", kind, BV(0, bits), last),
