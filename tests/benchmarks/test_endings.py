@@ -18,7 +18,7 @@ CASES = {case.name: case for case in limits.CASES}
         ("generate", 300, "alarm", 1),
         ("generate as JSON", 260, "SIGINT", 130),
         ("generate --several", 900, "alarm", 5),
-        ("compare", 400, "alarm", 5),
+        ("compare", 400, "limit", 5),
         ("check", 300, "alarm", 5),
         ("graph", 300, "SIGTERM", 143),
         ("verify", 300, "alarm", 6),

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
@@ -18,7 +18,14 @@ import pytest
 from command_line import chaincover, started, write_files
 from small_programs import COUNTER, GOOD, REACH, program
 
+from bmc import ending
+from bmc.errors import LimitReached
 from chaincover.cli.main import main
+from chaincover.options import Options
+from chaincover.partition import maximum_coverage
+from chaincover.problem import Problem
+from chaincover.result import ChainResult, Listener
+from chaincover.stages import Stage
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,14 @@ ENDS = [
         "time-limit",
         5,
         ("generate", "c.c", *goals("x: cover(n == 99)"), "--time-limit", "0.001"),
-        ("undecided: x", "why: stopped by time limit", "Stopped by time limit"),
+        (
+            "no chain yet that covers",
+            "it ended in the stage '",
+            "what was read: 1 goal, 2 state variables of 64 bits, 2 inputs of 40 bits",
+            "undecided: x",
+            "why: stopped by time limit",
+            "Stopped by time limit",
+        ),
         "--time-limit",
     ),
     End(
@@ -140,6 +154,41 @@ def test_json_is_all_that_stdout_gets_from_an_error(tmp_path: Path) -> None:
         "next": "declare it, or include its header",
         "exit_code": 3,
     }
+
+
+def test_a_limit_before_all_is_read_says_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(request: object) -> None:
+        ending.call_off("time limit")
+        ending.reads(lambda: "the file c.c was read")
+
+    monkeypatch.setattr("chaincover.cli.options.load_request", read)
+    write_files(tmp_path, {"c.c": GOOD})
+    outcome = chaincover("generate", "c.c", *REACH, "--json", cwd=tmp_path)
+    assert outcome.json == {
+        "error": "the time limit was reached while the file c.c was read",
+        "where": None,
+        "next": "allow more time (--time-limit)",
+        "exit_code": 5,
+    }
+    assert outcome.code == 5
+
+
+def test_what_escapes_the_search_leaves_the_best_chain_that_it_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = maximum_coverage.generate
+
+    def escapes(problem: Problem, options: Options, listener: Listener, stages: Sequence[Stage]) -> ChainResult:
+        result = search(problem, options, listener, stages)
+        listener.improved(lambda: result)
+        raise LimitReached("over")
+
+    monkeypatch.setattr(maximum_coverage, "generate", escapes)
+    write_files(tmp_path, {"c.c": GOOD})
+    outcome = chaincover("generate", "c.c", *REACH, "--json", cwd=tmp_path)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.json["stopped_by"], outcome.json["bounds"]["length"]) == ("time limit", 2)
+    assert json.loads((tmp_path / "chain-out" / "chain.json").read_text()) == outcome.json
 
 
 @pytest.mark.needs_compiler

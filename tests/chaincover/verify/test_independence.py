@@ -12,6 +12,7 @@ import chaincover
 ROOM = Path(str(chaincover.__file__)).parent / "verify"
 ALLOWED = (
     "bmc.errors",
+    "bmc.ending",
     "bmc.limits",
     "bmc.digests",
     "bmc.records",
