@@ -98,9 +98,14 @@ def generate(
 
 
 def _search(board: Board, stages: Sequence[Stage]) -> str:
-    """Let ``stages`` work; what stopped them early, or ''. The best chain then gets readable inputs."""
+    """Let ``stages`` work; what stopped them early, or ''. The best chain then gets readable inputs.
+
+    Goals that hold after init are covered before any stage, by the run of no step.
+    """
     stopped_by = ""
     try:
+        if any(not goal.length for goal in board.problem.goals):
+            board.offer(board.judge.empty_run())
         take_turns(stages, board)
         find_tests(board)
         board.known = replace(board.known, chain=canonical_inputs(board))
