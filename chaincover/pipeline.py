@@ -118,10 +118,15 @@ def not_begun(problem: Problem, options: Options, stopped_by: str) -> ChainResul
 
 
 def _search(board: Board, stages: Sequence[Stage]) -> str:
-    """Let ``stages`` work; what stopped them early, or ''. The best chain then gets readable inputs."""
+    """Let ``stages`` work; what stopped them early, or ''. The best chain then gets readable inputs.
+
+    Goals that hold after init are covered before any stage, by the run of no step.
+    """
     stopped_by = ""
     try:
         with ending.interruptible():
+            if any(not goal.length for goal in board.problem.goals):
+                board.offer(board.judge.empty_run())
             take_turns(stages, board)
             find_tests(board)
             board.known = replace(board.known, chain=canonical_inputs(board))

@@ -73,6 +73,7 @@ class Enumeration:
         self._memory, self._solving = memory, solving
         self._system = system
         self._search: _Search | None = None
+        self._by_solver = ""
         self._stages = self._enumerate(list(formulas))
 
     @property
@@ -121,6 +122,8 @@ class Enumeration:
             text = (
                 f"{text}, in which {most}" if self.states <= LOOKED_AT else f"{text}; in the first {LOOKED_AT:,} {most}"
             )
+        elif self._by_solver:
+            text = f"{text}, step by step by a solver, for {self._by_solver}"
         return f"{text}."
 
     def _enumerate(self, formulas: list[FNode]) -> Iterator[int]:
@@ -133,6 +136,7 @@ class Enumeration:
             if self._solving is None or self._system.hold > 1:
                 raise
             inputs.obstacle = error
+            self._by_solver = str(error)
         told: frozenset[str] = frozenset()
         while True:
             self._search = _Search(scope, OpenValues(scope, told), inputs, self._memory, self._solving)

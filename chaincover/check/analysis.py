@@ -243,6 +243,8 @@ def _analysis(controller: Controller, options: Options, compare_steps: int, prog
             if graph is None and not_enumerated and options.engine in ENUMERATING:
                 progress("check: a normal form of states")
                 normal, normal_graph = _in_normal_form(problem, options, limits.share(0.3))
+            if normal_graph is None and not_enumerated:
+                slow = find_slow(part, controller.goals, limits.share(0.2), engine)
             progress("check: facts about the goals")
             questions = Questions(normal.problem, engine, limits.share(0.7))
             with suppress(StepTooLarge):
@@ -255,8 +257,6 @@ def _analysis(controller: Controller, options: Options, compare_steps: int, prog
             missed = [goal for goal in controller.goals if goal.name in never and not goal.generated]
             reasons = why_unreachable(part, missed, limits.share(0.1))
             reasons |= why_unsatisfiable(part, contradictory, engine, limits.share(0.2))
-            if facts.not_enumerated:
-                slow = find_slow(part, controller.goals, limits.share(0.2), engine)
             progress("check: invariants")
             with suppress(StepTooLarge):
                 invariants = find_invariants(system, Questions(problem, engine, limits.share(1.0)), graph)

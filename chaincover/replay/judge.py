@@ -65,6 +65,10 @@ class Judge:
             return None
         return self._made(Run(run.states[: end + 1], run.inputs[:end]), steps, covered)
 
+    def empty_run(self) -> Run:
+        """The run of no step."""
+        return self._simulator.run(self._simulator.initial(), ())
+
     def first_steps(self, run: Run) -> dict[str, int]:
         """For each goal that ``run`` covers the first step at which it does."""
         covered = self._monitor.covered(self._replayed(run))

@@ -316,7 +316,9 @@ def _show_undefined_behaviour(out: Console, analysis: Analysis) -> None:
     if not analysis.undefined_behaviour:
         say(out, "undefined behaviour: none possible")
     part = out.part()
-    places = [place for place in analysis.undefined_behaviour if place.steps is None]
+    ended = analysis.facts.dead_end
+    told = {(each.name, each.where) for each in ended.undefined} if ended is not None else set()  # among the problems
+    places = [p for p in analysis.undefined_behaviour if p.steps is None and (p.kind, p.where) not in told]
     for text in _of_places(places, len(places) if out.everything else MOST_PLACES):
         say(part, text)
     out.show(part.cut(2 * MOST_PLACES, "-v tells all"))
@@ -342,6 +344,8 @@ def _reach(place: UndefinedBehaviour) -> str:
     """Whether and how undefined behaviour can happen."""
     if place.undecided:
         return "undecided: not decided within the time whether it can happen"
+    if place.steps == 0:
+        return "can happen in the first step from init"
     if place.steps is not None:
         return f"can happen after {counted(place.steps, 'step')} from init"
     if place.searched:

@@ -19,13 +19,14 @@ from bmc.errors import UsageError, counted
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import pipeline
-from chaincover.chain import Violation
+from chaincover.chain import COVERED, UNDECIDED, Violation
 from chaincover.limits import UNITS
 from chaincover.minimality.windows import WindowSearch
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.runs import random as random_runs
+from chaincover.stages import Stage
 from properties.goal import Goal
 
 BYTE = ValueType("uint8", 8)
@@ -50,6 +51,17 @@ def at_place(name: str, value: int) -> Goal:
 
 def statuses(result) -> dict[str, str]:
     return {v.goal: v.status for v in result.verdicts}
+
+
+@pytest.mark.parametrize(("final", "status"), [(None, COVERED), (0, COVERED), (1, UNDECIDED)])
+def test_what_holds_after_init_is_covered_before_any_stage(final: int | None, status: str) -> None:
+    """By the run of no step, where it may end there; else that run is a test of the goal's own."""
+    end = None if final is None else place.Equals(BV(final, 8))
+    problem = Problem(branches(), (at_place("at once", 0), at_place("later", 2)), end)
+    result = generate(problem, Options(effort=1e-9), stages=[Stage("none", lambda board: None)])
+    assert statuses(result) == {"at once": status, "later": UNDECIDED}
+    assert (result.chain is not None and result.chain.length == 0) == (status == COVERED)
+    assert result.chain is not None or result.tests["at once"].length == 0
 
 
 def test_goals_that_exclude_each_other_are_named() -> None:

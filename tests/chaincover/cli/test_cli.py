@@ -99,7 +99,7 @@ def test_check_tells_what_it_read(tmp_path: Path) -> None:
     assert kinds["signed overflow"] is None
     assert all(place["where"].startswith("c.c:8:") for place in found["undefined_behaviour"])
     text = chaincover("check", "c.c", *REACH, "--compare", "40", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1").out
-    assert "can happen after 0 steps from init; chains avoid it" in text
+    assert "can happen in the first step from init; chains avoid it" in text
     assert "left out: with --no-native nothing is compiled" in text
 
 

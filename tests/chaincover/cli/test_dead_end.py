@@ -151,6 +151,7 @@ def test_check_names_the_line_after_which_no_run_goes_on(tmp_path: Path) -> None
     place = open_read(tmp_path, 45, NEAR_AND_FAR)
     outcome = chaincover("check", place, "--compare", "0")
     assert "c.c:8:34: no run has more than 44 steps" in outcome.out
+    assert "not found within the first steps" not in outcome.out, "it is met after 44 steps, as told"
     assert "init leaves s->x open" in outcome.out
     assert "correct the antecedent" not in outcome.out
 
