@@ -174,6 +174,9 @@ class Judge(Protocol):
     def chain(self, claimed: Run) -> Chain | None:
         """The checked chain of a run, credited with all goals that it covers; None where it may not end anywhere."""
 
+    def empty_run(self) -> Run:
+        """The run of no step."""
+
     def first_steps(self, run: Run) -> dict[str, int]:
         """For each goal that a run covers the first step at which it does."""
 
