@@ -146,22 +146,24 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits, horizon:
 
     prover = Prover(engine, limits.for_query, effort)
     normal = normal_states(prover)(part.problem)
-    if horizon and not _few_states(normal, options, limits):
-        bounded = normal_states(prover, LEAST_HORIZON)(part.problem)
-        normal = bounded if bounded.normal_form else normal
+    if horizon:
+        normal = _enumerated_at_once(normal, options, limits)
+        if normal.enumeration is None or normal.enumeration.graph is None:
+            bounded = normal_states(prover, LEAST_HORIZON)(part.problem)
+            normal = bounded if bounded.normal_form else normal
     return in_turn(problem, (lambda _: part, lambda _: normal)) if normal.normal_form else part
 
 
-def _few_states(normal: Reduction, options: Options, limits: Limits) -> bool:
-    """Whether the normal forms are enumerated at once."""
+def _enumerated_at_once(normal: Reduction, options: Options, limits: Limits) -> Reduction:
+    """``normal`` with the enumeration of its normal forms, where there are any, as far as little work takes it."""
     if not normal.normal_form or options.engine != ENUMERATING:
-        return False
+        return normal
     enumeration = enumeration_of(normal.problem)
-    with suppress(LimitReached):
+    with suppress(LimitReached):  # the stage that enumerates tells of it
         for _ in range(AT_ONCE):
             if not enumeration.done:
                 advance(enumeration, limits)
-    return enumeration.graph is not None
+    return replace(normal, enumeration=enumeration)
 
 
 def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
