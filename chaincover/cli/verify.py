@@ -145,6 +145,7 @@ class Telling:
 def show_line(out: console.Console, line: Line) -> None:
     """One check, with what speaks against it below."""
     style = "bold red" if line.verdict == WRONG else "" if line.verdict == HOLDS else "bold"
-    console.say(out, f"{line.check:<{WIDTH}}  {line.verdict:<13}  {line.text}", style)
+    text = line.text if out.everything else line.brief or line.text
+    console.say(out, f"{line.check:<{WIDTH}}  {line.verdict:<13}  {text}", style)
     for detail in line.details:
         console.say(out, f"{'':<{WIDTH}}  {'':<13}  - {detail}")

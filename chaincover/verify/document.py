@@ -217,16 +217,13 @@ def read_document(place: Path) -> Document:
 
 
 def read_summary(place: Path) -> Summary:
-    """The claims of a ``chains.json``. InputRefused, with its place, if it cannot be read or names no chain."""
+    """The claims of a ``chains.json``. InputRefused, with its place, if it cannot be read."""
     data, where = _read_json(place), Location(str(place))
     refuse_other_schema(data, where, CHAINS_SCHEMA)
     try:
-        summary = _summary(place, data)
+        return _summary(place, data)
     except DAMAGED as error:
         raise InputRefused(f"the summary is damaged: {damage(error)}", where, "generate it again") from None
-    if not summary.entries:
-        raise InputRefused("this result holds no chain", where, "generate one first")
-    return summary
 
 
 def _read_json(place: Path) -> dict[str, Any]:
@@ -240,7 +237,7 @@ def _read_json(place: Path) -> dict[str, Any]:
 
 def _document(place: Path, data: dict[str, Any]) -> Document:
     chain, bounds, controller, settings = data["chain"], data["bounds"], data["controller"], data["settings"]
-    final, proof, gap = settings["final"], data.get("certificate"), bounds["gap"]
+    proof, gap = data.get("certificate"), bounds["gap"]
     names = [str(goal["name"]) for goal in data["goals"]]
     if len(set(names)) < len(names):
         raise ValueError(f"goals more than once: {', '.join(sorted({n for n in names if names.count(n) > 1}))}")
@@ -259,13 +256,7 @@ def _document(place: Path, data: dict[str, Any]) -> Document:
         sources=tuple(
             Source(str(s["file"]), str(s["sha256"]), str(s["preprocessed_sha256"])) for s in controller["sources"]
         ),
-        settings=Settings(
-            defines=tuple((str(name), str(value)) for name, value in controller["defines"].items()),
-            final=None if final is None else str(final),
-            overlap=_one_of(settings["overlap"], "allow", "forbid"),
-            criteria=tuple(str(text) for text in settings.get("coverage", ())),
-            hold=recorded_hold(settings),
-        ),
+        settings=_settings(settings, controller["defines"]),
         goals=tuple(_goal(goal, str(goal["name"])) for goal in data["goals"]),
         chain=None if chain is None else _chain(chain, relies),
         bounds=BoundsClaim(
@@ -278,6 +269,41 @@ def _document(place: Path, data: dict[str, Any]) -> Document:
         requirements=_rulings(data["requirements"]),
         claims=claims,
         data=data,
+    )
+
+
+def _settings(data: dict[str, Any], defines: dict[str, Any]) -> Settings:
+    final = data["final"]
+    return Settings(
+        defines=tuple((str(name), str(value)) for name, value in defines.items()),
+        final=None if final is None else str(final),
+        overlap=_one_of(data["overlap"], "allow", "forbid"),
+        criteria=tuple(str(text) for text in data.get("coverage", ())),
+        hold=recorded_hold(data),
+    )
+
+
+def without_chain(summary: Summary) -> Document:
+    """What a summary that names no chain says, as a document; it names neither sources nor macros.
+
+    InputRefused, with its place, if its settings cannot be read.
+    """
+    try:
+        settings = _settings(summary.data["settings"], {})
+    except DAMAGED as error:
+        text = f"the summary is damaged: {damage(error)}"
+        raise InputRefused(text, Location(str(summary.place)), "generate it again") from None
+    return Document(
+        place=summary.place,
+        name=str(summary.data.get("controller")),
+        sources=(),
+        settings=settings,
+        goals=summary.verdicts,
+        chain=None,
+        bounds=BoundsClaim(None, 0, False, None),
+        certificate=None,
+        data=summary.data,
+        several=True,
     )
 
 

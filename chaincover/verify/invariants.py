@@ -28,7 +28,7 @@ from chaincover.certificate import Certificate
 from chaincover.verify.confirmation import Confirmation, told
 from chaincover.verify.document import PROVED, Document
 from chaincover.verify.limits import Clock
-from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
+from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import OpenValueRead, Table
 from chaincover.verify.unrolling import Unrolling
@@ -37,7 +37,7 @@ LOOKED_AT = 5
 """Steps from init within which an invariant that is not kept by every step is sought to fail."""
 
 LONGEST = 200
-"""Characters of a formula that are shown."""
+"""Characters of a formula that are shown, and of what is told of invariants one by one to who does not ask for all."""
 
 CHECK, CLAIMED = "invariants", "further invariants"
 REACHABLE = re.compile(r"one of (\d+) reachable states")
@@ -139,7 +139,14 @@ def of_states(proof: Certificate) -> bool:
 def _line(verdicts: Sequence[tuple[str, tuple[str, str]]]) -> Line:
     kinds = [verdict for _, (verdict, _) in verdicts]
     verdict = WRONG if WRONG in kinds else OPEN if OPEN in kinds else HOLDS
-    return Line(CHECK, verdict, "; ".join(f"{name}: {text}" for name, (_, text) in verdicts))
+    told = [f"{name}: {text}" for name, (_, text) in verdicts]
+    text, left = "; ".join(told), [each for each, kind in zip(told, kinds, strict=True) if kind != HOLDS]
+    held = len(told) - len(left)
+    parts = [
+        *limited(map(_shortened, left)),
+        *([f"{counted(held, 'invariant')} proved again, told by -v"] if held else []),
+    ]
+    return Line(CHECK, verdict, text, brief="; ".join(parts) if len(text) > LONGEST else "")
 
 
 # what is claimed, as formulas

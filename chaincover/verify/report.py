@@ -28,12 +28,16 @@ SHOWN_DETAILS = 10
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One check: ``text`` says what was done and found, ``details`` what speaks against the claim."""
+    """One check: ``text`` says what was done and found, ``details`` what speaks against the claim.
+
+    ``brief``: what is said in place of a long text to readers who did not ask for everything; '' for the text itself.
+    """
 
     check: str
     verdict: str
     text: str
     details: tuple[str, ...] = ()
+    brief: str = ""
 
 
 @dataclass(frozen=True)

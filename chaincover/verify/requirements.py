@@ -257,7 +257,7 @@ def proved(subject: Subject, lines: Iterator[Line]) -> Line:
     never, least = len(subject.document.goals), len(subject.facts)
     said = [f"{counted(never, 'requirement')} never violated"] if never else []
     said += [f"{counted(least, 'shortest run')}"] if least else []
-    details = [f"{line.check}: {line.text}" for line in checked if line.verdict in (WRONG, OPEN)]
+    details = [f"{line.check}: {line.brief or line.text}" for line in checked if line.verdict in (WRONG, OPEN)]
     details += [text for line in checked if line.verdict in (WRONG, OPEN) for text in line.details]
     again = "proved again" if verdict == HOLDS else "not all proved again" if verdict == OPEN else "not so"
     return Line(NEVER, verdict, f"{' and '.join(said)}: {again}", tuple(details))

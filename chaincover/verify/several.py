@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -14,9 +14,17 @@ from bmc import ending
 from bmc.errors import counted
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE
 from chaincover.formats.chain_file import CHAINS_SCHEMA
-from chaincover.project.load import Controller, Request
-from chaincover.verify.claims import BOUND, tests
-from chaincover.verify.document import Document, GoalClaim, Summary, load_for, read_document, read_summary
+from chaincover.project.load import Request
+from chaincover.verify.claims import BOUND, SOURCES, tests
+from chaincover.verify.document import (
+    Document,
+    GoalClaim,
+    Summary,
+    load_for,
+    read_document,
+    read_summary,
+    without_chain,
+)
 from chaincover.verify.fields import (
     FIELDS,
     RULINGS_INFORMATIVE,
@@ -27,7 +35,7 @@ from chaincover.verify.fields import (
     test_of,
 )
 from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
+from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
 from chaincover.verify.requirements import expected_rulings, found, untold, violations
 from chaincover.verify.search import covers, search
 from chaincover.verify.verification import Checks, Listener, proved_requirements, verify
@@ -55,7 +63,7 @@ AT_ONCE = 16
 NO_RUN = 1 << 29
 """More steps than any run has."""
 MOST_GOALS = 24
-"""Above this number of goals the least total length is not computed."""
+"""Above this number of goals, without those that come with others, the least total length is not computed."""
 
 
 def verify_chains(place: Path, request: Request, limits: Limits, listener: Listener | None = None) -> Verification:
@@ -65,7 +73,8 @@ def verify_chains(place: Path, request: Request, limits: Limits, listener: Liste
     documents = [replace(read_document(place.parent / entry.file), several=True) for entry in summary.entries]
     known = {goal.name: goal for document in documents for goal in document.goals}
     named = [known.get(claim.name, claim) for claim in summary.verdicts]
-    controller = load_for(replace(documents[0], goals=tuple(named)), request)
+    first = documents[0] if documents else without_chain(summary)
+    controller = load_for(replace(first, goals=tuple(named)), request)
     ending.reads(str)
     clock = Clock(limits)
     lines: list[Line] = []
@@ -75,8 +84,7 @@ def verify_chains(place: Path, request: Request, limits: Limits, listener: Liste
         part = replace(controller, goals=goals, observers=replace(controller.observers, goals=goals))
         found = verify(part, document, replace(limits, seconds=clock.left), _named(listener, entry.file))
         lines += [replace(line, check=f"{entry.file}: {line.check}") for line in found.lines]
-    first = next(line for line in lines if line.check.endswith(f": {BOUND}"))
-    for line in _of_all(summary, documents, Checks(controller, _left(summary, documents), clock, listener), first):
+    for line in _of_all(summary, documents, Checks(controller, _left(summary, first), clock, listener), lines):
         listener.line(line)
         lines.append(line)
     return Verification(str(place), tuple(lines))
@@ -87,42 +95,49 @@ def _named(listener: Listener, file: str) -> Listener:
     return replace(listener, line=lambda line: listener.line(replace(line, check=f"{file}: {line.check}")))
 
 
-def _left(summary: Summary, documents: Sequence[Document]) -> Document:
-    """A document that claims what the summary says of goals that no chain covers, and nothing else."""
+def _left(summary: Summary, first: Document) -> Document:
+    """A document that claims what the summary says of goals that no chain covers, and nothing else; it has the settings
+    of the ``first`` chain, or of the summary itself."""
     left = tuple(claim for claim in summary.verdicts if claim.verdict != COVERED)
-    return replace(documents[0], goals=left, chain=None, certificate=None)
+    return replace(first, goals=left, chain=None, certificate=None)
 
 
-def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks, first: Line) -> Iterator[Line]:
-    """What is said of all chains together; ``first`` is the line on the lower bound of the first one."""
+def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks, lines: Sequence[Line]) -> Iterator[Line]:
+    """What is said of all chains together; ``lines`` are those on each of them."""
+    if not documents:
+        text = "the file names no chain, so neither sources nor macros: the program is looked at as it is now"
+        yield Line(SOURCES, NOTE, text)
     yield _together(summary, documents)
-    faults = limited(differences(_expected(summary, documents, checks.controller), summary.data))
+    settings = checks.document
+    faults = limited(differences(_expected(summary, documents, checks), summary.data))
     yield Line(
         FIELDS,
         WRONG if faults else HOLDS,
         "those that follow from the program, the project and the chains were made again",
         faults,
     )
-    noted = project(checks.controller, replace(documents[0], goals=summary.verdicts))
+    noted = project(checks.controller, replace(settings, goals=summary.verdicts))
     if noted is not None:
         yield noted
     if any(claim.test is not None for claim in checks.document.goals):
         yield tests(checks.controller, checks.document)
     conflicts = _conflicts(summary, checks)
     yield conflicts
-    yield from _number(summary, checks, conflicts, first if 0 < summary.lower <= documents[0].bounds.lower else None)
+    alone = documents and 0 < summary.lower <= documents[0].bounds.lower
+    bounds = [line for line in lines if line.check.endswith(f": {BOUND}")]
+    yield from _number(summary, checks, conflicts, bounds[0] if alone else None)
     if checks.document.goals:
         yield checks.uncovered()
-    ruled, of = summary.requirements, (checks.controller, documents[0])
-    lines = (untold(of[0], summary),) if ruled is None else (violations(of[0], ruled, of[1].where), found(of[0], ruled))
-    yield from filter(None, lines)
+    ruled, of = summary.requirements, (checks.controller, settings)
+    told = (untold(of[0], summary),) if ruled is None else (violations(of[0], ruled, of[1].where), found(of[0], ruled))
+    yield from filter(None, told)
     if ruled is not None:
         yield from proved_requirements(*of, ruled, checks.clock, checks.listener)
 
 
-def _expected(summary: Summary, documents: Sequence[Document], controller: Controller) -> dict[str, Any]:
+def _expected(summary: Summary, documents: Sequence[Document], checks: Checks) -> dict[str, Any]:
     """The summary as it should be; what is informative, and what other checks are about, is taken from it."""
-    data = summary.data
+    data, controller, where = summary.data, checks.controller, checks.document.where
     steps = {
         hit.goal: (number, hit.step)
         for number, document in reversed([*enumerate(documents, 1)])
@@ -145,13 +160,13 @@ def _expected(summary: Summary, documents: Sequence[Document], controller: Contr
                 "verdict": COVERED if number else left,
                 "step": step,
                 "detail": f"chain {number}" if number else own.detail,
-                "test": None if number else test_of(controller.system, goal.name, own.test, documents[0].where),
+                "test": None if number else test_of(controller.system, goal.name, own.test, where),
             }
         )
     return {
         "schema": CHAINS_SCHEMA,
         "controller": data.get("controller"),
-        "settings": settings_of(controller, documents[0].data["settings"] | _searched(data)),
+        "settings": settings_of(controller, checks.document.data["settings"] | _searched(data)),
         "chains": [
             {
                 "file": f"chain-{number}.json",
@@ -164,7 +179,7 @@ def _expected(summary: Summary, documents: Sequence[Document], controller: Contr
         ],
         "length": summary.length,
         "lower": summary.lower,
-        "minimal": summary.lower == summary.length,
+        "minimal": bool(documents) and summary.lower == summary.length,
         "basis": data.get("basis"),
         "number_minimal_within_k": summary.number_minimal or bool(data.get("number_minimal_within_k")),
         "number_minimal": summary.number_minimal,
@@ -174,7 +189,7 @@ def _expected(summary: Summary, documents: Sequence[Document], controller: Contr
             if {*names} <= goals and len({*names}) > 1
         ],
         "verdicts": verdicts,
-        "requirements": expected_rulings(controller, summary, documents[0].where),
+        "requirements": expected_rulings(controller, summary, where),
         **{name: data.get(name) for name in ("finished", "stopped_by", "effort_used_up")},
         **({"dead_end": data["dead_end"]} if "dead_end" in data else {}),
     }
@@ -241,14 +256,21 @@ def _fewest(summary: Summary, conflicts: Line) -> Line:
     """Whether the conflicts do not allow fewer chains; ``conflicts`` says whether they are ones."""
     number = len(summary.entries)
     claimed = [names for names, at_all in zip(summary.conflicts, summary.at_all, strict=True) if at_all]
-    if fits(_covered(summary), claimed, number - 1):
+    if number and fits(_covered(summary), claimed, number - 1):
         return Line(FEWEST, WRONG, f"the conflicts would allow {counted(number - 1, 'chain')}")
-    left = [claim.name for claim in summary.verdicts if claim.verdict not in (COVERED, UNREACHABLE, NO_WAY_TO_FINAL)]
+    left = _open(summary)
     if left:
         return Line(FEWEST, WRONG, f"it is left open whether some chain covers {', '.join(left)}")
+    if number == 0:
+        return Line(FEWEST, HOLDS, "none, as no goal is covered")
     if conflicts.verdict != HOLDS:
         return Line(FEWEST, conflicts.verdict, conflicts.text)
     return Line(FEWEST, HOLDS, f"no {number - 1} will do: {conflicts.text}")
+
+
+def _open(summary: Summary) -> list[str]:
+    """The goals of which it is left open whether some chain covers them."""
+    return [claim.name for claim in summary.verdicts if claim.verdict not in (COVERED, UNREACHABLE, NO_WAY_TO_FINAL)]
 
 
 def _total(summary: Summary, checks: Checks) -> Line:
@@ -260,6 +282,7 @@ def _total(summary: Summary, checks: Checks) -> Line:
     if watch is None or checks.confirmation.differences:
         return Line(TOTAL, OPEN, TOO_LARGE)
     found = covers(watch, goals, checks.clock)
+    goals = goals if found is None else telling(goals, found)
     if found is None or len(goals) > MOST_GOALS:
         return Line(TOTAL, OPEN, TOO_LARGE)
     least = least_total(goals, found, number, checks.clock)
@@ -291,6 +314,23 @@ def _fits(rest: Sequence[str], classes: list[frozenset[str]], sets: list[frozens
         if not members:  # the other empty ones are no different
             break
     return False
+
+
+def telling(goals: Sequence[str], sets: Iterable[frozenset[str]]) -> list[str]:
+    """Those of ``goals`` that runs have to be chosen for, where one run covers each of ``sets``.
+
+    A goal is left out which every set has that has a certain other one: whatever covers that one covers it too. Of
+    goals that only come together the first is left.
+    """
+    places: dict[str, set[int]] = {goal: set() for goal in goals}
+    for number, names in enumerate(sets):
+        for goal in names & places.keys():
+            places[goal].add(number)
+    left = list(goals)
+    for goal in reversed(goals):
+        if any(other != goal and places[other] and places[other] <= places[goal] for other in left):
+            left.remove(goal)
+    return left
 
 
 def least_total(goals: Sequence[str], covers: Mapping[frozenset[str], int], number: int, clock: Clock) -> float | None:

@@ -119,3 +119,20 @@ def test_the_test_of_a_goal_may_end_within_a_held_step(twins: tuple[Path, Docume
     document = json.loads((tmp_path / "held" / "chain.json").read_text())
     assert [goal["test"]["length"] for goal in document["goals"] if goal["test"]] == [1]
     assert verdicts(verify(document, tmp_path, folder))["tests of goals"] == "holds"
+
+
+def test_many_invariants_are_counted_and_told_one_by_one_where_all_is_asked_for(tmp_path: Path) -> None:
+    document = cruise_document()
+    document["certificate"]["invariants"] += [f"s->speed <= {most}" for most in range(2, 20)]
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "chain.json").write_text(json.dumps(document))
+    brief, everything = (chaincover("verify", CRUISE, folder, *more, "--no-native").out for more in ((), ("-v",)))
+    assert "19 invariants proved again, told by -v" in brief
+    assert "s->speed <= 7" not in brief
+    assert "s->speed <= 7: true in all 8 reachable states" in everything
+    document["certificate"]["invariants"] += ["s->speed <= 0"]
+    (folder / "chain.json").write_text(json.dumps(document))
+    told = next(row for row in chaincover("verify", CRUISE, folder).out.splitlines() if row.startswith("invariants"))
+    assert "s->speed <= 0: false in the reachable state" in told
+    assert "19 invariants proved again, told by -v" in told

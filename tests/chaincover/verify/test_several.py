@@ -15,7 +15,7 @@ from small_programs import HEAD, program, project
 from verify_documents import CRUISE, Document, cruise_document, direct_proof, texts, verdicts, verify, wrong
 
 from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.several import least_total
+from chaincover.verify.several import least_total, telling
 
 needs_compiler = pytest.mark.needs_compiler
 
@@ -176,6 +176,49 @@ def test_goals_that_no_chain_covers(several: Path) -> None:
     assert "goals not covered" in wrong(outcome)
 
 
+@pytest.fixture
+def no_chain(tmp_path: Path) -> Path:
+    """A summary that names no chain, as both goals are unreachable; a requirement is never violated."""
+    write_files(tmp_path, {"p/c.c": program("if (s->n < 3) s->n++;", head=HEAD), "p/chaincover.toml": project("")})
+    goals = ("--property", "far: cover(n == 7)", "--property", "r: G(n == 5 -> X(n == 4))")
+    ended = chaincover("generate", tmp_path / "p", "-o", tmp_path / "out", "--several", "--no-native", "-q", *goals)
+    assert ended.code == 4
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["chains.json"]
+    return tmp_path
+
+
+@needs_compiler
+def test_what_is_said_where_there_is_no_chain_is_checked(no_chain: Path) -> None:
+    outcome = change_summary(no_chain)
+    assert outcome.code == 0
+    checks = verdicts(outcome)
+    assert (checks["sources"], checks["total length"]) == ("note", "not claimed")
+    holding = {"all chains", "fields", "number of chains", "goals not covered", "never violated"}
+    assert {check for check, verdict in checks.items() if verdict == "holds"} == holding
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        ({"verdict": "covered"}, "fields"),
+        ({"verdict": "undecided"}, "number of chains"),
+        ({"property": "cover(n == 2)"}, "goals not covered"),
+    ],
+)
+def test_a_wrong_word_where_there_is_no_chain_is_found_out(change: Document, check: str, no_chain: Path) -> None:
+    far, other = json.loads((no_chain / "out" / "chains.json").read_text())["verdicts"]
+    assert check in wrong(change_summary(no_chain, verdicts=[{**far, **change}, other]))
+
+
+@pytest.mark.parametrize("values", [{"length": 1}, {"lower": 1}, {"minimal": True}])
+def test_numbers_where_there_is_no_chain_are_found_out(values: Document, no_chain: Path) -> None:
+    assert change_summary(no_chain, **values).code == 7
+
+
+def test_a_summary_without_chain_and_settings_is_refused(no_chain: Path) -> None:
+    assert change_summary(no_chain, settings={"final": None}).code == 3
+
+
 @seeds(40)
 def test_the_least_total_is_that_of_every_choice(seed: int) -> None:
     rng = random.Random(seed)
@@ -187,6 +230,20 @@ def test_the_least_total_is_that_of_every_choice(seed: int) -> None:
     choices = [some for size in range(number + 1) for some in combinations(covers, size)]
     fitting = [sum(covers[one] for one in some) for some in choices if frozenset().union(*some) == {*goals}]
     assert least_total(goals, covers, number, Clock(Limits())) == min(fitting, default=inf)
+
+
+@seeds(60)
+def test_goals_that_come_with_others_change_no_total(seed: int) -> None:
+    rng = random.Random(seed)
+    goals = [f"g{place}" for place in range(rng.randint(1, 6))]
+    sets = [frozenset(rng.sample(goals, rng.randint(0, len(goals)))) for _ in range(rng.randint(0, 6))]
+    with_others = {frozenset({*some, *(["g0"] if "g1" in some else [])}): rng.randint(0, 9) for some in sets}
+    left, number = telling(goals, with_others), rng.randint(1, 3)
+    assert least_total(left, with_others, number, Clock(Limits())) == least_total(
+        goals, with_others, number, Clock(Limits())
+    )
+    if any("g1" in some for some in with_others):
+        assert "g0" not in left or "g1" not in left
 
 
 def test_two_of_many_runs_are_chosen_within_the_default_limits() -> None:
