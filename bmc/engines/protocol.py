@@ -160,7 +160,7 @@ WORK = 1_000_000_000
 QUESTION, PROPAGATION, CONFLICT = 70_000, 120, 9_000
 """``sat``: a question put to the solver, and what that counts itself."""
 CLAUSE, GATE = 1_700, 75_000
-"""``sat``: a clause placed at a step, and a gate of a step or of a formula that is translated and preprocessed once."""
+"""``sat``: a clause placed at a step, and a gate of a step that is translated and preprocessed once."""
 ASKED = 10_000
 """``sat`` and ``z3``: a formula of a question, found among those known. With twice as much, questions of thousands of
 formulas, as those for canonical inputs, are half as many."""

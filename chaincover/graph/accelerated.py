@@ -51,7 +51,7 @@ MOST_NODES = 300_000
 MOST_EXITS = 2048
 """Values of a cell from which one step may leave it: where there are more, nothing is gained by jumps."""
 
-PLACED, APART = 10_000, 400_000
+PLACED, APART = 5_000, 400_000
 """Operations on values that could be done while a step takes its place among the nodes, and while the different steps
 of some states are found out. With twice as many, turns that build a graph of jumps are half as long."""
 

@@ -77,10 +77,6 @@ class SatSolver:
         with cost.in_library():
             self.add(clauses)
 
-    def count(self, work: int) -> None:
-        """Count ``work`` that was done for this solver."""
-        self._cost().work += work
-
     def solve(self, assumptions: Sequence[int], time_limit: float | None, effort: float | None) -> bool | None:
         """Whether all clauses and ``assumptions`` can hold together; None if a limit came first.
 

@@ -192,7 +192,7 @@ class Step:
 class Placeable:
     """A framed formula as clauses over the words of ``leaves``: plain formulas, each with a step.
 
-    ``root`` is the local variable that implies the formula. ``gates``: how many it took.
+    ``root`` is the local variable that implies the formula.
     """
 
     def __init__(self, formula: FNode, framed: FramedParts, given: Callable[[FNode], bool]) -> None:
@@ -206,7 +206,6 @@ class Placeable:
             return _inputs(graph, words, (told, step), width(told)) if known else None
 
         root = Blaster(graph, leaf).literal(formula)
-        self.gates = len(graph.kinds)
         self.leaves = tuple(words)
         self.template = ClauseTemplate(graph, _gates(words), [{root: IMPLIES}], None)
         self.root = self.template.local(root)
@@ -266,8 +265,7 @@ class Frames:
     def literal(self, formula: FNode, later: int = 0) -> int:
         """A literal that implies the framed ``formula``, moved ``later``."""
         if formula not in self._placeable:
-            made = self._placeable[formula] = Placeable(formula, self._framed, self._given)
-            self.solver.count(made.gates * GATE)
+            self._placeable[formula] = Placeable(formula, self._framed, self._given)
         found = self._placeable[formula]
         words = (self.word(part, step + later) for part, step in found.leaves)
         numbers = found.template.numbers(TRUE, list(chain.from_iterable(words)))
