@@ -82,7 +82,7 @@ class LimitReached(ChainCoverError):
 
 
 class MemoryLimitReached(LimitReached):
-    """The solver needs more memory than it may have."""
+    """More memory is needed than there may be: for a solver, or for the process and its children together."""
 
     limit = "memory limit"
 

@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 from typing import overload
 
 from bmc.records import dataclass
-from bmc.system.transition import Run
+from bmc.system.transition import Run, Valuation
 
 COVERED = "covered"
 UNREACHABLE = "unreachable"
@@ -113,6 +113,30 @@ class Verdict:
     step: int | None = None
     detail: str = ""
     proved: bool = False
+
+
+Parts = tuple[tuple[tuple[Valuation, ...], int], ...]
+"""Sequences of inputs, each with the number of times that it is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongTest:
+    """A run from init that covers one goal, and whose ``length`` in steps is more than is stored.
+
+    ``parts`` are sequences of inputs, each with the number of times that it is made; none where only its length is
+    known.
+    """
+
+    length: int
+    parts: Parts = ()
+
+    def told(self, stored: int) -> str:
+        """That the goal is covered by this run, but by none of the ``stored`` steps that a chain may have."""
+        return f"reachable: a test of its own has {self.length:,} steps{BEYOND}: a chain has at most {stored:,}"
+
+
+BEYOND = ", more than are stored"
+"""What is said of the length of such a test."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 from math import inf
 from typing import Protocol
 
+from bmc import footprint
 from bmc.engines.protocol import Engine
 from bmc.errors import CheckDisagreed, counted
 from bmc.explicit.enumeration import Enumeration
@@ -15,9 +16,9 @@ from bmc.explicit.state_graph import StateGraph
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Acceleration, Prices
-from chaincover.chain import UNREACHABLE, Chain
+from chaincover.chain import UNDECIDED, UNREACHABLE, Chain, LongTest
 from chaincover.limits import Limits
-from chaincover.options import Options
+from chaincover.options import STEP_BYTES, Options
 from chaincover.problem import Problem, Questions
 from chaincover.result import LayersNeed
 from chaincover.weights import Edge, ReachGraph
@@ -95,7 +96,9 @@ class Known:
     ``targets``; ``no_chain`` says how it is proved that there is none, or is ''. ``graph`` is the K-reachability graph
     so far. ``seen`` has for each goal that any run has covered the shortest such run. ``failed`` is
     where the repair of the last covering path failed. ``enumerated`` are the reachable states, where they could be
-    enumerated; ``reachable`` is how many there are, where they were searched in layers instead.
+    enumerated; ``reachable`` is how many there are, where they were searched in layers instead. ``gave_up`` names the
+    stages that ended for want of memory, each with the reason. ``beyond`` has for each goal of which it is proved that
+    no run as short as those that are stored covers it a longer one.
     """
 
     problem: Problem
@@ -111,6 +114,8 @@ class Known:
     reachable: int = 0
     layers: LayersNeed | None = None
     observed: Mapping[Edge, int] = field(default_factory=dict)
+    gave_up: tuple[str, ...] = ()
+    beyond: Mapping[str, LongTest] = field(default_factory=dict)
 
     @cached_property
     def targets(self) -> tuple[str, ...]:
@@ -159,8 +164,7 @@ def steps_allowed(chain: Chain, options: Options, problem: Problem) -> int:
 
     The rest of the last goal is no gap where a chain may end anywhere.
     """
-    most, bound = options.max_length, options.bound
-    steps = chain.length if most is None else min(most, chain.length)
+    bound, steps = options.bound, min(options.most_steps, chain.length)
     if bound is None:
         return steps
     gaps = chain.gaps if problem.final is not None else chain.gaps[:-1]
@@ -236,9 +240,18 @@ class Board:
 
     @property
     def too_long(self) -> bool:
-        """Whether it is proved that every chain through all targets is longer than was asked for."""
-        most = self.options.max_length
-        return most is not None and self.known.lower > most
+        """Whether it is proved that every chain through all targets is longer than was asked for, or is stored."""
+        return self.known.lower > self.options.most_steps
+
+    @property
+    def most_steps(self) -> int:
+        """The steps that a run has at most which is stored, by the options and the memory that it takes."""
+        return min(self.options.most_steps, footprint.allowed() // footprint.HALF // STEP_BYTES)
+
+    @property
+    def proved_impossible(self) -> bool:
+        """Whether it is proved that no chain covers all targets, or none that is as short as was asked for."""
+        return self.too_long or bool(self.known.no_chain)
 
     @property
     def on_states(self) -> bool:
@@ -272,6 +285,11 @@ class Board:
     def say(self, text: str) -> None:
         """Tell the listener what is done now."""
         self.listener(text)
+
+    def give_up(self, stage: str, why: str) -> None:
+        """Note that ``stage`` ends, or a part of its work does, for want of memory: the run goes on without it."""
+        self.say(f"{stage}: ended, because {why}")
+        self.known = replace(self.known, gave_up=tuple(dict.fromkeys((*self.known.gave_up, f"{stage}: {why}"))))
 
     def tell(self, **news: object) -> None:
         """Write ``news``, fields of ``Known``, on the board."""
@@ -345,6 +363,14 @@ class Board:
         uncoverable = {**known.uncoverable, **{name: r for name, r in reasons.items() if name not in known.uncoverable}}
         represented = {goal: by for goal, by in known.represented.items() if by not in uncoverable}
         self.tell(uncoverable=uncoverable, represented=represented)
+
+    def set_aside(self, tests: Mapping[str, LongTest]) -> None:
+        """Seek no chain through goals of which it is proved that no run covers them that is as short as those stored;
+        each has a longer one. Nothing is set aside where the user says how long a chain may be."""
+        if self.options.max_length is None and tests:
+            self.known = replace(self.known, beyond={**self.known.beyond, **tests})
+            most = self.options.most_steps
+            self.rule_out({name: Reason(UNDECIDED, test.told(most)) for name, test in tests.items()})
 
     def _check(self) -> None:
         """CheckDisagreed if a chain is shorter than the bound, or covers what no chain covers."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Protocol
 
-from bmc import ending
+from bmc import ending, footprint
 from bmc.errors import LimitReached
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ QUESTION = 5
 MEMORY = 128 << 20
 """Bytes that the nodes of one search may take for each unit of effort; for less than one as for one."""
 
+
+LOOK = 0.1
+"""Units of work from one look at the memory that is taken to the next. With twice as many, twice as much may be taken
+beyond the limit; a look takes a quarter of a millisecond."""
 
 _end_of_run = inf
 
@@ -64,6 +68,8 @@ class Limits:
         self._watched: list[Spending] = []
         self._turn = inf
         self._pause: Callable[[], None] | None = None
+        self._looked_at = 0.0
+        self._look: Callable[[int], None] = _within_memory
 
     def allow(self, seconds: float | None, effort: float | None) -> None:
         """``seconds`` from now on, and ``effort`` in all: what was spent before is part of it."""
@@ -111,7 +117,12 @@ class Limits:
 
     def memory(self, most: int) -> int:
         """Bytes that the nodes of one search may take, up to ``most``: the more the greater the effort is."""
-        return most if self.effort is None else min(most, int(max(1.0, self.effort) * MEMORY))
+        return footprint.part(most if self.effort is None else min(most, int(max(1.0, self.effort) * MEMORY)))
+
+    def look_at_memory(self, look: Callable[[int], None] | None) -> None:
+        """Let ``look`` decide what is done with the bytes that are taken; None: MemoryLimitReached if they are too
+        many."""
+        self._look = look or _within_memory
 
     def question(self) -> int | None:
         """Units of work that the next question may take; None for no limit."""
@@ -174,7 +185,7 @@ class Limits:
             self._of.check()
 
     def check(self) -> None:
-        """LimitReached once the time is over; a stage whose turn is over is paused.
+        """LimitReached once the time is over, or too much memory is taken; a stage whose turn is over is paused.
 
         In a share, LimitReached too once its effort is used up. KeyboardInterrupt where the run was called off.
         """
@@ -185,5 +196,15 @@ class Limits:
             )
         if self._of is not None and self.used_up:
             raise EffortUsedUp("the effort was used up", hint="allow more of it (--effort)")
-        if self._pause is not None and self.spent >= self._turn:
+        spent = self.spent
+        if spent - self._looked_at >= LOOK:
+            self._looked_at = spent
+            self._look(footprint.taken())
+        if self._pause is not None and spent >= self._turn:
             self._pause()
+
+
+def _within_memory(taken: int) -> None:
+    """MemoryLimitReached if so many bytes are more than what is allowed."""
+    if taken > footprint.allowed():
+        raise footprint.reached()

@@ -11,6 +11,14 @@ from bmc.records import dataclass
 ORDERINGS = ("auto", "exact", "mip", "cpsat", "asp", "asp-usc", "asp-bb", "tsp", "local")
 """The names of the ordering backends (``chaincover.orderings``)."""
 
+STORED = 1_000_000
+"""Steps of a chain that are stored where no greatest length is given. Twice as many take up to twice the memory
+(``STEP_BYTES`` each), and so does whatever reads the files of such a chain."""
+
+STEP_BYTES = 2_000
+"""Bytes that a step of a chain takes while the chain is made, judged and written. With twice as many, a run for which
+memory is short is given up at half of the steps."""
+
 MOST_JOBS = 10_000
 """Processes that may share independent chains: no system has more to give."""
 
@@ -25,9 +33,10 @@ class Options:
     ``overlap``: ``allow`` or ``forbid``. ``effort`` is the work that may be done before the best answer so far is the
     result, in units of about a minute on a usual machine (None: as much as it takes). ``repair`` is what is done where
     no repair of the shortest order helps: ``refine`` (Algorithm 5), ``paths`` (path constraints), ``auto`` (by the
-    ordering) or ``none``. ``max_length`` is the most steps of a chain. ``time_limit`` for the whole run and
-    ``query_limit`` for one solver query are in seconds, ``memory_limit`` for the solver in megabytes; None for no
-    limit. ``engine``: ``auto`` enumerates the reachable states where that is possible, and asks a solver; any other one
+    ordering) or ``none``. ``max_length`` is the most steps of a chain (None: as many as are ``STORED``).
+    ``time_limit`` for the whole run and ``query_limit`` for one solver query are in seconds; None for no limit.
+    ``memory_limit`` is for the process and its children together, in megabytes (None: half of the machine's memory).
+    ``engine``: ``auto`` enumerates the reachable states where that is possible, and asks a solver; any other one
     answers all questions itself. ``jobs`` processes, or the Dask cluster of ``scheduler`` (an address), share
     independent chains; the result is the same.
     """
@@ -44,6 +53,11 @@ class Options:
     memory_limit: int | None = None
     jobs: int = 1
     scheduler: str | None = None
+
+    @property
+    def most_steps(self) -> int:
+        """The most steps of a chain that is stored."""
+        return STORED if self.max_length is None else self.max_length
 
     def check(self) -> None:
         """UsageError for a value that makes no sense."""

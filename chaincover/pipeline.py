@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bmc import ending
+from bmc import ending, footprint
 from bmc.engines import choose as choose_engine
 from bmc.engines import listen
-from bmc.errors import LimitReached, StepTooLarge
+from bmc.errors import LimitReached, MemoryLimitReached, StepTooLarge
 from chaincover.concretise.canonical import canonical_inputs, tidy
 from chaincover.graph.enumerated import enumerate_states, exact_graph
 from chaincover.known import Board, Known
@@ -74,6 +74,7 @@ def generate(
     """
     options = options or Options()
     options.check()
+    footprint.allow(options.memory_limit)
     problem = replace(problem, overlap=options.overlap)
     problem.check_names()
     with ending.uninterrupted():
@@ -134,8 +135,13 @@ def _search(board: Board, stages: Sequence[Stage]) -> str:
         board.known = replace(board.known, chain=tidy(board.known))
     except LimitReached as error:
         stopped_by = error.limit
+    except MemoryError:
+        stopped_by = MemoryLimitReached.limit
     except KeyboardInterrupt as error:
         stopped_by = str(error) or INTERRUPT
+    if board.known.gave_up and not (stopped_by or board.settled or board.limits.used_up or board.proved_impossible):
+        stopped_by = MemoryLimitReached.limit
     if stopped_by:
+        footprint.unlimit_data()
         board.known = replace(board.known, chain=tidy(board.known))
     return stopped_by

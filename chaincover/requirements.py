@@ -28,7 +28,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, symbols_of
 from chaincover import pipeline
 from chaincover.certificate import Certificate, EdgeFact, formula_text
-from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
+from chaincover.chain import BEYOND, CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
 from chaincover.graph.enumerated import (
     ENUMERATING,
     analysed,
@@ -498,6 +498,8 @@ class _Search:
             least = self._board.least(distinct(self._whole.goals)[1].get(name, name))
             fewest = least + self._whole.length(name)
             why = f"no run violates it in fewer than {counted(fewest, 'step')}" if fewest else ""
+            if name in result.beyond:
+                why = f"a run of {result.beyond[name].length:,} steps violates it{BEYOND}"
         if run is not None:
             chosen = {name: run.states[0][name] for name in problem.system.chosen}
             played = self._simulator.run(self._simulator.initial(chosen), run.inputs)

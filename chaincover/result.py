@@ -10,7 +10,7 @@ from bmc.errors import counted
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate
-from chaincover.chain import COVERED, Bounds, Chain, Failure, Ruling, Verdict
+from chaincover.chain import COVERED, Bounds, Chain, Failure, LongTest, Ruling, Verdict
 from chaincover.options import Options
 from chaincover.weights import ReachGraph
 
@@ -57,7 +57,8 @@ class Answered:
     ``exact``: the distances are those of all reachable states, enumerated, without a bound K. ``not_enumerated`` says
     why states are not enumerated, or ''. ``longest_run`` has the steps of the longest run through the enumerated
     states, infinite where one has no end, None where they are not enumerated. ``profile`` says where the time went.
-    ``layers`` is what a search in layers takes that the effort did not suffice for.
+    ``layers`` is what a search in layers takes that the effort did not suffice for. ``gave_up`` names the stages that
+    ended for want of memory, each with the reason.
     """
 
     engine: str = ""
@@ -70,6 +71,7 @@ class Answered:
     longest_run: float | None = None
     profile: tuple[StageCost, ...] = field(default=(), compare=False)
     layers: LayersNeed | None = None
+    gave_up: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,8 @@ class ChainResult:
     ``memory limit``, ``interrupt``, ``terminated``, or ''. ``used_up``: the effort was used up while something was left
     to settle. ``represented`` has for each goal that another one implies that other one, where these
     alone are in the graph. ``invariants`` names the proved invariants that the bound rests on. ``finished``: the search
-    is over; else it is not explained why goals are undecided.
+    is over; else it is not explained why goals are undecided. ``beyond`` has for each goal that no run covers which is
+    as short as those that are stored a longer one.
     """
 
     chain: Chain | None
@@ -122,6 +125,7 @@ class ChainResult:
     answered: Answered = Answered()
     finished: bool = True
     requirements: Requirements = Requirements()
+    beyond: Mapping[str, LongTest] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -135,9 +139,10 @@ class ChainResult:
 
     @property
     def uncoverable(self) -> frozenset[str]:
-        """The goals of which it is proved that no chain covers them."""
+        """The goals of which it is proved that no chain covers them, or none that is stored."""
         certificate = self.certificate
-        return frozenset() if certificate is None else frozenset(certificate.unreachable + certificate.no_way_to_end)
+        never = () if certificate is None else certificate.unreachable + certificate.no_way_to_end
+        return frozenset(never) | self.beyond.keys()
 
     @property
     def depth(self) -> int:

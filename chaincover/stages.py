@@ -10,6 +10,7 @@ Last comes the profile: the seconds and solver queries of each stage.
 from __future__ import annotations
 
 import ctypes
+import gc
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,7 +20,7 @@ from pkgutil import resolve_name
 
 from greenlet import getcurrent, greenlet
 
-from bmc import ending
+from bmc import ending, footprint
 from bmc.engines.protocol import Engine
 from bmc.errors import MemoryLimitReached
 from bmc.floats.operations import has_arithmetic
@@ -66,16 +67,58 @@ def later(place: str) -> Callable[[Board], None]:
     return work
 
 
-class _Turns:
-    """The turns of one stage. Where it works for the targets, it begins anew when these are others."""
+class _Memory:
+    """What the stages of a run take of the memory, as far as that is known from looking at it now and then.
 
-    def __init__(self, stage: Stage, board: Board) -> None:
-        self.stage, self._board = stage, board
+    Where all is taken that may be, the stage under way is paused, and the one that has taken most gives up, then the
+    next one, until enough is free.
+    """
+
+    def __init__(self) -> None:
+        self.working: _Turns | None = None
+        self._begun: list[_Turns] = []
+        self._before = 0
+
+    def look(self, taken: int) -> None:
+        """Pause the stage under way if so many bytes are more than what is allowed. What was taken since the last look
+        is put down to it. MemoryLimitReached where it cannot be paused."""
+        stage = self.working
+        if stage is not None:
+            stage.memory += taken - self._before
+            self._begun += [] if stage in self._begun else [stage]
+        self._before = taken
+        if taken > footprint.allowed():
+            parent = getcurrent().parent
+            if stage is None or parent is None:
+                raise footprint.reached()
+            parent.switch(self)
+
+    def relieve(self) -> None:
+        """Let stages give up until no more is taken than what is allowed. MemoryLimitReached where that is in vain."""
+        for stage in sorted(self._begun, key=lambda each: -each.memory):
+            stage.give_up(footprint.reached())
+            gc.collect()
+            _give_back_memory()
+            self._begun.remove(stage)
+            self._before = footprint.taken()
+            if self._before <= footprint.allowed():
+                return
+        raise footprint.reached()
+
+
+class _Turns:
+    """The turns of one stage. Where it works for the targets, it begins anew when these are others.
+
+    ``memory``: bytes that were taken while it worked.
+    """
+
+    def __init__(self, stage: Stage, board: Board, shared: _Memory) -> None:
+        self.stage, self._board, self._shared = stage, board, shared
         self._begin()
 
     def _begin(self) -> None:
         self._taken, self._targets = False, self._board.known.targets
-        self._greenlet = greenlet(self._run)
+        self._greenlet, self.memory = greenlet(self._run), 0
 
     @property
     def has_work(self) -> bool:
@@ -89,13 +132,23 @@ class _Turns:
         """Let the stage work until it has spent ``units``, or one of so many ``parts`` of that, waits, or ends."""
         limits = self._board.limits
         limits.pause_after((units if self._taken else max(units, self.stage.first_turn)) / parts, pause)
-        self._taken = True
+        self._taken, self._shared.working = True, self
         try:
-            self._greenlet.switch()
+            while self._greenlet.switch() is self._shared:
+                self._shared.relieve()
+                if self._greenlet.dead:
+                    break
         finally:
+            self._shared.working = None
             limits.pause_after(0.0, None)
             _give_back_memory()
         limits.check_whole()
+
+    def give_up(self, error: MemoryLimitReached) -> None:
+        """End the stage where it is paused, as if it had met ``error`` there."""
+        if self._taken and not self._greenlet.dead:
+            self._greenlet.throw(error)
+        self.end()
 
     def end(self) -> None:
         """End the stage where it is paused; what it holds would never be freed otherwise, for a pause hides it."""
@@ -106,9 +159,9 @@ class _Turns:
         try:
             self.stage.work(self._board)
         except MemoryLimitReached as error:
-            self._board.say(f"{self.stage.name}: ended, because {error.message}")
+            self._board.give_up(self.stage.name, error.message)
         except MemoryError:
-            self._board.say(f"{self.stage.name}: ended, because no memory was left")
+            self._board.give_up(self.stage.name, "no memory was left")
 
 
 def _give_back_memory() -> None:
@@ -157,12 +210,16 @@ def take_turns(stages: Sequence[Stage], board: Board) -> None:
     A stage whose turn brought a better chain, a higher bound or a verdict has the next turn too, a few times. Where the
     goals that a chain is sought for become others, the stages begin anew that work for them. Where it is proved that
     no chain covers all goals, or that every chain is longer than was asked for, the round ends in which that was found
-    out; in the latter case at once if there is a chain through fewer goals. LimitReached when time is over.
+    out; in the latter case at once if there is a chain through fewer goals. LimitReached when time is over, or where
+    too much memory is taken although the stages that took it have given up.
     """
-    turns = [_Turns(stage, board) for stage in stages]
+    memory = _Memory()
+    turns = [_Turns(stage, board, memory) for stage in stages]
+    board.limits.look_at_memory(memory.look)
     try:
         _take_turns(turns, board)
     finally:
+        board.limits.look_at_memory(None)
         with ending.uninterrupted():
             for turn in turns:
                 turn.end()

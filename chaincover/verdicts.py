@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bmc.errors import counted
 from bmc.system.transition import Run
 from chaincover.chain import (
+    BEYOND,
     COVERED,
     EXCLUDED,
     NO_WAY_TO_FINAL,
@@ -42,6 +43,12 @@ PROVED_NO_WAY = (
 )
 """The same where it is proved that no run goes on to the final condition: no limit is in the way."""
 
+TOO_LONG = (
+    "leave the goal out with --exclude, or make the constant that keeps it so far away smaller for tests; longer "
+    "chains are stored with --max-length"
+)
+"""The same where all tests of the goal have more steps than are stored."""
+
 CALLED_OFF_EARLY = "run it again, and let it go on until it ends by itself"
 """The same where a signal ended the run before a limit did."""
 
@@ -65,6 +72,8 @@ def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
         return PROVED_NO_WAY
     if verdict.status == UNDECIDED and any(f"stopped by {BY.get(by, by)}" in verdict.detail for by in CALLED_OFF):
         return CALLED_OFF_EARLY
+    if verdict.status == UNDECIDED and options.max_length is None and (BEYOND in verdict.detail):
+        return TOO_LONG
     advice = NEXT_STEP.get(verdict.status, "")
     if generated:
         advice = _NEXT_STEP_GENERATED.get(verdict.status, advice)
@@ -116,7 +125,7 @@ class _Verdicts:
             return Verdict(goal, COVERED, self._hits[goal])
         if goal in known.uncoverable:
             reason = known.uncoverable[goal]
-            return Verdict(goal, reason.status, detail=reason.how, proved=True)
+            return Verdict(goal, reason.status, detail=reason.how, proved=reason.status != UNDECIDED)
         if goal in known.represented:
             by = self._of(known.represented[goal])
             detail = f"as {by.goal}, which implies it: {by.detail}"
@@ -144,7 +153,7 @@ class _Verdicts:
             verdict = self._without_chain_for_all(goal)
             return replace(verdict, detail=f"{verdict.detail}; {test}")
         if self._too_long():
-            return Verdict(goal, NOT_WITHIN_BOUND, detail=f"{self._too_long()}; {test}")
+            return Verdict(goal, self._beyond, detail=f"{self._too_long()}; {test}")
         by_graph = self._by_graph(goal)
         if self._stopped_by and not (by_graph and self._whole):
             why = f"the search was stopped by {self._limit()} before a chain with it was found{self._layers()}"
@@ -160,7 +169,7 @@ class _Verdicts:
     def _unseen(self, goal: str) -> Verdict:
         """The verdict of a goal that no run has covered."""
         if self._too_long():
-            return Verdict(goal, NOT_WITHIN_BOUND, detail=self._too_long())
+            return Verdict(goal, self._beyond, detail=self._too_long())
         found = self._by_graph(goal)
         if self._stopped_by and not (found and self._whole):
             return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}{self._layers()}")
@@ -176,6 +185,11 @@ class _Verdicts:
     def _whole(self) -> bool:
         """Whether the graph has all edges up to the K of the user: more work adds none."""
         return self._options.bound is not None and self._graph.depth >= self._options.bound
+
+    @property
+    def _beyond(self) -> str:
+        """The verdict of a goal that only longer chains cover: how long they may be is said by the user, or not."""
+        return UNDECIDED if self._options.max_length is None else NOT_WITHIN_BOUND
 
     def _failed(self) -> str:
         """The part of a covering path that could not be made concrete, or ''."""
@@ -213,9 +227,9 @@ class _Verdicts:
 
     def _too_long(self) -> str:
         """Why the limit on the length leaves no chain, or ''."""
-        most, known = self._options.max_length, self._known
-        proved = most is not None and known.lower > most
-        if most is None or known.length is not None or (self._stopped_by and not proved):
+        most, known = self._options.most_steps, self._known
+        proved, given = known.lower > most, self._options.max_length is not None
+        if known.length is not None or not (proved or (given and not self._stopped_by)):
             return ""
         proof = f"none is shorter than {known.lower}" if proved else "none was found"
         return f"no chain of at most {counted(most, 'step')} covers all goals: {proof}"

@@ -22,7 +22,7 @@ from benchmarks.bench import guard, tools
 from benchmarks.bench.plan import Run, code_of
 from benchmarks.bench.table import COMMAND, LOG, RUNS, Ended
 from benchmarks.bench.tools.protocol import CRASHED, MISSING, OUT_OF_MEMORY, TIME_OUT, Outcome
-from bmc import ending
+from bmc import ending, footprint
 from bmc.errors import InputRefused, UsageError, shortened
 from chaincover.work.workers import Cluster
 
@@ -250,7 +250,9 @@ class Runner:
         self.begins(run)
         folder = self.folder / RUNS / run.id
         if self.cluster is None:
-            return execute(run, folder, processes)
+            most = footprint.machine() // footprint.MB // (self.jobs + 1)
+            task = replace(run.task, megabytes=min(run.task.megabytes, most))
+            return execute(replace(run, task=task), folder, processes)
         ended, files = self.cluster.map(execute_far, [run], lambda done: None)[0]
         shutil.rmtree(folder, ignore_errors=True)
         for name, content in files.items():

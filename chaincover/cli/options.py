@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from bmc import ending
+from bmc import ending, footprint
 from bmc.engines import NAMES as ENGINES
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused, LimitReached
@@ -22,7 +22,7 @@ from bmc.system.hold import MOST_TICKS
 from chaincover.cli.entry import interrupt_after, seconds_gone
 from chaincover.cli.progress import Progress
 from chaincover.limits import Limits, end_run
-from chaincover.options import ORDERINGS, Options
+from chaincover.options import ORDERINGS, STORED, Options
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.project.project_file import Project
 from chaincover.result import INTERRUPT
@@ -145,6 +145,28 @@ def _end_after(ctx: click.Context, param: click.Parameter, seconds: float | None
 time_option = click.option(
     "--time-limit", type=SECONDS, metavar="SECONDS", callback=_end_after, help="For the whole run."
 )
+
+
+def _within_memory(ctx: click.Context, param: click.Parameter, megabytes: int | None) -> int | None:
+    """Let the command and its children take no more than so much memory together."""
+
+    def end() -> None:
+        footprint.allow(None)
+        footprint.unlimit_data()
+
+    footprint.allow(megabytes)
+    footprint.limit_data()
+    ctx.call_on_close(end)
+    return megabytes
+
+
+memory_option = click.option(
+    "--memory-limit",
+    type=click.IntRange(min=1),
+    metavar="MB",
+    callback=_within_memory,
+    help="For the process and its children together. Default: half of the machine's memory.",
+)
 query_option = click.option(
     "--query-limit",
     type=SECONDS,
@@ -179,8 +201,8 @@ search_options = gathers(
     *work_options,
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share independent chains."),
     click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share them, such as tcp://..."),
-    click.option("--max-length", type=COUNT, metavar="STEPS", help="No chain longer than this."),
-    click.option("--memory-limit", type=click.IntRange(min=1), metavar="MB", help="For the solver."),
+    click.option("--max-length", type=COUNT, metavar="STEPS", help=f"No chain longer than this. Default: {STORED:,}."),
+    memory_option,
     time_option,
 )
 

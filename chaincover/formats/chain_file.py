@@ -17,7 +17,7 @@ from bmc.limits import FILE_SIZE, read_json, read_text, text_of
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, Valuation
-from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, Ruling
+from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, LongTest, Parts, Ruling
 from chaincover.project.load import Controller
 from chaincover.project.project_file import Project
 from chaincover.project.values import parse_value, show_ranges, shown
@@ -180,6 +180,14 @@ def test_data(system: TransitionSystem, run: Run) -> dict[str, Any]:
     }
 
 
+def long_test_record(system: TransitionSystem, test: LongTest | None) -> dict[str, Any]:
+    """The entry of a goal whose test has more steps than are stored: its length, and its parts; none without one."""
+    if test is None:
+        return {}
+    parts = [{"inputs": [shown(system.inputs, each) for each in inputs], "times": n} for inputs, n in test.parts]
+    return {"long_test": {"length": test.length, "parts": parts}}
+
+
 def ruling_record(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[str, Any]:
     """Whether the property of ``goal`` can fail, with what fails, and the test that shows it."""
     failure = ruling.failure
@@ -291,6 +299,21 @@ def read_test(test: dict[str, Any], goal: str, system: TransitionSystem, where: 
         text = f"the test of '{goal}' is damaged: {damage(error)}"
         raise InputRefused(text, where, "generate it again") from None
     return Stimulus(f"test of {goal}", inputs, chosen, {}, (), None, False)
+
+
+def read_long_test(test: dict[str, Any], goal: str, system: TransitionSystem, where: Location) -> tuple[int, Parts]:
+    """The length and the parts of a test that ``long_test_record`` gave. InputRefused if it cannot be read."""
+    try:
+        parts = [
+            (tuple(_valuation(row, system.inputs, where) for row in part["inputs"]), int(part["times"]))
+            for part in test["parts"]
+        ]
+        if any(times < 1 or not inputs for inputs, times in parts):
+            raise ValueError("a part is made at least once, and has a step")
+        return int(test["length"]), tuple(parts)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        text = f"the long test of '{goal}' is damaged: {damage(error)}"
+        raise InputRefused(text, where, "generate it again") from None
 
 
 def _valuation(

@@ -39,6 +39,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.certificate import Acceleration
 from chaincover.graph.counter_groups import Counter, Groups, Moves, State, straight
+from chaincover.options import STORED
 from chaincover.problem import Problem
 from properties.goal import Events
 
@@ -98,12 +99,15 @@ class JumpGraph:
         """The state of a node."""
         return {var.name: value for var, value in zip(self.system.state, self.states[node], strict=True)}
 
-    def run(self, problem: Problem, path: Sequence[Arc]) -> Run | None:
-        """The run along ``path`` from the start; None where an arc is none of a run."""
+    def run(self, problem: Problem, path: Sequence[Arc], most: int = STORED) -> Run | None:
+        """The run along ``path`` from the start, up to the first arc by which it would have more than ``most`` steps;
+        None where an arc is none of a run."""
         choices: list[Mapping[str, int]] = []
         for arc in path:
             if arc.moves is None:
                 return None
+            if len(choices) + arc.weight > most:
+                break
             for sequence, count in arc.moves:
                 choices += [self.inputs[choice] for choice in sequence] * count
         simulator = Simulator(problem.system)

@@ -14,13 +14,14 @@ from importlib.util import find_spec
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.enumeration import Enumeration
+from bmc import footprint
+from bmc.explicit.enumeration import MEMORY, Enumeration
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.explicit.steps import InputSolver
 from bmc.explicit.vectors import Column, node_count
 from bmc.system.transition import TransitionSystem
-from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
+from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, LongTest
 from chaincover.graph.goal_product import goal_on_steps
 from chaincover.graph.goal_runs import LEAST_BLOCK, EnumeratedGoals, states_in
 from chaincover.known import Board, Reason
@@ -215,7 +216,8 @@ def enumeration(system: TransitionSystem, formulas: Sequence[FNode]) -> Enumerat
 
     Where cases of inputs are too many, a SAT solver is asked for inputs, if python-sat is installed.
     """
-    return Enumeration(system, formulas, solving=None if find_spec("pysat") is None else _least_inputs)
+    solving = None if find_spec("pysat") is None else _least_inputs
+    return Enumeration(system, formulas, footprint.part(MEMORY), solving)
 
 
 def _least_inputs(system: TransitionSystem, terms: Sequence[FNode]) -> InputSolver:
@@ -269,18 +271,24 @@ def exact_graph(board: Board) -> None:
 
 def _graph_in_layers(board: Board) -> tuple[ReachGraph, int] | None:
     """The graph, and how many states are reachable; None where that cannot be found in layers."""
-    from bmc.explicit.layers import NotInLayers  # here, for most states are enumerated soon
+    from bmc.explicit.layers import NotInLayers, OutOfMemory  # here, for most states are enumerated soon
+    from bmc.native.kernel import KernelFailed
+    from chaincover.graph.layered import MEMORY as IN_LAYERS
     from chaincover.graph.layered import LayeredGoals
 
     board.say("exact graph: distances between states in layers")
     if board.layered is not None:
         board.layered.close()
     try:
-        board.layered = found = LayeredGoals(board.problem, board.limits, board.say)
+        board.layered = found = LayeredGoals(board.problem, board.limits, board.say, footprint.part(IN_LAYERS))
         graph = found.graph(lambda need: board.tell(layers=need))
     except NotInLayers as error:
         board.layered = None
-        board.say(f"exact graph: the states of {board.problem.system.name} are not searched in layers: {error}")
+        text = f"the states of {board.problem.system.name} are not searched in layers: {error}"
+        if isinstance(error.__cause__, (OutOfMemory, KernelFailed)):
+            board.give_up("exact graph", text)
+        else:
+            board.say(f"exact graph: {text}")
         return None
     board.tell(reachable=found.states)
     return graph, found.states
@@ -288,7 +296,7 @@ def _graph_in_layers(board: Board) -> tuple[ReachGraph, int] | None:
 
 def _tell(board: Board, graph: ReachGraph, states: int) -> None:
     """Write the exact graph on the board, and the goals that no run covers, of which it tells."""
-    how = f"all {states} reachable states were searched"
+    problem, how = board.known.problem, f"all {states} reachable states were searched"
     gone = {name: Reason(UNREACHABLE, f"no run covers it: {how}") for name in graph.unsatisfiable}
     for goal in graph.goals:
         if goal in gone:
@@ -300,6 +308,8 @@ def _tell(board: Board, graph: ReachGraph, states: int) -> None:
     board.tell(graph=_within(graph, board.options.bound))
     if gone:
         board.rule_out(gone)
+    steps = {goal: graph.weights[INIT, goal] + problem.length(goal) for goal in graph.goals if goal not in gone}
+    board.set_aside({goal: LongTest(far) for goal, far in steps.items() if far > board.options.most_steps})
     lower, targets = graph.restricted(board.known.targets).lower, board.known.targets
     board.prove(order_bound=farthest(targets, graph.end, lower), edges=lower, basis=FARTHEST)
 

@@ -18,17 +18,20 @@ import numpy as np
 from bmc.explicit.input_classes import TooManyValues
 from bmc.explicit.rows import groups_of
 from bmc.explicit.scope import Inputs
+from bmc.footprint import MB
 from bmc.invariants.counters import Cells, Starts, candidates, find_counters
 from bmc.invariants.induction import Prover
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from chaincover.certificate import Acceleration
-from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
+from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, LongTest
 from chaincover.graph.accelerated import MOST_EVENTS, Arc, JumpGraph, Jumps, scope_of, seen_by
 from chaincover.graph.counter_groups import Moves
 from chaincover.graph.enumerated import ENUMERATING, STATES_PER_UNIT, analysed
+from chaincover.graph.long_tests import long_test
 from chaincover.known import Board, Reason
 from chaincover.minimality.induction import with_value_facts
+from chaincover.options import STEP_BYTES
 from chaincover.orderings.bound import ACCELERATED
 from chaincover.problem import Problem
 from properties.goal import Events
@@ -301,19 +304,26 @@ def accelerate(board: Board) -> None:
     cells = _cells(board)
     if cells is None:
         return
-    claim, problem = Acceleration(dict(cells.starts), 0, 0), board.problem
+    claim, problem, put_off = Acceleration(dict(cells.starts), 0, 0), board.problem, False
+    number = min(Events.of(problem.goals, problem.system).number, MOST_EVENTS)
     for kept in KEPT:
         claim = replace(claim, kept=kept)
         chosen = _chosen(board, problem, claim)
         if chosen is None:
-            return
+            break
         claim, jumps = chosen
         assert jumps.graph is not None
         board.accelerated = claim
-        _search(board, problem, jumps.graph, claim)
+        _offer_nearest(board, problem, jumps.graph, (1 << number) - 1)
+        graph, ahead = jumps.graph, _ahead(board, jumps.graph, number, runs=False)
+        put_off = _too_far(board, problem, graph, ahead) and kept < KEPT[-1]
+        if not put_off and board.known.targets == problem.names:
+            _search(board, problem, graph, claim, ahead)
         if board.settled or board.known.no_chain or board.known.targets != problem.names:
             return  # for other targets the stage begins anew
         claim = replace(claim, slow=jumps.slow)
+    if put_off and board.accelerated is not None:
+        _search(board, problem, graph, board.accelerated, ahead)
 
 
 def _cells(board: Board) -> Cells | None:
@@ -405,12 +415,9 @@ def _built(board: Board, problem: Problem, claim: Acceleration, most: float) -> 
     return None if jumps.graph is None else jumps
 
 
-def _search(board: Board, problem: Problem, graph: JumpGraph, claim: Acceleration) -> None:
-    """What ``graph`` tells: goals that no chain covers, a bound, and chains."""
-    events = Events.of(problem.goals, problem.system)
-    number = min(events.number, MOST_EVENTS)
-    _offer_nearest(board, problem, graph, (1 << number) - 1)
-    ahead = _ahead(board, graph, number, runs=False)
+def _search(board: Board, problem: Problem, graph: JumpGraph, claim: Acceleration, ahead: Distances) -> None:
+    """What ``graph`` with the distances ``ahead`` tells: goals that no chain covers, a bound, and chains."""
+    events, number = Events.of(problem.goals, problem.system), len(ahead.over)
     if _rule_out(board, events, graph, claim, ahead):
         return
     search = LightestPath(graph, (1 << number) - 1, ahead)
@@ -439,8 +446,11 @@ def _run(board: Board, search: _Search, pause: Callable[[], None] = lambda: None
 
 
 def _offer(board: Board, problem: Problem, graph: JumpGraph, path: Sequence[Arc]) -> None:
-    """Offer the run along ``path``, if it is one."""
-    run = graph.run(problem, path)
+    """Offer the run along ``path``, if it is one, as far as it can be stored."""
+    most, steps = board.most_steps, sum(arc.weight for arc in path)
+    if most < steps <= board.options.most_steps:
+        board.give_up("accelerate", f"a run of {steps:,} steps takes {steps * STEP_BYTES // MB:,} MB")
+    run = graph.run(problem, path, most)
     if run is not None:
         board.offer(run)
 
@@ -484,6 +494,26 @@ def _rule_out(board: Board, events: Events, graph: JumpGraph, claim: Acceleratio
     if gone:
         board.rule_out(gone)
     return bool(gone)
+
+
+def _too_far(board: Board, problem: Problem, graph: JumpGraph, ahead: Distances) -> bool:
+    """Whether no run as short as those that are stored covers some goal, and no longer one is found here: one may be
+    found where more values are kept. Where it is, the goal is set aside."""
+    most, events = board.options.most_steps, Events.of(problem.goals, problem.system)
+    if board.options.max_length is not None or all(way[0] <= most or way[0] == inf for way in ahead.over):
+        return False
+    if problem.final is not None:
+        ahead = _ahead(board, replace(graph, ends=[True] * graph.size), len(ahead.over), runs=False)
+    own = {goal: numbers[0] for goal, numbers in events.of_goal.items() if goal in events.whole}
+    own = {goal: event for goal, event in own.items() if event < MOST_EVENTS and not graph.begun >> event & 1}
+    far = [goal for goal in problem.goals if goal.name in own and most < ahead.over[own[goal.name]][0] < inf]
+    found: dict[str, LongTest] = {}
+    for goal in far:
+        _run(board, search := _NearestRun(graph, 0, 1 << own[goal.name]))
+        test = None if search.path is None else long_test(graph, goal, search.path)
+        found |= {} if test is None else {goal.name: test}
+    board.set_aside(found)
+    return len(found) < len(far)
 
 
 def _offer_nearest(board: Board, problem: Problem, graph: JumpGraph, wanted: int) -> None:

@@ -47,7 +47,9 @@ def result_of(board: Board, known: Known, stopped_by: str) -> ChainResult:
             "" if known.enumerated is not None else board.not_enumerated,
             None if known.enumerated is None else longest_run(known.enumerated),
             layers=known.layers,
+            gave_up=known.gave_up,
         ),
+        beyond=known.beyond,
     )
 
 

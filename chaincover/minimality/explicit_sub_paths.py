@@ -17,7 +17,7 @@ from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Run
-from chaincover.chain import UNREACHABLE
+from chaincover.chain import UNDECIDED, UNREACHABLE
 from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.goal_runs import EnumeratedGoals, Unfolding, run_of, states_in
 from chaincover.known import Board
@@ -335,7 +335,7 @@ def find_tests(board: Board) -> None:
     if known.enumerated is None:
         return
     covered = frozenset() if known.chain is None else known.chain.goals
-    never = {name for name, reason in known.uncoverable.items() if reason.status == UNREACHABLE}
+    never = {name for name, reason in known.uncoverable.items() if reason.status in (UNREACHABLE, UNDECIDED)}
     missing = [name for name in known.problem.names if name not in {*covered, *never, *known.seen}]
     distances = ExplicitSubPaths(known.problem, known.enumerated, board.limits)
     for name in missing:

@@ -152,7 +152,7 @@ def search_product(board: Board) -> None:
         if search.finished:
             break
         if search.given_up:
-            board.say(f"product search: {search.given_up}")
+            board.give_up("product search", search.given_up)
         del search  # before the next one takes its memory
         gc.collect()
         wait_for(board, lambda _, begun=begun: _prices(board) is not begun)  # type: ignore[misc]

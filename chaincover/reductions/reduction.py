@@ -73,8 +73,9 @@ def distinct_goals(problem: Problem) -> Reduction:
         tests = {
             name: result.tests[kept] for name in problem.names if (kept := same_as.get(name, name)) in result.tests
         }
+        beyond = {n: result.beyond[kept] for n in problem.names if (kept := same_as.get(n, n)) in result.beyond}
         verdicts = expanded_verdicts(result.verdicts, problem.goals, same_as)
-        return replace(result, chain=chain, verdicts=verdicts, tests=tests)
+        return replace(result, chain=chain, verdicts=verdicts, tests=tests, beyond=beyond)
 
     return Reduction(replace(problem, goals=few), restore)
 

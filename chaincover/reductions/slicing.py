@@ -22,7 +22,7 @@ from bmc.system.hold import released
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import Validity, formula_text
-from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
+from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, LongTest, Parts, Verdict
 from chaincover.graph.enumerated import ENUMERATING, advance, analysed, enumeration_of
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
@@ -89,9 +89,15 @@ def sliced_problem(problem: Problem) -> Reduction:
     def whole_run(run: Run) -> Run:
         if not any(var.name not in values for values in run.inputs[:1] for var in problem.system.inputs):
             return run
+        return Run(run.states, whole_inputs(run.inputs))
+
+    def whole_parts(test: LongTest) -> Parts:
+        return tuple((whole_inputs(inputs), count) for inputs, count in test.parts)
+
+    def whole_inputs(inputs: Sequence[Valuation]) -> tuple[Valuation, ...]:
         names = [var.name for var in problem.system.inputs]
-        inputs = ({**spare(), **values} for values in run.inputs)
-        return Run(run.states, tuple({name: values[name] for name in names} for values in inputs))
+        each = (values if values.keys() >= {*names} else {**spare(), **values} for values in inputs)
+        return tuple({name: values[name] for name in names} for values in each)
 
     def restore(result: ChainResult) -> ChainResult:
         verdicts = result.verdicts
@@ -101,7 +107,8 @@ def sliced_problem(problem: Problem) -> Reduction:
         if chain is not None:
             chain = on_whole(replace(chain, run=whole_run(chain.run)), problem)
         tests = _simulated({name: whole_run(run) for name, run in result.tests.items()}, problem.system)
-        return replace(result, verdicts=verdicts, chain=chain, tests=tests)
+        beyond = {name: replace(test, parts=whole_parts(test)) for name, test in result.beyond.items()}
+        return replace(result, verdicts=verdicts, chain=chain, tests=tests, beyond=beyond)
 
     return Reduction(replace(problem, system=small), restore)
 

@@ -387,6 +387,8 @@ def _show_what_is_left(out: Console, result: ChainResult) -> None:
     if result.chain is not None and not bounds.minimal:
         open_ends.append(_shorter(bounds.lower, length) + (" through the goals covered so far" if undecided else ""))
     show_open_ends(out, open_ends, result.stopped_by, result.options.effort if result.used_up else None)
+    for told in result.answered.gave_up:
+        say(out, f"gave up for want of memory: {told}")
 
 
 def _show_command(out: Console, asked: Asked, found: ChainResult | SeveralChains, several: bool) -> None:

@@ -18,6 +18,7 @@ from chaincover.formats.chain_file import (
     ChainRows,
     bounds_claim,
     controller_record,
+    long_test_record,
     ruling_record,
     start_record,
     test_data,
@@ -88,6 +89,7 @@ def chain_document(
         "finished": finished,
         "stopped_by": result.stopped_by,
         "effort_used_up": result.used_up,
+        **({"gave_up": list(result.answered.gave_up)} if result.answered.gave_up else {}),
         "requirements": requirements_record(controller, result.requirements),
         "claims": claims(controller, result),
         "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
@@ -193,6 +195,7 @@ def _goals(controller: Controller, result: ChainResult) -> list[dict[str, Any]]:
                 "consequent_held": hit.consequent_held if hit else None,
                 "detail": verdict.detail,
                 "test": test_data(controller.system, result.tests[goal.name]) if goal.name in result.tests else None,
+                **long_test_record(controller.system, result.beyond.get(goal.name)),
             }
         )
     return goals

@@ -16,7 +16,7 @@ One counter at a time is charged like that; others that are late too pay for the
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from heapq import heappop, heappush
@@ -88,14 +88,21 @@ class Jumps:
         return Line(JUMPS, HOLDS, f"{text}, and {said} among {counted(len(self.graph.states), 'node')} of jumps")
 
 
-def jumps_of(setting: Setting, proof: Certificate, clock: Clock, known: FNode | None = None) -> Jumps:
-    """The graph of jumps for the cells of ``proof``, if the lemma holds for them and all goals that it speaks of.
+def jumps_of(
+    setting: Setting,
+    proof: Certificate,
+    clock: Clock,
+    known: FNode | None = None,
+    more: Collection[str] = (),
+) -> Jumps:
+    """The graph of jumps for the cells of ``proof``, if the lemma holds for them and all goals that it speaks of, and
+    for the goals ``more``.
 
     ``known`` is proved of every state that can be reached; what of it reads no counter holds of the two of the lemma.
     """
     claim, system = proof.acceleration, setting.system
     assert claim is not None
-    told = {*proof.goals, *proof.unreachable, *proof.no_way_to_end}.union(*proof.conflicts)
+    told = {*more, *proof.goals, *proof.unreachable, *proof.no_way_to_end}.union(*proof.conflicts)
     setting = replace(setting, goals=tuple(goal for goal in setting.goals if goal.name in told))
     variables = {var.name: var for var in system.state}
     for name, starts in claim.cells.items():

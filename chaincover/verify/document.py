@@ -67,7 +67,8 @@ class Settings:
 class GoalClaim:
     """What the document says of one goal; ``step`` is None if not covered, ``generated`` its criterion or ''.
 
-    ``test``: a run of its own that is said to cover the goal, as it stands in the file.
+    ``test``: a run of its own that is said to cover the goal, as it stands in the file; ``long_test``: one that has
+    more steps than are stored.
     """
 
     name: str
@@ -77,6 +78,7 @@ class GoalClaim:
     detail: str
     generated: str = ""
     test: dict[str, Any] | None = None
+    long_test: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,8 +360,8 @@ def _rulings(data: dict[str, Any] | None) -> RulingsClaim | None:
 def _goal(data: dict[str, Any], name: str) -> GoalClaim:
     verdict, detail = str(data["verdict"]), str(data["detail"])
     generated = str(data.get("generated") or "")
-    test = _test(data.get("test"), name)
-    return GoalClaim(name, str(data["property"]), verdict, _step(data["step"]), detail, generated, test)
+    tests = _test(data.get("test"), name), _test(data.get("long_test"), name)
+    return GoalClaim(name, str(data["property"]), verdict, _step(data["step"]), detail, generated, *tests)
 
 
 def _test(value: Any, name: str) -> dict[str, Any] | None:

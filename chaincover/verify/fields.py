@@ -18,13 +18,15 @@ from bmc.errors import Location, counted
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem
 from chaincover import certificate
-from chaincover.chain import COVERED, STATUSES, Chain, Hit
+from chaincover.chain import COVERED, STATUSES, Chain, Hit, LongTest
 from chaincover.formats.chain_file import (
     SCHEMA,
     ChainRows,
     Stimulus,
     bounds_claim,
     controller_record,
+    long_test_record,
+    read_long_test,
     read_test,
     start_record,
 )
@@ -68,6 +70,7 @@ INFORMATIVE = (
     "finished",
     "stopped_by",
     "effort_used_up",
+    "gave_up",
     "certificate.counted",
     "graph",
     "dead_end",
@@ -151,7 +154,7 @@ class Expected:
             "certificate": _entry(data, "certificate"),
             "chain": self._chain(),
             "graph": _entry(data, "graph"),
-            **({"dead_end": data["dead_end"]} if "dead_end" in data else {}),
+            **{name: data[name] for name in ("gave_up", "dead_end") if name in data},
         }
 
     def _sources(self) -> list[dict[str, str]]:
@@ -182,9 +185,17 @@ class Expected:
                     "consequent_held": self._held(goal.name, step),
                     "detail": own.get("detail"),
                     "test": test_of(self._controller.system, goal.name, own.get("test"), self._document.where),
+                    **self._long_test(goal.name, own),
                 }
             )
         return found
+
+    def _long_test(self, goal: str, own: Mapping[str, Any]) -> Tree:
+        """The test that has more steps than are stored, where one is told, written as in a file."""
+        if "long_test" not in own:
+            return {}
+        test = LongTest(*read_long_test(own["long_test"], goal, self._controller.system, self._document.where))
+        return long_test_record(self._controller.system, test)
 
     def _verdict(self, goal: str, said: object) -> object:
         """``said``, where it can be: a goal is covered if the chain is credited with it, or covers it all the same."""

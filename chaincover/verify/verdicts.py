@@ -16,7 +16,7 @@ from bmc.formulas.unroll import shift
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import MostFact
-from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE
+from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE
 from chaincover.verify.acceleration import Jumps
 from chaincover.verify.claims import uncovered
 from chaincover.verify.confirmation import Confirmation
@@ -30,6 +30,9 @@ from chaincover.verify.unrolling import Unrolling
 from chaincover.verify.watch import FAR, Watch
 
 UNCOVERED = "goals not covered"
+KEPT_APART = (NOT_WITHIN_BOUND, EXCLUDED, UNDECIDED)
+"""Verdicts of goals that are in no chain because all through them are too long: than was asked for, or than is stored.
+"""
 INDUCTION = 8
 """The largest k of a proof by k-induction, as where it was claimed."""
 TOO_MANY = "too many states to look at all runs"
@@ -128,7 +131,7 @@ class Verdicts:
 
     def _lower(self) -> int | None:
         """The bound on chains through all goals that some chain covers, where a greatest length kept them apart."""
-        found = [_SHORTER.search(g.detail) for g in self.document.goals if g.verdict in (NOT_WITHIN_BOUND, EXCLUDED)]
+        found = [_SHORTER.search(g.detail) for g in self.document.goals if g.verdict in KEPT_APART]
         return max((int(match[1]) for match in found if match), default=None)
 
     # what is checked

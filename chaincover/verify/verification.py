@@ -17,7 +17,7 @@ from bmc.formulas.unroll import at
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, PathFact
 from chaincover.project.load import Controller
-from chaincover.verify import claims, prices, requirements
+from chaincover.verify import claims, long_tests, prices, requirements
 from chaincover.verify.acceleration import Jumps, jumps_of
 from chaincover.verify.claims import ALL_RUNS
 from chaincover.verify.confirmation import MODEL, Confirmation, confirm
@@ -126,6 +126,8 @@ def verify(
         done(all_runs)
     if claims.uncovered(document) or (proof is not None and proof.rules_out):
         done(checks.settled(lambda these, _: these.uncovered()))
+    if long_tests.long_goals(document):
+        done(long_tests.line(checks.setting, document, checks.jumps))
     if ruled is not None:
         for line in proved_requirements(controller, document, ruled, checks.clock, listener):
             done(line)
@@ -309,7 +311,7 @@ class Checks:
         if proof is None or proof.acceleration is None:
             return None
         self.listener.progress("jumps of counters")
-        return jumps_of(self.setting, proof, self.clock, self.known[0].always)
+        return jumps_of(self.setting, proof, self.clock, self.known[0].always, long_tests.long_goals(self.document))
 
     def _part(self, part: int) -> Clock:
         """This part of the effort."""

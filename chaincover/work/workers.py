@@ -28,7 +28,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol, get_env
 from pysmt.typing import BOOL, BVType, PySMTType
 
-from bmc import ending
+from bmc import ending, footprint
 from bmc.errors import UsageError
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.terms import meanings
@@ -119,7 +119,9 @@ class Processes:
             if sys.platform == "linux":
                 context.set_forkserver_preload(PRELOADED)
             self._others = multiprocessing.active_children()
-            self._pool = ProcessPoolExecutor(self._jobs, context, initializer=_begin)
+            self._pool = ProcessPoolExecutor(
+                self._jobs, context, initializer=_begin, initargs=(footprint.share_of(self._jobs),)
+            )
         return self._pool
 
     def size(self) -> int:
@@ -226,11 +228,13 @@ def _keep_done(futures: dict[Future[Result], int], results: dict[int, Result]) -
             results[place] = future.result()
 
 
-def _begin() -> None:
-    """A process begins: it ends with the one that started it, however that ends.
+def _begin(megabytes: int) -> None:
+    """A process begins: it may take so much memory, and ends with the one that started it, however that ends.
 
     Ctrl-C reaches all processes of a terminal: the one that shows progress decides.
     """
+    footprint.share(megabytes)
+    footprint.limit_data()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -13,12 +13,13 @@ from machines import Machine
 from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, BVURem, Equals, Ite, Not
 from random_systems import random_case
 
+from bmc import footprint
 from bmc.engines import choose
 from bmc.engines.protocol import Answer, Cost, Status, check_in_turn
 from bmc.errors import UsageError, counted
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover import pipeline
+from chaincover import limits, pipeline
 from chaincover.chain import COVERED, UNDECIDED, Violation
 from chaincover.limits import UNITS
 from chaincover.minimality.windows import WindowSearch
@@ -361,6 +362,17 @@ def test_a_limit_while_one_goal_is_sought_leaves_a_chain_for_the_others(monkeypa
     assert result.stopped_by == "interrupt"
     assert statuses(result)["one"] == "covered"
     assert statuses(result)["far"] in ("undecided", "covered")
+
+
+def test_where_all_memory_is_taken_the_best_chain_so_far_is_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first chain on no stage can give back what is taken too much."""
+    told = Told()
+    monkeypatch.setattr(limits, "LOOK", 0)
+    monkeypatch.setattr(footprint, "taken", lambda: (1 << 60) if told.results else 0)
+    result = generate(Problem(cruise(), tuple(PROPERTIES), INIT), Options(engine="sat"), told)
+    assert result.stopped_by == "memory limit"
+    assert result.chain.goals == told.results[0].chain.goals
+    assert all("memory limit of" in reason for reason in result.answered.gave_up)
 
 
 def test_no_chain_is_longer_than_asked_for() -> None:

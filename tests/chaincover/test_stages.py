@@ -8,6 +8,7 @@ import pytest
 from boards import board_of, run_by
 from machines import fork
 
+from bmc import footprint
 from bmc.errors import LimitReached, MemoryLimitReached
 from chaincover.chain import NO_WAY_TO_FINAL
 from chaincover.known import Board, Reason
@@ -214,6 +215,65 @@ def test_a_stage_without_memory_ends_alone(want: Exception, why: str) -> None:
     take_turns([Stage("hungry", hungry), Stage("b", steps(log, "b", 3))], board)
     assert log == ["b0", "b1", "b2"]
     assert kept.texts == [f"hungry: ended, because {why}"]
+    assert board.known.gave_up == (f"hungry: {why}",)
+
+
+class Held:
+    """Stands for the memory of the process: what stages have taken, in bytes, and not given back."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, allowed: int) -> None:
+        self.bytes = 0
+        monkeypatch.setattr(footprint, "taken", lambda: self.bytes)
+        monkeypatch.setattr(footprint, "allowed", lambda: allowed)
+
+    def stage(self, log: list[str], name: str, number: int, each: int) -> Stage:
+        """Takes ``each`` bytes more in each of its steps, and gives all back when it ends, however it does."""
+
+        def work(board: Board) -> None:
+            own = 0
+            try:
+                for step in range(number):
+                    own, self.bytes = own + each, self.bytes + each
+                    log.append(f"{name}{step}")
+                    board.limits.spend(FIRST_TURN)
+                    board.limits.check()
+            finally:
+                self.bytes -= own
+
+        return Stage(name, work)
+
+
+def test_the_stage_that_takes_most_gives_up_whoever_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The large one is paused when the small one takes the last bytes; the run goes on without the large one."""
+    log: list[str] = []
+    held, (board, _) = Held(monkeypatch, allowed=100), board_of(fork(stuck=False))
+    take_turns([held.stage(log, "large", 9, 45), held.stage(log, "small", 6, 6)], board)
+    assert [entry for entry in log if entry.startswith("small")] == [f"small{step}" for step in range(6)]
+    assert [entry for entry in log if entry.startswith("large")] == ["large0", "large1", "large2"]
+    assert board.known.gave_up == ("large: the memory limit of 0 MB was reached",)
+    assert held.bytes == 0
+
+
+def test_stages_give_up_until_enough_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    log: list[str] = []
+    held, (board, _) = Held(monkeypatch, allowed=100), board_of(fork(stuck=False))
+    held.bytes = 40  # of what no stage can give back
+    take_turns([held.stage(log, "a", 9, 25), held.stage(log, "b", 9, 20), held.stage(log, "c", 3, 5)], board)
+    assert [each.partition(":")[0] for each in board.known.gave_up] == ["a", "b"]
+    assert "c2" in log
+
+
+def test_where_giving_up_does_not_help_the_run_ends_as_at_any_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    log: list[str] = []
+    held, (board, _) = Held(monkeypatch, allowed=100), board_of(fork(stuck=False))
+    held.bytes = 101  # of what no stage can give back
+    with pytest.raises(MemoryLimitReached) as ended:
+        take_turns([held.stage(log, "a", 9, 1), held.stage(log, "b", 9, 1)], board)
+    assert (ended.value.limit, ended.value.exit_code) == ("memory limit", 5)
+    assert log == ["a0"]
+    board.limits.spend(FIRST_TURN)
+    with pytest.raises(MemoryLimitReached):  # outside of stages nobody gives up
+        board.limits.check()
 
 
 @pytest.mark.parametrize("ending", [LimitReached("over"), KeyboardInterrupt()])

@@ -56,14 +56,15 @@ class ChainCover:
         return refused(command, OPTIONS.get(setting) or FLAGS[setting], value)
 
     def command(self, task: Task, folder: Path) -> Sequence[str]:
-        """``generate``, which tells what it has when it is asked to end."""
+        """``generate``, which tells what it has when it is asked to end, and gives up before it takes more memory than
+        it may."""
         words = [sys.executable, "-m", "chaincover", "generate", str(task.project), *task.selection]
         for name, value in task.settings.items():
             if name in OPTIONS:
                 words += [OPTIONS[name], str(value)]
             elif value:
                 words.append(FLAGS[name])
-        return [*words, "-o", str(folder)]
+        return [*words, "--memory-limit", str(task.megabytes), "-o", str(folder)]
 
     def read(self, folder: Path, code: int, log: str) -> tuple[Outcome, ...]:
         """What is in ``chain.json``, or in ``chains.json`` and the files that it names."""

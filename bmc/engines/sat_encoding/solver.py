@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -13,6 +12,7 @@ from weakref import finalize
 
 from bmc import ending
 from bmc.engines.protocol import CLAUSE, CONFLICT, PROPAGATION, QUESTION, WORK, Cost
+from bmc.footprint import MB, taken
 
 PROPAGATIONS = 1_500_000
 CONFLICTS = 5_000
@@ -46,7 +46,8 @@ class SatSolver:
     """
 
     def __init__(self, memory: int | None = None, cost: Callable[[], Cost] = Cost, library: type | None = None) -> None:
-        """``memory``: how many megabytes this process may grow to. ``cost`` tells where work is counted.
+        """``memory``: how many megabytes this process and its children may take together. ``cost`` tells where work is
+        counted.
 
         ``library``: the class of the solver in python-sat, which must be one that can be limited. The library is loaded
         for the first solver: where the states are enumerated, there may be none.
@@ -120,17 +121,6 @@ class SatSolver:
         return self._solver.get_core() or ()
 
     def check_memory(self) -> None:
-        """MemoryError if the process is larger than it may be."""
-        if self._memory is not None and resident() > self._memory * 1_000_000:
+        """MemoryError if this process and its children take more than they may."""
+        if self._memory is not None and taken() > self._memory * MB:
             raise MemoryError
-
-
-def resident() -> int:
-    """Bytes of this process in memory now (where the system does not tell, the most so far)."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        import resource
-
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -32,6 +32,7 @@ def test_its_command(tmp_path: Path) -> None:
     assert words[1:5] == ["-m", "chaincover", "generate", str(MODELS / "latch" / "chaincover.toml")]
     assert words[5:] == [
         *("--goal", "sets", "--several", "-K", "3", "--effort", "none"),
+        *("--memory-limit", str(task().megabytes)),
         *("-o", str(tmp_path)),
     ]
 

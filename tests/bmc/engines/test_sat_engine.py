@@ -16,6 +16,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVUGT, BVULT, TRUE, And, BVAdd, BVMul, BVUDiv, Equals, Not, Or, Symbol
 from pysmt.typing import BOOL
 
+from bmc import footprint
 from bmc.engines import choose
 from bmc.engines.protocol import Session, Status
 from bmc.engines.sat import SatEngine
@@ -219,7 +220,7 @@ def test_an_interrupt_inside_the_solver_reaches_python(monkeypatch: pytest.Monke
 
 
 def test_the_memory_limit_is_an_error_of_its_own() -> None:
-    session, hard = hard_session(memory=solver.resident() // 1_000_000 + 400)
+    session, hard = hard_session(memory=footprint.taken() // footprint.MB + 400)
     assert session.check([], 0).status is Status.SAT
     session, hard = hard_session(memory=1)
     with pytest.raises(MemoryLimitReached, match="memory limit of 1 MB"):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bmc import footprint
 from bmc.errors import LimitReached, UsageError
 from chaincover.work import workers as workers_module
 from chaincover.work.workers import Cluster, Processes
@@ -31,6 +32,10 @@ def die_once(task: tuple[str, int]) -> int:
         marker.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return number * number
+
+
+def memory_of(number: int) -> int:
+    return footprint.allowed()
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +141,9 @@ def test_a_scheduler_that_is_lost_leaves_the_work_here() -> None:
 def test_what_is_no_address_is_said_so(address: str) -> None:
     with pytest.raises(UsageError, match="no scheduler answers at"):
         Cluster(address)
+
+
+def test_processes_share_the_memory_that_the_run_may_take(processes: Processes) -> None:
+    each = processes.map(memory_of, [1, 2, 3], lambda done: None)
+    assert len({*each}) == 1
+    assert 2 * each[0] < footprint.allowed()
