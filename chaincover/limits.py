@@ -119,6 +119,11 @@ class Limits:
         most = inf if self.effort is None else self.effort * UNITS
         self._turn, self._pause = min(self.spent + units, most), pause
 
+    @property
+    def turn_over(self) -> bool:
+        """Whether the next ``check`` pauses the stage whose turn it is."""
+        return self._pause is not None and self.spent >= self._turn
+
     def extend(self, units: float) -> None:
         """Let the turn under way last for ``units`` more of work, if it would end before."""
         if self._pause is not None:
@@ -157,5 +162,5 @@ class Limits:
             )
         if self._of is not None and self.used_up:
             raise EffortUsedUp("the effort was used up", hint="allow more of it (--effort)")
-        if self._pause is not None and self.spent >= self._turn:
+        if self.turn_over and self._pause is not None:
             self._pause()

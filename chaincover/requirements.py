@@ -153,7 +153,9 @@ class Deciding(Generic[T]):
             name: Stage("requirements", partial(self._beside, part), for_targets=False) for name, part in TURNS.items()
         }
         return tuple(
-            each for stage in pipeline.STAGES for each in (*([own[stage.name]] if stage.name in own else []), stage)
+            each
+            for stage in pipeline.STAGES
+            for each in (*([own[stage.name]] if stage.name in own and stage.early is None else []), stage)
         )
 
     def _beside(self, part: float, board: Board) -> None:

@@ -22,12 +22,13 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
-from chaincover.graph.enumerated import ENUMERATING, advance, enumeration_of
+from chaincover.graph.enumerated import AT_ONCE, ENUMERATING, advance, enumeration_of
+from chaincover.known import Board, Known
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, in_turn
-from chaincover.replay.judge import on_whole
+from chaincover.replay.judge import Judge, on_whole
 from chaincover.result import ChainResult
 from chaincover.verdicts import listed
 from properties.goal import Goal
@@ -38,11 +39,6 @@ if TYPE_CHECKING:
 PROOF_EFFORT = 1.0
 """Units of work for one question whether a smaller problem has the same chains; as many times more as the effort is
 above 1."""
-
-
-AT_ONCE = 2
-"""Portions of work for enumerating the states before they get a normal form: mostly they are few. No solver is made for
-their inputs in so little work."""
 
 
 def sliced(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None) -> TransitionSystem:
@@ -112,13 +108,12 @@ def _simulated(runs: Mapping[str, Run], system: TransitionSystem) -> dict[str, R
 
 
 def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduction:
-    """The reduction that every search begins with: to the part of the system that it needs, and, unless its states are
-    enumerated at once, in a normal form.
+    """The reduction to the part of the system that a search on its states needs, and, unless these are enumerated at
+    once, in a normal form.
 
     What is spent on that counts in ``limits``.
     """
     part = sliced_problem(problem)
-    engine: Engine
     if options.engine == ENUMERATING:
         enumeration = enumeration_of(part.problem)
         with suppress(LimitReached):  # the stage that enumerates tells of it
@@ -128,17 +123,37 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
             part = replace(part, enumeration=enumeration)
         if enumeration.graph is not None and enumeration.graph.states:
             return part
+    normal = normal_states(_prover(options, limits))(part.problem)
+    return in_turn(problem, (lambda _: part, lambda _: normal)) if normal.normal_form else part
+
+
+def _prover(options: Options, limits: Limits) -> Prover:
+    """Who proves normal forms; the work counts in ``limits``."""
+    from bmc.invariants.induction import Prover
+
+    engine: Engine
+    if options.engine == ENUMERATING:
         from bmc.engines.auto import AutoEngine
 
         engine = AutoEngine(options.memory_limit, several=False)
     else:
         engine = choose_engine(options.engine, options.memory_limit)
     limits.watch(engine)
-    effort = None if options.effort is None else PROOF_EFFORT * max(1.0, options.effort)
-    from bmc.invariants.induction import Prover
+    return Prover(engine, limits.for_query, None if options.effort is None else PROOF_EFFORT * max(1.0, options.effort))
 
-    normal = normal_states(Prover(engine, limits.for_query, effort))(part.problem)
-    return in_turn(problem, (lambda _: part, lambda _: normal)) if normal.normal_form else part
+
+def to_normal_form(board: Board) -> None:
+    """Give the states a normal form, where one is proved; from then on the problem is another one with the same chains.
+
+    The chain so far is one of that problem too.
+    """
+    normal = normal_states(_prover(board.options, board.limits))(board.known.problem)
+    if normal.normal_form:
+        chain, seen = board.known.chain, board.known.seen
+        board.known, board.judge = Known(normal.problem), Judge(normal.problem)
+        for run in (*seen.values(), *([] if chain is None else [chain.run])):
+            board.offer(board.replay(run))
+    board.restore = normal.restore
 
 
 def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
