@@ -129,6 +129,11 @@ class Limits:
         if self._pause is not None:
             self._turn = max(self._turn, self.spent + min(units, self.unspent))
 
+    def end_turn(self) -> None:
+        """Let the turn under way be over with the next ``check``."""
+        if self._pause is not None:
+            self._turn = min(self._turn, self.spent)
+
     def for_query(self) -> float | None:
         """Seconds that the next query may take, None for no limit. LimitReached if no time is left."""
         self.check()

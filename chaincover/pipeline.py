@@ -40,7 +40,7 @@ RUNS, NORMAL_FORM = later("chaincover.runs.random:random_runs"), later("chaincov
 LISTING = (AT_ONCE - 0.5) * STATES_PORTION / STATES_PER_UNIT
 """Units of work after which the turn is over in which most states are listed."""
 
-NODES_PER_UNIT = 2_000
+NODES_PER_UNIT = 5_000
 """Operations of a step for each unit of work of the first random runs, where the states are not listed by then: about
 so many are read in a second. With twice as many, the first chain comes sooner, with fewer goals."""
 
@@ -68,7 +68,7 @@ STAGES = (
     Stage("normal form", NORMAL_FORM, inf, for_targets=False, early=form_undecided),
     Stage("enumerate", enumerate_states, first_turn=0.4, for_targets=False),
     Stage("implied goals", later(f"{IMPLIED}:represent_implied_on_states"), 4.0, for_targets=False),
-    Stage("simulate", RUNS, first_turn=10.0, for_targets=False, early=unlisted),
+    Stage("simulate", RUNS, for_targets=False, early=unlisted),
     Stage("exact graph", exact_graph, first_turn=1.0),
     Stage("tour", later("chaincover.minimality.path_weights:shortest_tour"), first_turn=5.0),
     Stage("product search", later("chaincover.minimality.product:search_product"), 0.5, question=SHORTEST),

@@ -286,6 +286,7 @@ class RandomRuns:
             self._told = self._most
             self._limits.extend(sum(self._budget.work(count, steps) for count, steps in ENDINGS))
             self.before_pause(self._ended())
+            self._limits.end_turn()
         self._limits.check()
 
     def runs(self) -> Iterator[Run]:
@@ -294,7 +295,6 @@ class RandomRuns:
         One is told when half as much work again was done as for the one before, and the last one. ``upper`` tells what
         they saw. LimitReached when time is over.
         """
-        self._reach()
         known, tell_at = -1, WORK
         idle, left, wait_after, waiting = 0, self._budget.left, WAITS[0], 0
         while self._most < len(self._goals) and (self._wait(waiting) if waiting else self._advance()):
@@ -316,6 +316,7 @@ class RandomRuns:
                 break
         run = self._ended()
         yield run
+        self._reach()
         self._keep_others()
         if self.distances:
             self._look_around(run)
