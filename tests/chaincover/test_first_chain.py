@@ -1,4 +1,4 @@
-"""There is a first chain before anything that may take long, also where a counter runs freely and states have no end."""
+"""There is a first chain before what may take long, also where a counter runs freely and states have no end."""
 
 from __future__ import annotations
 
