@@ -14,13 +14,14 @@ from bmc.errors import CheckDisagreed, counted
 from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.state_graph import StateGraph
 from bmc.records import dataclass
+from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover.certificate import Acceleration, Prices
 from chaincover.chain import UNDECIDED, UNREACHABLE, Chain, LongTest
 from chaincover.limits import Limits
 from chaincover.options import STEP_BYTES, Options
 from chaincover.problem import Problem, Questions
-from chaincover.result import LayersNeed
+from chaincover.result import ChainResult, LayersNeed
 from chaincover.weights import Edge, ReachGraph
 
 NOTHING = ReachGraph((), "", {}, {}, (), (), -1, 0, 0.0)
@@ -217,7 +218,9 @@ class Board:
     ``judge`` makes a checked chain of a run from init, or None where the run does not get to the final condition. It
     credits every goal that the run covers. ``ordered_by`` is the ordering backend of the covering path;
     ``not_enumerated`` says why states are not enumerated, or ''; ``layered`` finds runs in layers of states.
-    ``accelerated`` is what is known of counters. ``enumeration`` is that of the states, where it was begun before.
+    ``accelerated`` is what is known of counters. ``enumeration`` is that of the normal forms, where it was begun.
+    ``restore`` makes of a result one for the problem before its states got a normal form; None while that is not
+    decided.
     """
 
     known: Known
@@ -231,6 +234,7 @@ class Board:
     layered: Pathfinder | None = None
     accelerated: Acceleration | None = None
     enumeration: Enumeration | None = None
+    restore: Callable[[ChainResult], ChainResult] | None = None
     _questions: Questions | None = None
 
     @property
@@ -327,6 +331,12 @@ class Board:
         self._check()
         self.listener.improved(self.known)
         return True
+
+    def replay(self, run: Run) -> Run:
+        """The run of the problem as it is now under the inputs of ``run``, a run of what it was before."""
+        simulator = Simulator(self.known.problem.system)
+        start = {var.name: run.states[0][var.name] for var in simulator.system.state if var.init is None}
+        return simulator.run(simulator.initial(start), run.inputs)
 
     def see(self, run: Run, steps: Mapping[str, int]) -> None:
         """Take note that ``run``, from init, covers goals at ``steps``: they can be reached, whatever becomes of

@@ -146,10 +146,20 @@ class Limits:
         if self._pause is not None and self.spent >= self._turn + QUESTION:
             self._pause()
 
+    @property
+    def turn_over(self) -> bool:
+        """Whether the next ``check`` pauses the stage whose turn it is."""
+        return self._pause is not None and self.spent >= self._turn
+
     def extend(self, units: float) -> None:
         """Let the turn under way last for ``units`` more of work, if it would end before."""
         if self._pause is not None:
             self._turn = max(self._turn, self.spent + min(units, self.unspent))
+
+    def end_turn(self) -> None:
+        """Let the turn under way be over with the next ``check``."""
+        if self._pause is not None:
+            self._turn = min(self._turn, self.spent)
 
     def for_query(self) -> float | None:
         """Seconds that the next query may take, None for no limit. LimitReached if no time is left."""

@@ -12,15 +12,17 @@ where that fails (Algorithm 5); then shorter chains and higher bounds are sought
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
 
 from bmc import ending, footprint
 from bmc.engines import choose as choose_engine
 from bmc.engines import listen
 from bmc.errors import LimitReached, MemoryLimitReached, StepTooLarge
+from bmc.explicit.vectors import node_count
 from chaincover.concretise.canonical import canonical_inputs, tidy
-from chaincover.graph.enumerated import enumerate_states, exact_graph
+from chaincover.graph.enumerated import AT_ONCE, STATES_PER_UNIT, STATES_PORTION, enumerate_states, exact_graph
 from chaincover.known import Board, Known
 from chaincover.limits import Limits
 from chaincover.minimality.claims import result_of
@@ -28,22 +30,52 @@ from chaincover.minimality.explicit_sub_paths import find_tests
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, distinct_goals, in_turn
-from chaincover.reductions.slicing import smaller_problem
+from chaincover.reductions.slicing import sliced_problem
 from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
 from chaincover.stages import Profiler, Stage, later, take_turns
 
 SHORTEST = "shortest chain"
 IMPLIED, INDUCTION = "chaincover.minimality.implied", "chaincover.minimality.induction"
+RUNS, NORMAL_FORM = later("chaincover.runs.random:random_runs"), later("chaincover.reductions.slicing:to_normal_form")
+LISTING = (AT_ONCE - 0.5) * STATES_PORTION / STATES_PER_UNIT
+"""Units of work after which the turn is over in which most states are listed."""
+
+NODES_PER_UNIT = 5_000
+"""Operations of a step for each unit of work of the first random runs, where the states are not listed by then: about
+so many are read in a second. With twice as many, the first chain comes sooner, with fewer goals."""
+
+
+def as_long_as_reading(board: Board) -> float:
+    """Units of work that are about as long as the step took to be read."""
+    return node_count([var.next for var in board.known.problem.system.state]) / NODES_PER_UNIT
+
+
+def unlisted(board: Board) -> bool:
+    """Whether the reachable states are not enumerated, or not yet."""
+    return board.known.enumerated is None
+
+
+def form_undecided(board: Board) -> bool:
+    """Whether they are not, and it is not decided either if they have a normal form."""
+    return unlisted(board) and board.restore is None
+
+
 STAGES = (
-    Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
+    Stage("enumerate", enumerate_states, LISTING, for_targets=False, early=unlisted),
+    Stage("simulate", RUNS, as_long_as_reading, for_targets=False, early=unlisted),
+    Stage("normal form", NORMAL_FORM, 0.5, for_targets=False, early=unlisted),
+    Stage("simulate", RUNS, first_turn=10.0, for_targets=False, early=form_undecided),
+    Stage("normal form", NORMAL_FORM, inf, for_targets=False, early=form_undecided),
+    Stage("enumerate", enumerate_states, first_turn=0.4, for_targets=False),
     Stage("implied goals", later(f"{IMPLIED}:represent_implied_on_states"), 4.0, for_targets=False),
+    Stage("simulate", RUNS, for_targets=False, early=unlisted),
     Stage("exact graph", exact_graph, first_turn=1.0),
     Stage("tour", later("chaincover.minimality.path_weights:shortest_tour"), first_turn=5.0),
     Stage("product search", later("chaincover.minimality.product:search_product"), 0.5, question=SHORTEST),
     Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow"), question=SHORTEST),
     Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights"), first_turn=1.0),
-    Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=10.0, for_targets=False),
+    Stage("simulate", RUNS, first_turn=10.0, for_targets=False),
     Stage("leave out", later("chaincover.runs.leave_out:leave_out_steps"), first_turn=4.0),
     Stage("each goal alone", later("chaincover.reductions.alone:each_alone"), first_turn=1.0),
     Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=2.5),
@@ -87,26 +119,26 @@ def _generate(problem: Problem, options: Options, listener: Listener, stages: Se
     stopped_by = ""
     try:
         with ending.interruptible():
-            reduction = in_turn(
-                problem, (distinct_goals, lambda distinct: smaller_problem(distinct, options, limits, True))
-            )
+            reduction = in_turn(problem, (distinct_goals, sliced_problem))
     except LimitReached as error:
         reduction, stopped_by = Reduction(problem, lambda result: result), error.limit
     except KeyboardInterrupt as error:
         reduction, stopped_by = Reduction(problem, lambda result: result), str(error) or INTERRUPT
 
+    def whole(result: ChainResult, normal: Callable[[ChainResult], ChainResult] | None) -> ChainResult:
+        return reduction.restore(result if normal is None else normal(result))
+
     def improved(known: Known) -> None:
-        listener.improved(lambda: reduction.restore(replace(result_of(board, known, ""), finished=False)))
+        normal = board.restore
+        listener.improved(lambda: whole(replace(result_of(board, known, ""), finished=False), normal))
 
     profiler = Profiler(listener, improved)
     engine = profiler.watch(choose_engine(options.engine, options.memory_limit))
     listen(engine, profiler)
     limits.watch(engine)
     board = Board(Known(reduction.problem), options, engine, limits, profiler, Judge(reduction.problem))
-    board.enumeration, reduction = reduction.enumeration, replace(reduction, enumeration=None)
     stopped_by = stopped_by or _search(board, stages)
-    result = result_of(board, board.known, stopped_by)
-    result = reduction.restore(result)
+    result = whole(result_of(board, board.known, stopped_by), board.restore)
     return replace(result, answered=replace(result.answered, profile=profiler.stages()))
 
 

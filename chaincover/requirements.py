@@ -59,7 +59,7 @@ EFFORT = 1 / 12
 TIME = 0.9
 """The part of the time for chains, where there are properties that may fail."""
 
-TURNS = {"simulate": 0.1, "leave out": 0.5}
+TURNS = {"leave out": 0.1, "accelerate": 0.5}
 """Turns among the stages of the search for chains, each before one of these (most short runs end before): what may be
 spent by its end, as a part of that effort, and beside it."""
 
@@ -161,7 +161,9 @@ class Deciding(Generic[T]):
             name: Stage("requirements", partial(self._beside, part), for_targets=False) for name, part in TURNS.items()
         }
         return tuple(
-            each for stage in pipeline.STAGES for each in (*([own[stage.name]] if stage.name in own else []), stage)
+            each
+            for stage in pipeline.STAGES
+            for each in (*([own[stage.name]] if stage.name in own and stage.early is None else []), stage)
         )
 
     @property

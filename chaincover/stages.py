@@ -49,13 +49,17 @@ class Stage:
     ``first_turn`` is how many units of work its first turn has. ``for_targets``: it begins anew when the goals that a
     chain is sought for are others. Neighbours with the same ``question`` take their turns in alternation, part by part:
     nobody knows which is the faster one, and so all takes about as long as with that one alone.
+
+    The same ``work`` may stand in several places of a round: it goes on there from where it was paused. Where it is
+    ``early``, it has one turn in that place, in the first round, if that holds of the board by then.
     """
 
     name: str
     work: Callable[[Board], None]
-    first_turn: float = FIRST_TURN
+    first_turn: float | Callable[[Board], float] = FIRST_TURN
     for_targets: bool = True
     question: str = ""
+    early: Callable[[Board], bool] | None = None
 
 
 def later(place: str) -> Callable[[Board], None]:
@@ -75,8 +79,8 @@ class _Memory:
     """
 
     def __init__(self) -> None:
-        self.working: _Turns | None = None
-        self._begun: list[_Turns] = []
+        self.working: _Work | None = None
+        self._begun: list[_Work] = []
         self._before = 0
 
     def look(self, taken: int) -> None:
@@ -106,33 +110,32 @@ class _Memory:
         raise footprint.reached()
 
 
-class _Turns:
-    """The turns of one stage. Where it works for the targets, it begins anew when these are others.
+class _Work:
+    """The work of one stage, paused between its turns. Where it is for the targets, it begins anew when these are
+    others.
 
     ``memory``: bytes that were taken while it worked.
     """
 
     def __init__(self, stage: Stage, board: Board, shared: _Memory) -> None:
-        self.stage, self._board, self._shared = stage, board, shared
+        self._stage, self._board, self._shared = stage, board, shared
         self._begin()
 
     def _begin(self) -> None:
-        self._taken, self._targets = False, self._board.known.targets
+        self.begun, self._targets = False, self._board.known.targets
         self._greenlet, self.memory = greenlet(self._run), 0
 
     @property
-    def has_work(self) -> bool:
-        """Whether the stage has not ended."""
-        if self.stage.for_targets and self._targets != self._board.known.targets:
+    def left(self) -> bool:
+        """Whether it has not ended."""
+        if self._stage.for_targets and self._targets != self._board.known.targets:
             self.end()
             self._begin()
         return not self._greenlet.dead
 
-    def take(self, units: float, parts: int = 1) -> None:
-        """Let the stage work until it has spent ``units``, or one of so many ``parts`` of that, waits, or ends."""
-        limits = self._board.limits
-        limits.pause_after((units if self._taken else max(units, self.stage.first_turn)) / parts, pause)
-        self._taken, self._shared.working = True, self
+    def go_on(self) -> None:
+        """Work until it is paused, or ends."""
+        self.begun, self._shared.working = True, self
         try:
             while self._greenlet.switch() is self._shared:
                 self._shared.relieve()
@@ -140,28 +143,54 @@ class _Turns:
                     break
         finally:
             self._shared.working = None
-            limits.pause_after(0.0, None)
-            _give_back_memory()
-        limits.check_whole()
 
     def give_up(self, error: MemoryLimitReached) -> None:
-        """End the stage where it is paused, as if it had met ``error`` there."""
-        if self._taken and not self._greenlet.dead:
+        """End it where it is paused, as if it had met ``error`` there."""
+        if self.begun and not self._greenlet.dead:
             self._greenlet.throw(error)
         self.end()
 
     def end(self) -> None:
-        """End the stage where it is paused; what it holds would never be freed otherwise, for a pause hides it."""
+        """End it where it is paused; what it holds would never be freed otherwise, for a pause hides it."""
         if not self._greenlet.dead:
             self._greenlet.throw()
 
     def _run(self) -> None:
         try:
-            self.stage.work(self._board)
+            self._stage.work(self._board)
         except MemoryLimitReached as error:
-            self._board.give_up(self.stage.name, error.message)
+            self._board.give_up(self._stage.name, error.message)
         except MemoryError:
-            self._board.give_up(self.stage.name, "no memory was left")
+            self._board.give_up(self._stage.name, "no memory was left")
+
+
+class _Turns:
+    """The turns of one stage in one place of the round."""
+
+    def __init__(self, stage: Stage, work: _Work, board: Board) -> None:
+        self.stage, self.work, self._board = stage, work, board
+        self._taken = False
+
+    @property
+    def due(self) -> bool:
+        """Whether the stage has a turn now."""
+        early = self.stage.early
+        return self.work.left and (early is None or (not self._taken and early(self._board)))
+
+    def take(self, units: float, parts: int = 1) -> None:
+        """Let the stage work until it has spent ``units``, or one of so many ``parts`` of that, waits, or ends."""
+        limits, first = self._board.limits, self.stage.first_turn
+        if not self._taken or not self.work.begun:
+            own = first(self._board) if callable(first) else first
+            units = own if self.stage.early else max(units, own)
+        limits.pause_after(units / parts, pause)
+        self._taken = True
+        try:
+            self.work.go_on()
+        finally:
+            limits.pause_after(0.0, None)
+            _give_back_memory()
+        limits.check_whole()
 
 
 def _give_back_memory() -> None:
@@ -214,15 +243,15 @@ def take_turns(stages: Sequence[Stage], board: Board) -> None:
     too much memory is taken although the stages that took it have given up.
     """
     memory = _Memory()
-    turns = [_Turns(stage, board, memory) for stage in stages]
+    works = {stage.work: _Work(stage, board, memory) for stage in stages}
     board.limits.look_at_memory(memory.look)
     try:
-        _take_turns(turns, board)
+        _take_turns([_Turns(stage, works[stage.work], board) for stage in stages], board)
     finally:
         board.limits.look_at_memory(None)
         with ending.uninterrupted():
-            for turn in turns:
-                turn.end()
+            for work in works.values():
+                work.end()
 
 
 def _take_turns(turns: Sequence[_Turns], board: Board) -> None:
@@ -246,7 +275,7 @@ def _alternate(group: Sequence[_Turns], units: float, board: Board) -> bool:
     for _ in range(MOST_TURNS * parts):
         for place, turn in enumerate(group):
             known = board.known
-            if not left[place] or not turn.has_work:
+            if not left[place] or not turn.due:
                 continue
             turn.take(units, parts)
             if board.settled or board.limits.used_up:

@@ -24,6 +24,7 @@ from chaincover.options import Options
 from chaincover.project.load import Request, load_request
 from chaincover.stages import Stage
 
+NORMAL_FORM = "normal form"
 ENUMERATED = ("enumerate", "exact graph")
 EVERYTHING = "everything"
 METHODS: dict[str, tuple[str, ...]] = {
@@ -90,7 +91,8 @@ def proving(axis: str, family: str, size: int, limit: float) -> Iterator[Point]:
     with tempfile.TemporaryDirectory() as folder:
         place = member(re.sub("[NT]", str(size), pattern, count=1)).write(Path(folder))
         problem = load_request(Request(str(place))).problem
-    stages = tuple(_alone(stage, method) for stage in pipeline.STAGES if stage.name in METHODS[method])
+    names = (NORMAL_FORM, *METHODS[method])
+    stages = tuple(_alone(stage, method) for stage in pipeline.STAGES if stage.name in names)
     listener, begun, children = Improvements(), time.process_time(), _of_children()
     with patch.object(pipeline, "STAGES", stages):
         result = pipeline.generate(problem, Options(effort=limit / UNITS), listener)

@@ -42,6 +42,11 @@ FEWER_STATES = (
 """What makes the reachable states fewer."""
 
 
+BATCH = 100_000
+"""Units of work that it takes besides to choose a batch of states and to keep what is found of it: where states follow
+one by one it is most of the work. With half of it, such states are listed for twice as long as is counted."""
+
+
 LOOKED_AT = 100_000
 """States that are looked at for the variables that take most values."""
 
@@ -236,7 +241,7 @@ class _Search:
             keys = self._ahead.extended(numbers, self._states, dense.size)
         total = len(keys[0])
         spent, row, choice, nexts = dense.steps(self._layout.columns(keys), total, self._pack)
-        yield spent + NUMBERED * (total + len(row))
+        yield BATCH + spent + NUMBERED * (total + len(row))
         reached = np.arange(total)
         if total > len(numbers):
             fresh = self._states.find(keys) < 0

@@ -30,8 +30,9 @@ MOST_OUTCOMES = 1 << 10
 PER_OPERATION = 2.5
 """Nominal nanoseconds of a solver's work that count as one operation on a value."""
 
-MADE = 20_000_000
-"""Operations that to make a solver takes nearly always."""
+MADE = 40_000_000
+"""Operations that to make a solver takes nearly always; they are told before it is made, and are all that listing may
+take before there is a first chain."""
 
 FEW_INPUTS = 256
 """Finding the inputs that matter in a state takes longer than trying so many."""

@@ -23,12 +23,13 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import Validity, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, LongTest, Parts, Verdict
-from chaincover.graph.enumerated import ENUMERATING, advance, analysed, enumeration_of
+from chaincover.graph.enumerated import AT_ONCE, ENUMERATING, advance, analysed, enumeration_of
+from chaincover.known import Board, Known
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, in_turn
-from chaincover.replay.judge import on_whole
+from chaincover.replay.judge import Judge, on_whole
 from chaincover.result import ChainResult
 from chaincover.verdicts import listed
 from properties.goal import Goal
@@ -44,10 +45,6 @@ above 1. No stage has had a turn by then: so there is a limit without one of the
 LEAST_HORIZON = 1 << 16
 """Steps up to which a normal form that does not hold for ever has to hold: as many as a 16-bit clock takes to wrap.
 With fewer, states may be enumerated as they are; twice as many would leave out faster clocks of 32 bits."""
-
-AT_ONCE = 2
-"""Portions of work for enumerating the states before they get a normal form: mostly they are few. No solver is made for
-their inputs in so little work."""
 
 
 def sliced(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None) -> TransitionSystem:
@@ -123,16 +120,14 @@ def _simulated(runs: Mapping[str, Run], system: TransitionSystem) -> dict[str, R
     return found
 
 
-def smaller_problem(problem: Problem, options: Options, limits: Limits, horizon: bool = False) -> Reduction:
-    """The reduction that every search begins with: to the part of the system that it needs, and, unless its states are
-    enumerated at once, in a normal form.
+def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduction:
+    """The reduction to the part of the system that a search on its states needs, and, unless these are enumerated at
+    once, in a normal form.
 
-    With a ``horizon`` the normal form may be one that holds of runs up to some number of steps: then what is found out
-    of runs of any length is told of runs up to there. What is spent on that counts in ``limits``.
+    What is spent on that counts in ``limits``.
     """
     part = sliced_problem(problem)
     limits.spend(analysed(problem.system))
-    engine: Engine
     if options.engine == ENUMERATING:
         enumeration = enumeration_of(part.problem)
         with suppress(LimitReached):  # the stage that enumerates tells of it
@@ -142,23 +137,43 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits, horizon:
             part = replace(part, enumeration=enumeration)
         if enumeration.graph is not None and enumeration.graph.states:
             return part
+    normal = normal_states(_prover(options, limits))(part.problem)
+    return in_turn(problem, (lambda _: part, lambda _: normal)) if normal.normal_form else part
+
+
+def _prover(options: Options, limits: Limits) -> Prover:
+    """Who proves normal forms; the work counts in ``limits``."""
+    from bmc.invariants.induction import Prover
+
+    engine: Engine
+    if options.engine == ENUMERATING:
         from bmc.engines.auto import AutoEngine
 
         engine = AutoEngine(options.memory_limit, several=False)
     else:
         engine = choose_engine(options.engine, options.memory_limit)
     limits.watch(engine)
-    effort = PROOF_EFFORT * max(1.0, options.effort or 0.0)
-    from bmc.invariants.induction import Prover
+    return Prover(engine, limits.for_query, PROOF_EFFORT * max(1.0, options.effort or 0.0))
 
-    prover = Prover(engine, limits.for_query, effort)
-    normal = normal_states(prover)(part.problem)
-    if horizon:
-        normal = _enumerated_at_once(normal, options, limits)
-        if normal.enumeration is None or normal.enumeration.graph is None:
-            bounded = normal_states(prover, LEAST_HORIZON)(part.problem)
-            normal = bounded if bounded.normal_form else normal
-    return in_turn(problem, (lambda _: part, lambda _: normal)) if normal.normal_form else part
+
+def to_normal_form(board: Board) -> None:
+    """Give the states a normal form, where one is proved; from then on the problem is another one with the same chains.
+
+    Where the normal forms are not enumerated at once, one is taken, too, that holds of runs up to some number of steps:
+    then what is found out of runs of any length is told of runs up to there. The chain so far is one of the problem in
+    its normal form, too.
+    """
+    problem, prover = board.known.problem, _prover(board.options, board.limits)
+    normal = _enumerated_at_once(normal_states(prover)(problem), board.options, board.limits)
+    if normal.enumeration is None or normal.enumeration.graph is None:
+        bounded = normal_states(prover, LEAST_HORIZON)(problem)
+        normal = bounded if bounded.normal_form else normal
+    if normal.normal_form:
+        chain, seen = board.known.chain, board.known.seen
+        board.known, board.judge = Known(normal.problem), Judge(normal.problem)
+        for run in (*seen.values(), *([] if chain is None else [chain.run])):
+            board.offer(board.replay(run))
+    board.enumeration, board.restore = normal.enumeration, normal.restore
 
 
 def _enumerated_at_once(normal: Reduction, options: Options, limits: Limits) -> Reduction:

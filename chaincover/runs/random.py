@@ -6,7 +6,7 @@ give way to copies of others: the goals add up within one run, and the steps unt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 
 import numpy as np
@@ -79,18 +79,24 @@ SEED = 1
 def random_runs(board: Board) -> None:
     """A first chain by random runs, before any distance is asked for, and the distances that these runs show."""
     board.say("simulate: random runs side by side")
-    distances = board.known.enumerated is None  # which give the exact ones
-    simulated = RandomRuns(board.problem, board.limits, board.options.bound, distances)
+    state = board.known.problem.system.state
+
+    def offer(run: Run) -> None:
+        simulated.distances = board.known.enumerated is None  # which give the exact ones
+        board.offer(run if board.known.problem.system.state is state else board.replay(run))
+
+    simulated = RandomRuns(board.problem, board.limits, board.options.bound)
+    simulated.before_pause = offer
     try:
         for run in simulated.runs():
-            board.offer(run)
+            offer(run)
     except (LimitReached, GreenletExit):  # time or effort is over: what there is so far is worth telling
         best = simulated.best
         if best is not None:
-            board.offer(best)
+            offer(best)
         raise
     for run in simulated.tests.values():
-        board.offer(run)
+        offer(run)
     board.tell(observed={**board.known.observed, **simulated.upper})
 
 
@@ -184,19 +190,26 @@ class _Population:
 
 
 class _Budget:
-    """Random runs of a batch, while there is work left; that of ``left`` units counts for ``limits`` too."""
+    """Random runs of a batch, while there is work left; that of ``left`` units counts for ``limits`` too.
 
-    def __init__(self, batch: Batch, limits: Limits) -> None:
-        self.batch, self._limits, self.left = batch, limits, WORK
+    ``check`` is called before each step.
+    """
+
+    def __init__(self, batch: Batch, limits: Limits, check: Callable[[], None]) -> None:
+        self.batch, self._limits, self._check, self.left = batch, limits, check, WORK
 
     def spend(self, count: int, steps: int, more: int = 0) -> bool:
         """Count the work of so many runs and steps, and ``more`` operations; False if that is more than is left."""
-        work = (steps * self.batch.nodes + more) * (count + OVERHEAD) / PER_UNIT
+        work = self.work(count, steps, more)
         if work > self.left:
             return False
         self.left -= work
         self._limits.spend(work)
         return True
+
+    def work(self, count: int, steps: int, more: int = 0) -> float:
+        """The units of work of so many runs and steps, and ``more`` operations."""
+        return (steps * self.batch.nodes + more) * (count + OVERHEAD) / PER_UNIT
 
     def pairs(self, count: float) -> None:
         """Count the work of comparing so many pairs; it is done in any case."""
@@ -204,7 +217,7 @@ class _Budget:
 
     def drawn(self, state: Valuation, count: int, steps: int) -> Runs | None:
         """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
-        return self.batch.draw(state, count, steps, self._limits.check) if self.spend(count, steps) else None
+        return self.batch.draw(state, count, steps, self._check) if self.spend(count, steps) else None
 
     def go_on(self, population: _Population, steps: int, more: int, waiting: bool = False) -> Runs | None:
         """The next steps of a population; None when the work is used up. LimitReached when time is over.
@@ -214,7 +227,7 @@ class _Budget:
         if not self.spend(len(population.alive), steps, more):
             return None
         manner = population.manner.still() if waiting else population.manner
-        return self.batch.go_on(population.states, manner, steps, self._limits.check)
+        return self.batch.go_on(population.states, manner, steps, self._check)
 
 
 class RandomRuns:
@@ -223,18 +236,22 @@ class RandomRuns:
     ``within`` (None: no limit) is the most steps from the end of a goal to the start of the next, or to the final
     condition. Where ``distances`` are wanted, ``upper`` holds for each edge seen a number of steps in which a run makes
     it: no less than its weight. ``tests`` has for goals that runs from init met at once such a run.
+    ``before_pause`` is called with the best run so far, to the end where there is a way, before ``limits`` pause what
+    goes on here, unless that was told before.
     """
 
     def __init__(self, problem: Problem, limits: Limits, within: int | None = None, distances: bool = True) -> None:
-        self._problem = problem
-        self._within, self._distances = within, distances
+        self._problem, self._limits = problem, limits
+        self._within, self.distances = within, distances
+        self.before_pause: Callable[[Run], None] = lambda run: None
+        self._most = self._told = 0
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
         self._random = Draws(SEED)
         self._modes = ModeGraph()
         told = {f"{var.name}@0": var.name for var in problem.system.state}
         self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, self._modes)
-        self._budget = _Budget(self._batch, limits)
+        self._budget = _Budget(self._batch, limits, self._check)
         self._population = self._begun()
         self.upper: dict[Edge, int] = {}
         self.tests: dict[str, Run] = {}
@@ -261,36 +278,45 @@ class RandomRuns:
         inputs = self._population.inputs(self._population.best())
         return self._batch.run(self._batch.initial(), inputs)
 
+    def _check(self) -> None:
+        """Ask the limits whether to go on; what is known by then is told before they pause it."""
+        if self._told < self._most and self._limits.turn_over:
+            self._told = self._most
+            self._limits.extend(sum(self._budget.work(count, steps) for count, steps in ENDINGS))
+            self.before_pause(self._ended())
+            self._limits.end_turn()
+        self._limits.check()
+
     def runs(self) -> Iterator[Run]:
         """Runs from init through ever more goals, with their way to the end, as far as random runs lead.
 
         One is told when half as much work again was done as for the one before, and the last one. ``upper`` tells what
         they saw. LimitReached when time is over.
         """
-        self._reach()
-        most, known, told, tell_at = -1, -1, -1, WORK
+        known, tell_at = -1, WORK
         idle, left, wait_after, waiting = 0, self._budget.left, WAITS[0], 0
-        while most < len(self._goals) and (self._wait(waiting) if waiting else self._advance()):
+        while self._most < len(self._goals) and (self._wait(waiting) if waiting else self._advance()):
             covered = self._population.ends < NEVER
             count, reached = int(covered.sum(axis=0).max(initial=0)), int(covered.any(axis=1).sum())
             idle, waiting = idle + self._stride, 0
-            if count > most or reached > known:
+            if count > self._most or reached > known:
                 idle, left, wait_after = 0, self._budget.left, WAITS[0]
             elif idle >= PATIENCE[0] and left - self._budget.left >= PATIENCE[1]:
                 break
             elif idle >= wait_after and self._within is None:
                 wait_after, waiting = 2 * wait_after, WAITS[1] * idle
-            most, known = max(most, count), max(known, reached)
+            self._most, known = max(self._most, count), max(known, reached)
             stuck = not self._population.alive[self._population.best()]
-            if told < most < len(self._goals) and (self._budget.left <= tell_at or stuck):
-                told, tell_at = most, WORK - 1.5 * (WORK - self._budget.left)
+            if self._told < self._most < len(self._goals) and (self._budget.left <= tell_at or stuck):
+                self._told, tell_at = self._most, WORK - 1.5 * (WORK - self._budget.left)
                 yield self._ended()
-            if most < len(self._goals) and not self._select():
+            if self._most < len(self._goals) and not self._select():
                 break
         run = self._ended()
         yield run
+        self._reach()
         self._keep_others()
-        if self._distances:
+        if self.distances:
             self._look_around(run)
 
     @property
@@ -415,7 +441,7 @@ class RandomRuns:
                 return
             hits = self._watch.hits(runs)
             self._keep_tests(runs, hits)
-            if self._distances:
+            if self.distances:
                 self._learn(hits, True)
 
     def _keep_others(self) -> None:

@@ -109,6 +109,29 @@ def test_a_first_turn_may_be_longer() -> None:
     assert log[:7] == ["a0", "a1", "a2", "a3", "a4", "b0", "a5"]
 
 
+def test_an_early_turn_is_as_short_as_it_says_and_the_stage_goes_on_from_there() -> None:
+    log: list[str] = []
+    work = steps(log, "a", 9, FIRST_TURN / 10)
+    early = Stage("a", work, lambda board: FIRST_TURN / 5, early=lambda board: True)
+    take_turns([early, Stage("b", steps(log, "b", 2, FIRST_TURN)), Stage("a", work)], small_board())
+    assert log == ["a0", "a1", "b0", *(f"a{step}" for step in range(2, 9)), "b1"]
+
+
+def test_an_early_turn_is_left_out_where_it_is_not_wanted_any_more() -> None:
+    log: list[str] = []
+    work = steps(log, "a", 1)
+    take_turns(
+        [
+            Stage("listing", steps(log, "listing", 1)),
+            Stage("a", work, early=lambda board: not log),
+            Stage("b", steps(log, "b", 1)),
+            Stage("a", work),
+        ],
+        small_board(),
+    )
+    assert log == ["listing0", "b0", "a0"]
+
+
 def test_a_stage_that_found_something_goes_on() -> None:
     log: list[str] = []
     board = small_board()

@@ -8,6 +8,7 @@ import pytest
 from command_line import MODELS, chaincover
 
 from bmc.errors import StepTooLarge
+from bmc.explicit.enumeration import Enumeration
 from chaincover.graph import enumerated
 from chaincover.graph.enumerated import NODES_PER_UNIT, STATES_PORTION, analysed
 from chaincover.limits import Limits
@@ -65,8 +66,16 @@ def test_few_states_are_enumerated_once_and_need_no_normal_form(monkeypatch: pyt
     small = slicing.smaller_problem(problem, Options(), Limits())
     assert small.enumeration is not None
     assert small.enumeration.graph is not None
-    monkeypatch.setattr(enumerated, "enumeration_of", asked)
+    made: list[Problem] = []
+
+    def begun(asked_for: Problem) -> Enumeration:
+        made.append(asked_for)
+        return enumeration_of(asked_for)
+
+    enumeration_of = enumerated.enumeration_of
+    monkeypatch.setattr(enumerated, "enumeration_of", begun)
     result = generate(problem, Options(effort=1.0))
+    assert len(made) == 1
     assert result.certificate is not None
     assert result.certificate.exhausted == small.enumeration.states
 
