@@ -46,7 +46,7 @@ def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: 
     assert "proved invariants" in goals["apart"]["detail"]
     assert outcome.code == 4
     assert "s.mode == s.twin" in outcome.json["certificate"]["invariants"]
-    again = chaincover("verify", ".", "out/chain.json", cwd=tmp_path)
+    again = chaincover("verify", ".", "out/chain.json", "-v", cwd=tmp_path)
     assert "s.mode == s.twin: true at the start, and kept by every step" in again.out
     assert "apart (unreachable): no state allows it together with the invariants" in again.out
 

@@ -198,9 +198,9 @@ def test_states_of_a_floating_mode(tmp_path: Path) -> None:
     assert len(goals(model, "transitions(mode, {0, 1, 2.5})")) == 6
 
 
-def test_states_of_a_floating_variable_need_a_list(modes: CModel) -> None:
-    for text in ("states(mode)", "states(mode, 0.0..5.0)"):
-        with pytest.raises(InputRefused) as caught:
-            goals(modes, text)
-        assert "states(DW.mode, {0.0, 1.0, 2.5})" in str(caught.value)
-        assert caught.value.where == PLACE
+def test_the_values_of_a_floating_mode_are_found_out_and_no_range_of_them_is_read(modes: CModel) -> None:
+    assert {"states(mode)=0.0", "states(mode)=2.0"} <= {*goals(modes, "states(mode)")}
+    with pytest.raises(InputRefused) as caught:
+        goals(modes, "states(mode, 0.0..5.0)")
+    assert "states(DW.mode, {0.0, 1.0, 2.5})" in str(caught.value)
+    assert caught.value.where == PLACE
