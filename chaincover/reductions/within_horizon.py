@@ -79,13 +79,25 @@ def _verdict(verdict: Verdict, result: ChainResult, steps: int, never_met: Mappi
 
 
 def without_late_runs(result: ChainResult, sure: int) -> ChainResult:
-    """``result`` without a chain and tests of more than ``sure`` steps, which a run may not go on to."""
-    tests = {name: run for name, run in result.tests.items() if run.length <= sure}
-    if result.chain is None or result.chain.length <= sure:
-        return replace(result, tests=tests)
-    detail = f"a chain takes more than {counted(sure, 'step')}, after which a counter may overflow or wrap around"
+    """``result`` without a chain and tests of more than ``sure`` steps, which a run may not go on to.
+
+    Tests that are too long to be stored, and only told by their jumps, are no exception.
+    """
+    why = f"more than {counted(sure, 'step')}, after which a counter may overflow or wrap around"
+    late = {name for name, test in result.beyond.items() if test.length > sure}
+    chain = None if result.chain is None or result.chain.length > sure else result.chain
+    lost = COVERED if chain is not result.chain else ""
     verdicts = tuple(
-        Verdict(verdict.goal, UNDECIDED, detail=detail) if verdict.status == COVERED else verdict
+        Verdict(verdict.goal, UNDECIDED, detail=f"{'a chain' if verdict.status == lost else 'a test'} takes {why}")
+        if verdict.status == lost or verdict.goal in late
+        else verdict
         for verdict in result.verdicts
     )
-    return replace(result, chain=None, tests=tests, verdicts=verdicts, bounds=replace(result.bounds, length=None))
+    return replace(
+        result,
+        chain=chain,
+        verdicts=verdicts,
+        tests={name: run for name, run in result.tests.items() if run.length <= sure},
+        beyond={name: test for name, test in result.beyond.items() if name not in late},
+        bounds=result.bounds if chain is not None else replace(result.bounds, length=None),
+    )

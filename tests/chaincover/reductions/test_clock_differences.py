@@ -19,12 +19,12 @@ from bmc.engines import choose
 from bmc.formulas.unroll import at
 from bmc.invariants.induction import Prover
 from chaincover.certificate import Certificate, Validity, from_data
-from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE, Bounds, Verdict
+from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Bounds, LongTest, Verdict
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.project.load import Request, load_request
 from chaincover.reductions import slicing
-from chaincover.reductions.within_horizon import within
+from chaincover.reductions.within_horizon import within, without_late_runs
 from chaincover.result import ChainResult
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.normal_form import normal_setting
@@ -143,6 +143,17 @@ def test_what_holds_up_to_a_wrap_is_not_said_of_longer_runs() -> None:
     assert (told.bounds.lower, told.no_chain, told.graph.exact) == (501, "", False)
     assert told.certificate is not None
     assert not told.certificate.rules_out
+
+
+def test_a_test_that_is_only_told_by_its_jumps_ends_where_a_wrap_may_be() -> None:
+    verdicts = tuple(Verdict(name, UNDECIDED) for name in ("near", "far"))
+    graph = ReachGraph(("near", "far"), "end", {}, {}, (), (), 3, 0, 0.0)
+    beyond = {"near": LongTest(500), "far": LongTest(501)}
+    result = ChainResult(None, verdicts, Bounds(0, None, ""), None, graph, Options(), beyond=beyond)
+    told = without_late_runs(result, 500)
+    assert told.beyond == {"near": LongTest(500)}
+    assert told.verdicts[0] == verdicts[0]
+    assert "a test takes more than 500 steps" in told.verdicts[1].detail
 
 
 def test_a_clock_that_wraps_soon_is_as_it_is() -> None:
