@@ -42,7 +42,8 @@ NO_INPUT = """\
 typedef struct { int n; unsigned char fc_m; } t_state;
 void init(t_state *s){ s->n=0; s->fc_m=0; }
 void compute(t_state *s){ if (s->n < 100000000) s->n += 7;
-  if(s->fc_m==0){ if(s->n > 20) s->fc_m=1; } else if(s->fc_m==1){ if(s->n >= 50) s->fc_m=2; } else if (s->n % 5 == 0) s->fc_m=0; }
+  if(s->fc_m==0){ if(s->n > 20) s->fc_m=1; }
+  else if(s->fc_m==1){ if(s->n >= 50) s->fc_m=2; } else if (s->n % 5 == 0) s->fc_m=0; }
 """
 FIRST_UNITS = 1.5
 """Units of work within which there is the first chain; about as many seconds."""
