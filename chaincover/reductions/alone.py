@@ -25,7 +25,7 @@ from chaincover.problem import Problem
 from chaincover.reductions.slicing import sliced_problem
 from chaincover.replay.judge import Judge
 from chaincover.runs.random import RandomRuns
-from chaincover.stages import Stage, later, take_turns
+from chaincover.stages import Stage, later, pause, take_turns
 from chaincover.weights import INIT
 
 STAGES = (
@@ -47,10 +47,13 @@ def each_alone(board: Board) -> None:
     """Search for shortest runs to single goals: those that no chain covers yet first, then those that are far away.
 
     A run that is found becomes a chain through the other goals, too. The distance of a goal is a lower bound for
-    every chain. Where the states of all goals are enumerated or searched in layers there is nothing to do.
+    every chain. Where the states of all goals are enumerated or searched in layers there is nothing to do. Where a
+    chain covers all goals by its first turn, it begins a round later: mostly others have settled all by then.
     """
     if board.options.engine != ENUMERATING or board.options.bound is not None:
         return
+    if board.known.complete:
+        pause()
     alone, units = _Alone(board), FIRST
     while names := list(alone.open()):
         for name in names:
