@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import chaincover, write_files
+from command_line import chaincover, fresh_names, write_files
 from small_programs import HEAD, program, project
 from verify_documents import texts, verdicts
 
@@ -59,7 +59,8 @@ def faults(file: Path, project_file: Path) -> list[str]:
     """What is wrong about the settings of a ``chain.json``."""
     document = read_document(file)
     settings = document.data["settings"]
-    return [*differences(settings_of(load_for(document, Request(str(project_file))), settings), settings)]
+    with fresh_names():
+        return [*differences(settings_of(load_for(document, Request(str(project_file))), settings), settings)]
 
 
 @pytest.mark.parametrize(
