@@ -19,6 +19,10 @@ NO_WAY_TO_FINAL = "no-way-to-final"
 EXCLUDED = "excluded"
 STATUSES = (COVERED, UNREACHABLE, NOT_WITHIN_BOUND, UNDECIDED, NO_WAY_TO_FINAL, EXCLUDED)
 
+STORED = 1_000_000
+"""Steps of a chain that are stored where no greatest length is given. Twice as many take up to twice the memory
+(``STEP_BYTES`` of the options each), and so does whatever reads the files of such a chain."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:

@@ -7,13 +7,10 @@ from math import isfinite
 from bmc.engines import NAMES as ENGINES
 from bmc.errors import UsageError
 from bmc.records import dataclass
+from chaincover.chain import STORED
 
 ORDERINGS = ("auto", "exact", "mip", "cpsat", "asp", "asp-usc", "asp-bb", "tsp", "local")
 """The names of the ordering backends (``chaincover.orderings``)."""
-
-STORED = 1_000_000
-"""Steps of a chain that are stored where no greatest length is given. Twice as many take up to twice the memory
-(``STEP_BYTES`` each), and so does whatever reads the files of such a chain."""
 
 STEP_BYTES = 2_000
 """Bytes that a step of a chain takes while the chain is made, judged and written. With twice as many, a run for which

@@ -19,10 +19,11 @@ from bmc.errors import InputRefused, LimitReached
 from bmc.native.build import NO_NATIVE
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
+from chaincover.chain import STORED
 from chaincover.cli.entry import interrupt_after, seconds_gone
 from chaincover.cli.progress import Progress
 from chaincover.limits import Limits, end_run
-from chaincover.options import ORDERINGS, STORED, Options
+from chaincover.options import ORDERINGS, Options
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.project.project_file import Project
 from chaincover.result import INTERRUPT

@@ -38,8 +38,8 @@ from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.certificate import Acceleration
+from chaincover.chain import STORED
 from chaincover.graph.counter_groups import Counter, Groups, Moves, State, straight
-from chaincover.options import STORED
 from chaincover.problem import Problem
 from properties.goal import Events
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 
 from pysmt.fnode import FNode
 
@@ -35,7 +35,7 @@ from bmc.system.transition import (
 from chaincover.problem import Problem
 from chaincover.project.project_file import Project, read_project
 from properties.c_functions import covers_in_code, read_condition_function, read_property_function
-from properties.coverage import CoverageCriterion, generate_goals
+from properties.coverage import CoverageCriterion, distinct, goals_by_criterion
 from properties.goal import Goal, values_before, violation_name
 from properties.text import PropertyText, read_condition, read_constraint, read_property
 
@@ -64,6 +64,8 @@ class Controller:
     holds them, and ``final`` has the end of a held step in it, even without a final condition. ``observers``
     say for whom a state is like the one after init: the goals of the project and of this run, and the outside.
     ``rules``: the project's conditions on inputs, of one step or several, and its dwell times; ``system`` keeps them.
+    ``by_criterion`` has for each coverage criterion the names of all goals that it makes, also where only some of them
+    are among ``goals``.
     """
 
     project: Project
@@ -75,6 +77,13 @@ class Controller:
     native: NativeInterface
     observers: Observers = NOBODY
     rules: tuple[Rule, ...] = ()
+    by_criterion: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def coverage(self) -> list[str]:
+        """The coverage criteria that made some of the goals, and those that make none."""
+        own = {goal.name for goal in self.goals}
+        return [text for text, names in self.by_criterion.items() if not names or not own.isdisjoint(names)]
 
     @property
     def problem(self) -> Problem:
@@ -151,7 +160,9 @@ class Program:
         with _placed(project):
             rules = tuple(_rules(project, model))
             conditions = _with_conditions(project, model, rules)
-            everything = _goals(project, model, properties, conditions)
+            written = _goals(project, model, properties)
+            made = goals_by_criterion(model, project.criteria, written, conditions)
+            everything = [*written, *distinct(made)]
             goals = _selected(everything, select, exclude)
             names = {goal.name for goal in goals}
             kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
@@ -161,7 +172,8 @@ class Program:
             formula, text = _final(project, model, system, final, observers)
         held = hold(system, project.hold)
         end = boundary(held, formula)
-        return Controller(project, model, held, tuple(goals), end, text, model.native, observers, rules)
+        by_criterion = {criterion: [goal.name for goal in each] for criterion, each in made.items()}
+        return Controller(project, model, held, tuple(goals), end, text, model.native, observers, rules, by_criterion)
 
 
 @contextmanager
@@ -189,7 +201,8 @@ def load(
     return with_deep_stack(lambda: Program.of(project).controller(properties, final, select))
 
 
-def _goals(project: Project, model: CModel, extra: Sequence[str], system: TransitionSystem) -> list[Goal]:
+def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
+    """The goals that are written: in the code, in the project and as options."""
     patterns = [p for p in project.property_functions if p]
     names = model.functions_matching(patterns)
     for pattern in patterns:
@@ -205,7 +218,7 @@ def _goals(project: Project, model: CModel, extra: Sequence[str], system: Transi
     for number, text in enumerate(texts, len(goals) + 1):
         goals.append(read_property(model, text, f"p{number}"))
     _check_names(goals)
-    return [*goals, *generate_goals(model, project.criteria, goals, system)]
+    return goals
 
 
 def _run_by(project: Project, model: CModel) -> set[str]:

@@ -168,7 +168,7 @@ def settings(controller: Controller, options: Options) -> dict[str, Any]:
     """What was asked for: the goals, the criteria that generated goals, the end, and the settings of the search."""
     return {
         "goals": [goal.name for goal in controller.goals],
-        "coverage": list(dict.fromkeys(criterion.text for criterion in controller.project.criteria)),
+        "coverage": controller.coverage,
         "final": controller.final_text or None,
         **({"hold": controller.system.hold} if controller.system.hold > 1 else {}),
         **{name: value for name, value in asdict(options).items() if name not in HERE},

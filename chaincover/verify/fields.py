@@ -310,7 +310,7 @@ def settings_of(controller: Controller, given: Tree) -> Tree:
     hold = controller.system.hold
     return {
         "goals": [goal.name for goal in controller.goals],
-        "coverage": list(dict.fromkeys(criterion.text for criterion in controller.project.criteria)),
+        "coverage": controller.coverage,
         "final": controller.final_text or None,
         **({"hold": hold} if hold > 1 else {}),
         "overlap": given["overlap"],

@@ -16,9 +16,8 @@ from bmc.errors import counted
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, Valuation
-from chaincover.chain import UNDECIDED
+from chaincover.chain import STORED, UNDECIDED
 from chaincover.formats.chain_file import read_long_test
-from chaincover.options import STORED
 from chaincover.verify.acceleration import Jumps
 from chaincover.verify.counter_lemma import Looks
 from chaincover.verify.document import Document, GoalClaim

@@ -74,7 +74,8 @@ def verify_chains(place: Path, request: Request, limits: Limits, listener: Liste
     known = {goal.name: goal for document in documents for goal in document.goals}
     named = [known.get(claim.name, claim) for claim in summary.verdicts]
     first = documents[0] if documents else without_chain(summary)
-    controller = load_for(replace(first, goals=tuple(named)), request)
+    settings = replace(first.settings, criteria=_criteria(summary, documents))
+    controller = load_for(replace(first, place=place, goals=tuple(named), settings=settings), request)
     ending.reads(str)
     clock = Clock(limits)
     lines: list[Line] = []
@@ -88,6 +89,14 @@ def verify_chains(place: Path, request: Request, limits: Limits, listener: Liste
         listener.line(line)
         lines.append(line)
     return Verification(str(place), tuple(lines))
+
+
+def _criteria(summary: Summary, documents: Sequence[Document]) -> tuple[str, ...]:
+    """The criteria that the summary names, then those that only its chains name."""
+    given = summary.data.get("settings")
+    named = given.get("coverage") if isinstance(given, Mapping) else None
+    own = [text for text in named if isinstance(text, str)] if isinstance(named, list) else []
+    return tuple(dict.fromkeys([*own, *(text for document in documents for text in document.settings.criteria)]))
 
 
 def _named(listener: Listener, file: str) -> Listener:
@@ -242,7 +251,7 @@ def _number(summary: Summary, checks: Checks, conflicts: Line, alone: Line | Non
     if number == 1:
         fewest = Line(FEWEST, HOLDS, "one, and none would cover nothing")
     elif summary.number_minimal:
-        fewest = _fewest(summary, conflicts)
+        fewest = _fewest(summary, conflicts, checks.clock)
     yield fewest
     if number == 1 and alone is not None:
         yield Line(TOTAL, alone.verdict, "that of the one chain: see its lower bound")
@@ -252,11 +261,12 @@ def _number(summary: Summary, checks: Checks, conflicts: Line, alone: Line | Non
         yield Line(TOTAL, UNCLAIMED, f"{counted(summary.length, 'step')}; nothing is said about shorter ones")
 
 
-def _fewest(summary: Summary, conflicts: Line) -> Line:
+def _fewest(summary: Summary, conflicts: Line, clock: Clock) -> Line:
     """Whether the conflicts do not allow fewer chains; ``conflicts`` says whether they are ones."""
     number = len(summary.entries)
     claimed = [names for names, at_all in zip(summary.conflicts, summary.at_all, strict=True) if at_all]
-    if number and fits(_covered(summary), claimed, number - 1):
+    fewer = fits(_covered(summary), claimed, number - 1, clock) if number else False
+    if fewer:
         return Line(FEWEST, WRONG, f"the conflicts would allow {counted(number - 1, 'chain')}")
     left = _open(summary)
     if left:
@@ -265,6 +275,8 @@ def _fewest(summary: Summary, conflicts: Line) -> Line:
         return Line(FEWEST, HOLDS, "none, as no goal is covered")
     if conflicts.verdict != HOLDS:
         return Line(FEWEST, conflicts.verdict, conflicts.text)
+    if fewer is None:
+        return Line(FEWEST, OPEN, "not done: more ways to share out the goals than the effort allows, or no time left")
     return Line(FEWEST, HOLDS, f"no {number - 1} will do: {conflicts.text}")
 
 
@@ -297,23 +309,45 @@ def _covered(summary: Summary) -> list[str]:
     return [claim.name for claim in summary.verdicts if claim.verdict == COVERED]
 
 
-def fits(goals: Sequence[str], conflicts: Sequence[Sequence[str]], number: int) -> bool:
-    """Whether ``goals`` can be shared out among ``number`` chains so that none has all goals of a conflict."""
-    sets = [frozenset(conflict) for conflict in conflicts]
-    return _fits(goals, [frozenset()] * number, sets)
+def fits(goals: Sequence[str], conflicts: Sequence[Sequence[str]], number: int, clock: Clock) -> bool | None:
+    """Whether ``goals`` can be shared out among ``number`` chains so that none has all goals of a conflict.
 
-
-def _fits(rest: Sequence[str], classes: list[frozenset[str]], sets: list[frozenset[str]]) -> bool:
-    if not rest:
-        return True
-    for index, members in enumerate(classes):
-        more = members | {rest[0]}
-        broken = any(conflict <= more for conflict in sets)
-        if not broken and _fits(rest[1:], [*classes[:index], more, *classes[index + 1 :]], sets):
+    None where there are too many ways. The next goal is always one that the fewest chains can take (Brélaz, 1979).
+    """
+    bits = {goal: 1 << place for place, goal in enumerate(goals)}
+    sets = [sum(bits[goal] for goal in {*names}) for names in conflicts if {*names} <= bits.keys()]
+    others = {bit: [names & ~bit for names in sets if names & bit] for bit in bits.values()}
+    for bit in [*others]:
+        if any(_as(bit, other, others) for other in others):
+            del others[bit]
+            others = {one: [rest for rest in of if not rest & bit] for one, of in others.items()}
+    size = {bit: len(of) for bit, of in others.items()}
+    looked, todo = 0, [(0,) * number]
+    while todo:
+        chains = todo.pop()
+        left = [bit for bit in others if not any(bit & members for members in chains)]
+        if not left:
             return True
-        if not members:  # the other empty ones are no different
-            break
+        looked += number * sum(size[bit] for bit in left)
+        if looked > WAYS * clock.limits.nodes or clock.over:
+            return None
+        open_to = {
+            bit: [n for n, members in enumerate(chains) if all(rest & ~members for rest in others[bit])] for bit in left
+        }
+        bit = min(left, key=lambda bit: (len(open_to[bit]), -size[bit]))
+        empty = chains.index(0) if 0 in chains else number  # the other empty ones are no different
+        todo += [(*chains[:n], chains[n] | bit, *chains[n + 1 :]) for n in reversed(open_to[bit]) if n <= empty]
     return False
+
+
+def _as(goal: int, other: int, others: Mapping[int, Sequence[int]]) -> bool:
+    """Whether ``goal`` can be where ``other`` is, whatever else is there: what rules it out rules that one out too.
+
+    ``others`` are the rests of the conflicts that each goal is in.
+    """
+    if goal == other:
+        return False
+    return all(not rest & other and any(not more & ~rest for more in others[other]) for rest in others[goal])
 
 
 def telling(goals: Sequence[str], sets: Iterable[frozenset[str]]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pysmt.fnode import FNode
@@ -80,10 +80,30 @@ def generate_goals(
 
     InputRefused, with its place, for a criterion that cannot be read.
     """
-    goals: dict[str, Goal] = {}
+    return distinct(goals_by_criterion(model, criteria, properties, system))
+
+
+def goals_by_criterion(
+    model: CModel,
+    criteria: Sequence[CoverageCriterion],
+    properties: Sequence[Goal] = (),
+    system: TransitionSystem | None = None,
+) -> dict[str, list[Goal]]:
+    """The goals of each criterion by its text, those too that another criterion makes; arguments and errors as in
+    ``generate_goals``.
+    """
+    goals: dict[str, list[Goal]] = {}
     spelled: dict[str, str] = {}
     for criterion in criteria:
-        for goal in _goals(model, criterion, Use("", "", criterion.where, spelled, properties, system)):
+        goals[criterion.text] = _goals(model, criterion, Use("", "", criterion.where, spelled, properties, system))
+    return goals
+
+
+def distinct(by_criterion: Mapping[str, Sequence[Goal]]) -> list[Goal]:
+    """The goals of all criteria, the first of each name."""
+    goals: dict[str, Goal] = {}
+    for made in by_criterion.values():
+        for goal in made:
             goals.setdefault(goal.name, goal)
     return list(goals.values())
 

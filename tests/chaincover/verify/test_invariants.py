@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import chaincover, write_files
+from command_line import chaincover, fresh_names, write_files
 from small_programs import program, project
 from verify_documents import CRUISE, Document, cruise_document, texts, verdicts, verify
 
@@ -49,8 +49,9 @@ def test_distances_between_enumerated_states_name_these(twins: tuple[Path, Docum
 def test_distances_are_not_disproved_where_states_are_not_enumerated_again(twins: tuple[Path, Document]) -> None:
     folder, _ = twins
     document = read_document(folder / "out" / "chain.json")
-    controller = load_for(document, Request(str(folder)))
-    found = verification.verify(controller, document, replace(Limits(), explored=1))
+    with fresh_names():
+        controller = load_for(document, Request(str(folder)))
+        found = verification.verify(controller, document, replace(Limits(), explored=1))
     assert {line.verdict for line in found.lines if line.check in ("invariants", "edges")} == {OPEN}
 
 

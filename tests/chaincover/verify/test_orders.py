@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import random
 from dataclasses import replace
-from itertools import pairwise, permutations, product
+from itertools import combinations, pairwise, permutations, product
 from math import inf
 
 import pytest
@@ -174,15 +174,32 @@ def test_an_order_bound_by_cuts_needs_no_solver(monkeypatch: pytest.MonkeyPatch)
 # fewest chains
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(100))
 def test_sharing_goals_out(seed: int) -> None:
     rng = random.Random(seed)
-    goals = [f"g{n}" for n in range(rng.randint(1, 5))]
-    conflicts = [rng.sample(goals, rng.randint(2, 3)) for _ in range(rng.randint(0, 4)) if len(goals) > 2]
+    goals = [f"g{n}" for n in range(rng.randint(1, 6))]
+    conflicts = [rng.sample(goals, rng.randint(2, 3)) for _ in range(rng.randint(0, 12)) if len(goals) > 2]
     number = rng.randint(1, 3)
     ways = product(range(number), repeat=len(goals))
     free = any(not any(len({way[goals.index(g)] for g in conflict}) == 1 for conflict in conflicts) for way in ways)
-    assert fits(goals, conflicts, number) == free
+    assert fits(goals, conflicts, number, Clock(Limits())) == free
+
+
+def test_goals_of_six_lines_that_exclude_each_other_are_shared_out_in_little_work() -> None:
+    goals = [f"line {line}, place {place}" for line in range(6) for place in range(7)]
+    conflicts = [pair for pair in combinations(goals, 2) if pair[0].split(",")[0] != pair[1].split(",")[0]]
+    clock = Clock(Limits(nodes=1000))
+    assert [fits(goals, conflicts, number, clock) for number in (5, 6)] == [False, True]
+    assert fits(goals, conflicts, 5, Clock(Limits(nodes=0))) is None
+
+
+def test_goals_around_circles_of_odd_length_need_a_third_chain_where_none_is_as_another_one() -> None:
+    """No two goals are ruled out alike, and no three exclude each other in pairs."""
+    circles = [[f"{circle} {place}" for place in range(7)] for circle in range(4)]
+    goals = sorted((goal for circle in circles for goal in circle), key=lambda goal: goal[::-1])
+    conflicts = [(one[place - 1], one[place]) for one in circles for place in range(7)]
+    clock = Clock(Limits(nodes=10_000))
+    assert [fits(goals, conflicts, number, clock) for number in (2, 3)] == [False, True]
 
 
 @pytest.mark.parametrize("seed", range(20))

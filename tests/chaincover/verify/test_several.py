@@ -260,3 +260,43 @@ def test_the_search_for_the_least_total_ends_with_its_limits() -> None:
     covers = {frozenset(some): 1 for some in combinations(goals, 3)}
     assert least_total(goals, covers, 6, Clock(Limits(nodes=100_000))) is None
     assert least_total(goals, covers, 6, Clock(Limits(seconds=0.0))) is None
+
+
+FAMILIES = {
+    "recipes of places that take longer from one to the next": (
+        "if (!s->n) { if (i->a > 0) s->n = i->a; } else if (i->b) { if (s->k < s->n) s->k++; "
+        "else if (s->m < 3) { s->m++; s->k = 0; } }",
+        ["states((n, m))"],
+        4,
+    ),
+    "branches with a counter up and down and a flag": (
+        "if (s->n == 0) { if (i->a && i->b) s->n = i->a; } else if (i->b) { if (s->m < 4) s->m++; } "
+        "else { if (s->m == 2) s->k ^= 1; if (s->m > 0) s->m--; }",
+        ["transitions((n, k))"],
+        4,
+    ),
+    "latched faults that need a longer and longer time": (
+        "if (s->n) { if (i->b) { if (s->m < 6) s->m++; } else s->m = 0; } "
+        "else { if (i->b) s->k = s->k < 4 ? s->k + 1 : 0; if (i->a > 0 && s->k == i->a) s->n = i->a; }",
+        ["states((n, m))"],
+        4,
+    ),
+}
+"""What a step does after which the first choice is never left: so many chains are needed for what it opens."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_number_and_total_of_several_chains_are_proved_again_in_little_work(family: str, tmp_path: Path) -> None:
+    """With a hundredth of the default effort: goals that exclude each other in the same way are looked at once."""
+    body, criteria, number = FAMILIES[family]
+    head = HEAD.replace("int n; int m;", "unsigned char n, m, k;").replace("s->m = 0;", "s->m = 0; s->k = 0;")
+    write_files(tmp_path, {"c.c": program(body, head=head), "chaincover.toml": project(f"[ranges]\na = '0..{number}'")})
+    asked = [word for criterion in criteria for word in ("--cover", criterion)]
+    out = tmp_path / "out"
+    chaincover("generate", tmp_path, "-o", out, "--several", "--no-replay", "--no-native", "-q", *asked)
+    summary = json.loads((out / "chains.json").read_text())
+    assert (len(summary["chains"]), summary["minimal"]) == (number, True)
+    outcome = chaincover("verify", tmp_path, out, "--no-native", "--json", "--effort", "0.01")
+    found = verdicts(outcome)
+    assert (found["number of chains"], found["total length"], wrong(outcome)) == ("holds", "holds", set())
