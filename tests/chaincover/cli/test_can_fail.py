@@ -11,6 +11,7 @@ from command_line import Outcome, chaincover
 from native_programs import needs_compiler
 from small_programs import program, project
 
+from bmc import ending
 from chaincover.project.load import Request
 from chaincover.verify import claims
 from chaincover.verify.document import load_for, read_document
@@ -132,6 +133,31 @@ def test_what_is_found_out_before_a_run_is_stopped_is_on_disk_and_told(
     for each in (document,) if several else (document, early):  # chains beside chains.json were written later
         checks = verified(tmp_path, each, name)
         assert (checks["code"], checks["can fail"], checks["never violated"]) == (1, "finding", "holds")
+
+
+@pytest.mark.parametrize("several", [(), ("--several",)])
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_replay_that_a_run_has_no_time_for_is_named(
+    interrupted: bool, several: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run is stopped, and its runs are too long to be replayed then; or it is interrupted while it replays them."""
+
+    def stopped(*_: object, **__: object) -> None:
+        ending.call_off("time limit")
+        raise KeyboardInterrupt("time limit")
+
+    if interrupted:
+        monkeypatch.setattr("chaincover.replay.original.replay", stopped)
+        monkeypatch.setattr("chaincover.replay.original.replay_each", stopped)
+    else:
+        monkeypatch.setattr("chaincover.runs.leave_out.leave_out_steps", stopped)
+        monkeypatch.setattr("chaincover.cli.generate.REPLAYED", 0)
+    ended = generated(tmp_path, "--engine", "sat", "--no-native", *several)
+    chain = "chain-1.json" if several else "chain.json"
+    assert (
+        f"not replayed, as the run was stopped: {chain}, violation-one.csv; the command replay does that" in ended.out
+    )
+    assert "not replayed" not in generated(tmp_path, "--no-native", "--no-replay", *several).out
 
 
 UNDECIDED = {"ruling": "undecided"} | dict.fromkeys(("shortest", "step", "test")) | {"values": [], "held": []}
