@@ -109,6 +109,7 @@ _BUFFER = tuple(
     )
     for word in ("--property", text)
 )
+_ASKED = ("generate", "a.c", *_BUFFER, "--final", "fill == 0", "--effort", "0.05", "-o", "out")
 _BOTH = {"f.c": FAILS, "e.c": EITHER, "a.c": ARRAYS}
 CASES = tuple(
     Case(name, words, _BOTH, first)
@@ -117,7 +118,8 @@ CASES = tuple(
         ("generate as JSON", ("generate", str(MODELS / "turnsignal"), "-o", "out", "--json"), ()),
         ("generate by sat", ("generate", "f.c", *_GOALS, "--engine", "sat", "-o", "out", "--json"), ()),
         ("generate --several", ("generate", "e.c", *_EITHER, "--several", "-o", "out", "--json"), ()),
-        ("questions", ("generate", "a.c", *_BUFFER, "--final", "fill == 0", "--effort", "0.05", "-o", "out"), ()),
+        ("questions", _ASKED, ()),
+        ("questions in 90 MB", (*_ASKED, "--memory-limit", "90"), ()),
         ("compare", ("compare", str(MODELS / "cruise"), "--seeds", "2", "-o", "out", "--json"), ()),
         ("check", ("check", "f.c", *_GOALS, "--json"), ()),
         ("graph", ("graph", "f.c", *_GOALS, "-K", "6", "--engine", "sat", "-o", "out/graph.json"), ()),

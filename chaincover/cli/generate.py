@@ -147,7 +147,9 @@ def generate_chain(run: Run, find: Find) -> int:
     elif run.shown.text:
         each = ["chain.json, run.json", *(["chain.csv"] if result.chain else []), *_tables(result.requirements)]
         files = ", ".join(each) if errors[0] is problem else ""
-        asked = Asked(controller, run.options, run.folder, no_step, files, violated, stage)
+        chains = {"chain.json": played or problem} if result.chain else {}
+        unplayed = _unplayed(run, {**chains, **_violations_played(result.requirements, violated, other)})
+        asked = Asked(controller, run.options, run.folder, no_step, files, violated, unplayed, stage)
         show_result(console.console(run.shown.verbose > 0), asked, result, played)
     for stopped in errors:
         if stopped is not None:
@@ -245,6 +247,21 @@ def replay_violations(run: Run, found: Requirements) -> tuple[dict[str, Replay],
     return played, None
 
 
+def _violations_played(
+    found: Requirements, violated: Mapping[str, Replay], problem: ChainCoverError | None
+) -> dict[str, Replay | ChainCoverError | None]:
+    """The replay of each file of a run that violates a property, or why there is none; None where neither is known."""
+    names = (failure.goal for failure in found.failures)
+    return {name: violated.get(goal) or problem for goal, name in zip(names, _tables(found), strict=True)}
+
+
+def _unplayed(run: Run, replays: Mapping[str, Replay | ChainCoverError | None]) -> list[str]:
+    """The files of ``replays`` without a replay that was wanted, where the run was called off and nothing else is the
+    reason."""
+    wanted = run.with_replay and ending.called_off()
+    return [name for name, own in replays.items() if own is None] if wanted else []
+
+
 def _tables(found: Requirements) -> list[str]:
     """The names of the files of the runs that violate properties."""
     return [f"{VIOLATION}{failure.goal}.csv" for failure in found.failures]
@@ -325,7 +342,9 @@ def generate_chains(run: Run) -> int:
     elif run.shown.text:
         each = ["chain-N.json, chain-N.csv, run-N.json"] if found.results else []
         files = "" if errors else ", ".join(["chains.json", *each, *_tables(found.requirements)])
-        asked = Asked(run.controller, run.options, run.folder, no_step, files, violated, stage)
+        chains = {f"chain-{number}.json": own or problem for number, (own, problem) in enumerate(tried, 1)}
+        unplayed = _unplayed(run, {**chains, **_violations_played(found.requirements, violated, other)})
+        asked = Asked(run.controller, run.options, run.folder, no_step, files, violated, unplayed, stage)
         show_several(console.console(run.shown.verbose > 0), asked, found, played)
     if errors:
         raise errors[0]

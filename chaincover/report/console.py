@@ -256,6 +256,23 @@ def show_replay(out: Console, replay: Replay) -> None:
         say(out, f"note: {remark}")
 
 
+def show_replays(out: Console, played: Sequence[Replay | None], unplayed: Sequence[str] = ()) -> None:
+    """The replays of chains: as one where nothing is to be said of any of several, else one by one; and the files
+    ``unplayed`` that were to be replayed, and were not, as the run was called off."""
+    if unplayed:
+        say(out, f"not replayed, as the run was stopped: {listed(unplayed, MOST_NAMES)}; the command replay does that")
+    done = [own for own in played if own is not None]
+    if len(done) < 2 or any(own.exit_code or own.remarks for own in done):
+        for own in done:
+            show_replay(out, own)
+        return
+    steps, goals = sum(own.run.length for own in done), sum(len([g for g in own.goals if g.asked]) for own in done)
+    final = ", each ends in the final condition" if all(own.final for own in done) else ""
+    on = "the model" if done[0].on == "model" else f"the compiled original ({short_compiler(done[0].on)})"
+    every = f"{counted(goals, 'goal')} covered in {counted(len(done), 'chain')} of {counted(steps, 'step')}"
+    say(out, f"replay on {on}: {every}{final}")
+
+
 def short_compiler(name: str) -> str:
     """A compiler's name and version without what its packager adds in brackets."""
     return re.sub(r" \([^()]*\)", "", name)

@@ -43,11 +43,10 @@ from chaincover.report.console import (
     infeasible_ones,
     minimal_for,
     say,
-    short_compiler,
     show_dead_end,
     show_next_steps,
     show_open_ends,
-    show_replay,
+    show_replays,
 )
 from chaincover.result import ChainResult, Requirements
 from chaincover.verdicts import infeasible
@@ -81,8 +80,8 @@ class Asked:
     """What was asked for, and what is told besides the chains.
 
     ``no_step``: why no run goes on after some step, if that was found; ``written``: the files that were;
-    ``violated``: the replays of the runs that violate a requirement, by their goals; ``stage``: the one in which the
-    search ended.
+    ``violated``: the replays of the runs that violate a requirement, by their goals; ``unplayed``: the files that were
+    to be replayed, and were not, as the run was called off; ``stage``: the one in which the search ended.
     """
 
     controller: Controller
@@ -91,6 +90,7 @@ class Asked:
     no_step: DeadEnd | None
     written: str
     violated: Mapping[str, Replay]
+    unplayed: Sequence[str] = ()
     stage: str = ""
 
 
@@ -110,8 +110,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     show_next_steps(rest, zip(controller.goals, result.verdicts, strict=True), asked.options, asked.no_step)
     _show_what_is_left(rest, result)
     _show_command(rest, asked, result, several=False)
-    if played is not None:
-        show_replay(rest, played)
+    show_replays(rest, [played], asked.unplayed)
     _show_written(rest, asked)
     out.show(head)
     if chain is not None:
@@ -299,7 +298,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     show_next_steps(rest, judged, asked.options, asked.no_step)
     show_open_ends(rest, _open_ends(found), found.stopped_by, asked.options.effort if found.used_up else None)
     _show_command(rest, asked, found, several=True)
-    _show_replays(rest, played)
+    show_replays(rest, played, asked.unplayed)
     _show_written(rest, asked)
     tables = out.part()
     for number, (part, chain, result) in enumerate(zip(parts, chains, found.results, strict=True), 1):
@@ -327,20 +326,6 @@ def _chain_line(number: int, chain: Chain, result: ChainResult) -> str:
     proof = "minimal" if result.bounds.minimal else f"none shorter than {result.bounds.lower}"
     goals = " ".join(hit.goal for hit in sorted(chain.hits, key=lambda hit: hit.step))
     return f"chain {number}: {counted(chain.length, 'step')} ({proof}), {counted(len(chain.hits), 'goal')}: {goals}"
-
-
-def _show_replays(out: Console, played: Sequence[Replay | None]) -> None:
-    """The replays of several chains: as one where nothing is to be said of any, else one by one."""
-    done = [own for own in played if own is not None]
-    if len(done) < 2 or any(own.exit_code or own.remarks for own in done):
-        for own in done:
-            show_replay(out, own)
-        return
-    steps, goals = sum(own.run.length for own in done), sum(len([g for g in own.goals if g.asked]) for own in done)
-    final = ", each ends in the final condition" if all(own.final for own in done) else ""
-    on = "the model" if done[0].on == "model" else f"the compiled original ({short_compiler(done[0].on)})"
-    every = f"{counted(goals, 'goal')} covered in {counted(len(done), 'chain')} of {counted(steps, 'step')}"
-    say(out, f"replay on {on}: {every}{final}")
 
 
 def _several_headline(controller: Controller, found: SeveralChains) -> str:

@@ -11,6 +11,7 @@ from command_line import Outcome, chaincover
 from native_programs import needs_compiler
 from small_programs import program, project
 
+from bmc import ending
 from chaincover.project.load import Request
 from chaincover.verify import claims
 from chaincover.verify.document import load_for, read_document
@@ -106,11 +107,9 @@ def test_a_longer_run_is_not_the_shortest(tmp_path: Path) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize(
-    ("stage", "several"), [("random.random_runs", ()), ("leave_out.leave_out_steps", ("--several",))]
-)
+@pytest.mark.parametrize(("simulated", "several"), [(False, ()), (True, ("--several",))])
 def test_what_is_found_out_before_a_run_is_stopped_is_on_disk_and_told(
-    stage: str, several: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    simulated: bool, several: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One is stopped before there is any chain. What was on disk before says the same, and is verified, too."""
     name, before = "chains.json" if several else "chain.json", []
@@ -119,7 +118,10 @@ def test_what_is_found_out_before_a_run_is_stopped_is_on_disk_and_told(
         before.append((tmp_path / "out" / name).read_text())
         raise KeyboardInterrupt("terminated")
 
-    monkeypatch.setattr(f"chaincover.runs.{stage}", stopped)
+    if not simulated:
+        monkeypatch.setattr("chaincover.runs.random.random_runs", lambda board: None)
+    monkeypatch.setattr("chaincover.runs.leave_out.leave_out_steps", stopped)
+    monkeypatch.setattr("chaincover.cli.progress.PART", 0.0)  # nothing waits for its turn to be written
     ended = generated(tmp_path, "--engine", "sat", *several)
     assert ended.code == 143
     told = [line for line in ended.out.splitlines() if line.startswith(("FINDING", "requirements"))]
@@ -131,6 +133,31 @@ def test_what_is_found_out_before_a_run_is_stopped_is_on_disk_and_told(
     for each in (document,) if several else (document, early):  # chains beside chains.json were written later
         checks = verified(tmp_path, each, name)
         assert (checks["code"], checks["can fail"], checks["never violated"]) == (1, "finding", "holds")
+
+
+@pytest.mark.parametrize("several", [(), ("--several",)])
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_replay_that_a_run_has_no_time_for_is_named(
+    interrupted: bool, several: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run is stopped, and its runs are too long to be replayed then; or it is interrupted while it replays them."""
+
+    def stopped(*_: object, **__: object) -> None:
+        ending.call_off("time limit")
+        raise KeyboardInterrupt("time limit")
+
+    if interrupted:
+        monkeypatch.setattr("chaincover.replay.original.replay", stopped)
+        monkeypatch.setattr("chaincover.replay.original.replay_each", stopped)
+    else:
+        monkeypatch.setattr("chaincover.runs.leave_out.leave_out_steps", stopped)
+        monkeypatch.setattr("chaincover.cli.generate.REPLAYED", 0)
+    ended = generated(tmp_path, "--engine", "sat", "--no-native", *several)
+    chain = "chain-1.json" if several else "chain.json"
+    assert (
+        f"not replayed, as the run was stopped: {chain}, violation-one.csv; the command replay does that" in ended.out
+    )
+    assert "not replayed" not in generated(tmp_path, "--no-native", "--no-replay", *several).out
 
 
 UNDECIDED = {"ruling": "undecided"} | dict.fromkeys(("shortest", "step", "test")) | {"values": [], "held": []}
