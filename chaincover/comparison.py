@@ -27,7 +27,7 @@ from chaincover.concretise.refine import constrained_chain, refined_chain
 from chaincover.concretise.repair import concretise
 from chaincover.concretise.subpaths import Outcome, Task
 from chaincover.graph.reachability import CoveringGraph, covering_graph
-from chaincover.limits import Limits
+from chaincover.limits import QUESTION, Limits
 from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
@@ -284,6 +284,11 @@ def _compared(problem: Problem, options: Options, asked: Asked, progress: Progre
     return Comparison(asked, found, graph, path, tuple(rows), bounds, several, stopped_by)
 
 
+def _for_order(options: Options) -> int | None:
+    """Units of work that an order may take; None for no limit."""
+    return None if options.effort is None else max(1, round(options.effort * QUESTION))
+
+
 def _seconds(whole: Limits, part: float) -> float | None:
     """This ``part`` of the time that is left of the ``whole``; None for no limit."""
     return None if whole.seconds is None else part * whole.left()
@@ -341,7 +346,7 @@ class _Orders:
 
     def _trials(self, name: str, row: Limits) -> Iterator[Trial]:
         """An order, with its chain, for each order in which the backend is told the goals."""
-        work = Limits(effort=self._options.effort).question()
+        work = _for_order(self._options)
         for seed in range(self._seeds):
             self._progress(f"compare: {name}, goals in order {seed + 1} of {self._seeds}")
             goals = in_order(self._graph.goals, seed)
@@ -400,7 +405,7 @@ class _Orders:
         """What ``search`` finds with the backend ``name`` and edges up to ``most`` steps."""
         begun = time.monotonic()
         questions = self._questions(row, OTHER_ORDERS)
-        ordering = _Watched(name, Limits(effort=self._options.effort).question())
+        ordering = _Watched(name, _for_order(self._options))
         task = Task(questions, lambda: self._graph, lambda: False, ordering, most, self._progress)
         found, note = Outcome(Status.UNKNOWN), ""
         try:

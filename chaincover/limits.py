@@ -17,7 +17,8 @@ UNITS = 60
 """Units of work in one unit of ``--effort``. A unit takes about a second on a usual machine."""
 
 QUESTION = 5
-"""Units of work that one question may take, for each unit of effort: one hard question must not starve the others."""
+"""Units of work that one question may take, and as many more for each further ``UNITS`` that are spent: one hard
+question must not starve the others. With twice as many, one takes most of the least efforts."""
 
 
 MEMORY = 128 << 20
@@ -80,7 +81,8 @@ class Limits:
         """Count the work of ``spending`` too, from its beginning."""
         if not any(known is spending for known in self._watched):
             self._watched.append(spending)
-            spending.cost.left, spending.cost.pause = lambda: self.foreseen, self.rest
+            spending.cost.left = lambda: min(self.foreseen, self.unspent)
+            spending.cost.pause = self.rest
 
     def spend(self, units: float) -> None:
         """Count ``units`` of work."""
@@ -105,10 +107,12 @@ class Limits:
 
     @property
     def foreseen(self) -> float:
-        """Units of work that may be planned with: those left; without a limit as many as were spent so far, and at
-        first what is left of an effort of 1. So what takes more than that does not begin before all else has had as
-        much."""
-        return max(UNITS - self.spent, self.spent) if self.effort is None else self.unspent
+        """Units of work that may be planned with: as many as were spent so far, and at first what is left of an effort
+        of 1. So what takes more than that does not begin before all else has had as much; and a run with more effort
+        begins as one with less. In a share, those left."""
+        if self._of is not None and self.effort is not None:
+            return self.unspent
+        return max(UNITS - self.spent, self.spent)
 
     @property
     def over(self) -> bool:
@@ -125,10 +129,13 @@ class Limits:
         self._look = look or _within_memory
 
     def question(self) -> int | None:
-        """Units of work that the next question may take; None for no limit."""
-        if self._of is not None:
-            return self._of.question()
-        return None if self.effort is None else max(1, round(self.effort * QUESTION))
+        """Units of work that the next question may take: more the more were spent, no more than are left; None for no
+        limit."""
+        whole = None if self._of is None else self._of.question()
+        if self.effort is None:
+            return whole
+        most = QUESTION * max(1.0, self.spent / UNITS) if whole is None else whole
+        return max(1, round(min(most, self.unspent)))
 
     def pause_after(self, units: float, pause: Callable[[], None] | None) -> None:
         """Let ``pause`` be called at the first ``check`` after ``units`` more of work, or once the effort is used up.
@@ -141,9 +148,9 @@ class Limits:
         self._turn, self._pause = min(self.spent + units, most), pause
 
     def rest(self) -> None:
-        """Pause a stage in the middle of a question that goes on for longer than one with an effort of 1 may take
-        beyond the turn."""
-        if self._pause is not None and self.spent >= self._turn + QUESTION:
+        """Pause a stage in the middle of a question that goes on for ``QUESTION`` units beyond the turn, or until the
+        effort is used up."""
+        if self._pause is not None and (self.used_up or self.spent >= self._turn + QUESTION):
             self._pause()
 
     @property

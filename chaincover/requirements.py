@@ -38,7 +38,7 @@ from chaincover.graph.enumerated import (
     exact_graph,
 )
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import UNITS, EffortUsedUp, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import SubPath
@@ -422,15 +422,19 @@ class _Search:
 
     def run(self) -> None:
         """Decide as many goals as can be, from what is known. LimitReached or KeyboardInterrupt where something ends
-        that early."""
-        board = self._board = self._board or self._begun()
+        that early. Where the effort ends before the search has begun, that is begun anew with more."""
+        try:
+            board = self._board = self._board or self._begun()
+        except EffortUsedUp:
+            return
         if self._few:
             _on_states(board)
         elif not board.settled:
             take_turns(STAGES, board)
 
     def _begun(self) -> _Violations:
-        """The board, for goals that differ, of what they depend on; with the states where these are few."""
+        """The board, for goals that differ, of what they depend on; with the states where these are few. EffortUsedUp
+        where it does not suffice to tell whether they have a normal form."""
         options, limits = self._options, self._limits
         sliced, states = in_turn(self._whole, (distinct_goals, sliced_problem)), None
         limits.spend(analysed(self._whole.system))
@@ -443,8 +447,11 @@ class _Search:
         if states is None:
             from bmc.invariants.induction import Prover
 
-            prover = Prover(engine, limits.for_query, QUESTION)
+            left = limits.share(1.0)
+            prover = Prover(engine, left.for_query, QUESTION)
             self._reduction = in_turn(sliced.problem, (lambda _: sliced, normal_states(prover)))
+            if not self._reduction.normal_form:
+                left.check()
         else:
             self._reduction, self._few = sliced, True
         problem, profiler = self._reduction.problem, Profiler(self._listener, lambda known: None)

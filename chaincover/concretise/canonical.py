@@ -49,7 +49,7 @@ from chaincover.graph.goal_product import goal_product
 from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.graph.least_run import least_run
 from chaincover.known import Board, Known
-from chaincover.limits import UNITS
+from chaincover.limits import QUESTION, UNITS
 from chaincover.problem import Questions
 from chaincover.replay.judge import Judge, credited_with, open_variables
 from properties.monitor import Monitor
@@ -201,7 +201,13 @@ def canonical_inputs(board: Board) -> Chain | None:
         found = tidy(replace(board.known, chain=found)) or found
     if board.known.enumerated is not None and _left_open(problem.system, board.known.enumerated):
         return replace(found, relies_on=())
-    return replace(found, relies_on=start_dependence(questions, Judge(questions.problem).plan(found), found.run))
+    units = None if effort is None else _units(PART * effort * UNITS)
+    return replace(found, relies_on=start_dependence(questions, Judge(questions.problem).plan(found), found.run, units))
+
+
+def _units(left: float) -> int | None:
+    """Units of work for one question where so many are ``left``; None for no limit."""
+    return None if left == inf else max(1, round(min(QUESTION, left)))
 
 
 def canonicalise(questions: Questions, plan: Plan, run: Run, until: float = inf) -> Run:
@@ -231,6 +237,11 @@ class _Search:
         return Trials(self._questions.problem.system, self._wanted)
 
     @property
+    def _question(self) -> int | None:
+        """Units of work for the next question."""
+        return _units(self._until - self._questions.limits.spent)
+
+    @property
     def over(self) -> bool:
         """Whether the work is spent that may be."""
         return self._questions.limits.spent >= self._until
@@ -241,7 +252,7 @@ class _Search:
         for steps in range(ENCODED, self._steps, ENCODED):
             if self.over:
                 return False
-            session.check([], steps, limits.for_query(), limits.question())
+            session.check([], steps, limits.for_query(), self._question)
         return not self.over
 
     def settle(self, slots: Sequence[_Slot], first: int) -> int:
@@ -302,7 +313,7 @@ class _Search:
         if self.over:
             return ()
         session = self._questions.from_init
-        answer = session.check([*self._fixed, *wanted], self._steps, limits.for_query(), limits.question())
+        answer = session.check([*self._fixed, *wanted], self._steps, limits.for_query(), self._question)
         if answer.status is Status.SAT:
             self.run = session.run()
             return None
@@ -336,10 +347,11 @@ def _size(piece: range) -> int:
     return (piece.stop - piece.start - 1) // piece.step + 1
 
 
-def start_dependence(questions: Questions, plan: Plan, run: Run) -> tuple[str, ...]:
+def start_dependence(questions: Questions, plan: Plan, run: Run, units: int | None) -> tuple[str, ...]:
     """The variables that init leaves open and the tester does not choose, unless the chain works for all their values.
 
-    One query: is there a start with which the inputs of ``run`` break a constraint, miss a goal of ``plan`` or the end?
+    One query of so many ``units`` of work: is there a start with which the inputs of ``run`` break a constraint, miss a
+    goal of ``plan`` or the end?
     """
     system = questions.problem.system
     names = tuple(var.name for var in open_variables(system))
@@ -361,7 +373,7 @@ def start_dependence(questions: Questions, plan: Plan, run: Run) -> tuple[str, .
     wanted = conjunction([*formulas, *(at(step_ok, step) for step in range(run.length))])
     source = conjunction([at(system.init_formula, 0), *chosen])
     session = questions.engine.session(free, source, [wanted])
-    answer = session.check([*given, Not(wanted)], run.length, questions.limits.for_query(), questions.limits.question())
+    answer = session.check([*given, Not(wanted)], run.length, questions.limits.for_query(), units)
     return () if answer.status is Status.UNSAT else names
 
 

@@ -154,6 +154,7 @@ class _Alone:
 
 def _search(board: Board, problem: Problem, units: float) -> _Found:
     """Search for a shortest run to the only goal of ``problem``, with so many units of work."""
+    board.limits.check()  # what runs within may end without a look at the turn of this stage
     alone = replace(problem, final=None, overlap="allow")
     reduction = sliced_problem(alone)
     limits, options = board.limits.portion(units), replace(board.options, max_length=None)

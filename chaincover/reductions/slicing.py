@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from bmc.invariants.induction import Prover
 
 PROOF_EFFORT = 1.0
-"""Units of work for one question whether a smaller problem has the same chains; as many times more as the effort is
-above 1. No stage has had a turn by then: so there is a limit without one of the effort, too."""
+"""Units of work for one question whether a smaller problem has the same chains, whatever the effort: no stage has had a
+long turn by then."""
 
 
 LEAST_HORIZON = 1 << 16
@@ -153,7 +153,7 @@ def _prover(options: Options, limits: Limits) -> Prover:
     else:
         engine = choose_engine(options.engine, options.memory_limit)
     limits.watch(engine)
-    return Prover(engine, limits.for_query, PROOF_EFFORT * max(1.0, options.effort or 0.0))
+    return Prover(engine, limits.for_query, PROOF_EFFORT)
 
 
 def to_normal_form(board: Board) -> None:

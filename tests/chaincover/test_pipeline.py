@@ -233,7 +233,7 @@ def test_every_improvement_is_told_at_once() -> None:
 
 def test_effort_that_is_used_up_ends_a_run_with_its_best() -> None:
     problem = Problem(cruise(), tuple(PROPERTIES), INIT)
-    result = generate(problem, Options(engine="z3", effort=0.0015))
+    result = generate(problem, Options(engine="z3", effort=0.0006))
     assert (result.used_up, result.stopped_by) == (True, "")
     assert result.chain is not None
     assert result.bounds.lower <= 9 <= result.chain.length

@@ -67,12 +67,21 @@ def test_a_question_without_a_limit_does_not_starve_the_others() -> None:
     assert log[-1] == f"a{3 * QUESTION - 1}"
 
 
-def test_without_a_limit_as_much_is_foreseen_as_was_spent() -> None:
-    limits = Limits()
+@pytest.mark.parametrize("effort", [0.1, 1.0, 10.0, None])
+def test_what_may_be_planned_and_asked_does_not_depend_on_the_effort(effort: float | None) -> None:
+    """So a run with more effort begins as one with less. Only a question ends where the effort does."""
+    limits = Limits(effort=effort)
     assert limits.foreseen == UNITS
+    assert limits.question() == (None if effort is None else QUESTION)
     limits.spend(3 * UNITS)
     assert limits.foreseen == 3 * UNITS
-    assert Limits(effort=2.0).foreseen == 2 * UNITS
+    assert limits.question() == (None if effort is None else 3 * QUESTION if effort > 3 else 1)
+
+
+def test_a_question_of_a_share_takes_no_more_than_the_share() -> None:
+    assert Limits(effort=1.0).portion(2.0).question() == 2
+    assert Limits().portion(2.0).question() is not None
+    assert Limits(effort=1.0).portion(20.0).question() == QUESTION
 
 
 def test_stages_with_the_same_question_alternate_within_a_turn() -> None:

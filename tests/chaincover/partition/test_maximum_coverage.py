@@ -190,8 +190,15 @@ def test_large_systems_give_as_many_goals(seed: int, overlap: str) -> None:
     assert covered <= coverable
 
 
-@pytest.mark.parametrize("find", [generate_most, generate_all_or_most])
-@pytest.mark.parametrize("options", [Options(effort=0.00085), Options(effort=0.00095), Options(effort=0.002, bound=2)])
+@pytest.mark.parametrize(
+    ("find", "options"),
+    [
+        (generate_most, Options(effort=0.00095)),
+        (generate_all_or_most, Options(effort=0.0007)),
+        (generate_most, Options(effort=0.002, bound=2)),
+        (generate_all_or_most, Options(effort=0.002, bound=2)),
+    ],
+)
 def test_goals_are_undecided_where_the_effort_does_not_give_the_number(
     find: Callable[..., ChainResult], options: Options
 ) -> None:

@@ -21,6 +21,7 @@ from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.pipeline import STAGES
 from chaincover.problem import Problem
+from chaincover.reductions import alone
 from chaincover.replay.judge import Judge
 from chaincover.stages import take_turns
 from properties.goal import Goal
@@ -74,6 +75,24 @@ def test_a_far_goal_on_few_states_is_found_among_goals_on_many_and_bounds_the_ch
     assert known.chain is not None
     check_run(problem.system, problem.goals, problem.final, problem.overlap, known.chain.run)
     assert known.lower == DEPTH <= known.chain.length
+
+
+@pytest.mark.parametrize("units", [0.3, 0.6])
+def test_the_search_for_single_goals_ends_with_the_effort(units: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where that is used up within one of them."""
+    begun: list[float] = []
+
+    def counted_search(board: Board, problem: Problem, most: float) -> object:
+        begun.append(most)
+        assert len(begun) < 20, "one search after the other, without a look at the effort"
+        return search(board, problem, most)
+
+    search = alone._search
+    monkeypatch.setattr(alone, "_search", counted_search)
+    board = searched(lock_and_mixer_problem(), "each goal alone", units=units)
+    assert begun
+    assert board.limits.used_up
+    assert board.limits.spent < units + 1
 
 
 @pytest.mark.slow
