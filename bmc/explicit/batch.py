@@ -6,7 +6,7 @@ For upper bounds and first chains: what a run shows is certain, what no run show
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from math import inf
 from typing import Any
@@ -26,16 +26,32 @@ from bmc.records import dataclass
 from bmc.system.constraints import remembers
 from bmc.system.hold import PHASE, PREFIX
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, Run, TransitionSystem, Valuation, conjunction
+from bmc.system.transition import (
+    InputVariable,
+    Run,
+    TransitionSystem,
+    Valuation,
+    conjunction,
+    conjuncts,
+    symbols_of,
+)
 
 ATTEMPTS = 16
 """Further draws of a step's inputs, where the first are not allowed, before a run counts as ended."""
 
 NEAR = ATTEMPTS // 2
-"""So many of these lie near the last value, where that matters."""
+"""In so many of these only inputs are drawn that a constraint ties to something else, and near the last value where
+that matters."""
+
+APART = 2
+"""Constants of constraints for each input that its values are tried to differ by. There is room for three in ``NEAR``
+draws, with one draw that is random."""
 
 RATES = (1.0, 0.5, 0.15, 0.03)
 """How often an input changes, by the number of the run: code that waits needs inputs that stay."""
+
+RESTS = (0.0, 0.5, 0.875, 0.97)
+"""How many of the values of a run are those at rest: what one input brings about needs others that do not interfere."""
 
 FEW = 16
 """An input of up to so many values takes each as often; of others mostly values that the code compares with."""
@@ -80,13 +96,21 @@ class Runs:
 class Manner:
     """How ``count`` runs draw each input: how often it changes, by run, and its ``last`` value if there was a step.
 
-    ``falls``: in which runs an input whose values follow from the last one goes down rather than up.
+    ``rests``: which part of the values of each run is that at rest. ``falls``: in which runs an input whose values
+    follow from the last one goes down rather than up.
     """
 
     count: int
     rates: Mapping[str, Column]
+    rests: Column
     last: Mapping[str, Column] = field(default_factory=dict)
     falls: Mapping[str, Column] = field(default_factory=dict)
+
+    def of(self, chosen: Column, last: Mapping[str, Column]) -> Manner:
+        """That of the runs ``chosen``, whose last inputs were ``last``."""
+        rates = {name: values[chosen] for name, values in self.rates.items()}
+        falls = {name: values[chosen] for name, values in self.falls.items()}
+        return Manner(len(chosen), rates, self.rests[chosen], last, falls)
 
     def still(self) -> Manner:
         """The same, with inputs that stay as they are."""
@@ -112,6 +136,7 @@ class Batch:
             for var in system.inputs
         ]
         names = {drawer.name for drawer in self._drawers}
+        self._apart = _ties(conjuncts(system.input_constraint), names)
         read = ((v.name, v.next.symbol_name()) for v in system.state if remembers(v.name) and v.next.is_symbol())
         self._remembered = {name: before for before, name in read if name in names}
         self.nodes = node_count([*nexts, self._valid])
@@ -127,7 +152,8 @@ class Batch:
         """
         starts = self.repeated(start, count)
         rates = np.array([RATES[number % len(RATES)] for number in range(count)])
-        manner = Manner(count, {drawer.name: rates for drawer in self._drawers}, falls=self._falls(count))
+        rests = np.array([RESTS[number // len(RATES) % len(RESTS)] for number in range(count)])
+        manner = Manner(count, {drawer.name: rates for drawer in self._drawers}, rests, falls=self._falls(count))
         return self.go_on(starts, manner, steps, check)
 
     def repeated(self, state: Valuation, count: int) -> dict[str, Column]:
@@ -138,25 +164,34 @@ class Batch:
         """How ``count`` runs draw their inputs, drawn for each run and input by itself."""
         rates = np.array(RATES)
         drawn = {d.name: rates[self._random.below(len(rates), count)] for d in self._drawers}
-        return Manner(count, drawn, falls=self._falls(count))
+        rests = np.array(RESTS)[self._random.below(len(RESTS), count)]
+        return Manner(count, drawn, rests, falls=self._falls(count))
 
     def _falls(self, count: int) -> dict[str, Column]:
         return {name: self._random.below(2, count) == 1 for name in self._remembered}
 
     def changed(self, manner: Manner, part: float) -> Manner:
-        """``manner``, with another rate, or direction, for about ``part`` of the inputs of each run."""
+        """``manner``, with another rate, or direction, for about ``part`` of the inputs of each run.
+
+        In as many runs another part of the values is at rest.
+        """
         rates, falls, fresh = dict(manner.rates), dict(manner.falls), self.manner(manner.count)
         for own, other in ((rates, fresh.rates), (falls, fresh.falls)):
             for name, values in own.items():
                 own[name] = np.where(self._random.parts(manner.count) < part, other[name], values)
-        return replace(manner, rates=rates, falls=falls)
+        rests = np.where(self._random.parts(manner.count) < part, fresh.rests, manner.rests)
+        return replace(manner, rates=rates, rests=rests, falls=falls)
 
     def go_on(self, starts: Columns, manner: Manner, steps: int, check: Callable[[], None] = lambda: None) -> Runs:
         """Runs of ``steps`` steps, each from a state of its own, that draw inputs in their ``manner``; see ``draw``."""
         count = manner.count
         states = {name: np.empty((steps + 1, count), values.dtype) for name, values in starts.items()}
         inputs = {drawer.name: drawer.draw(steps, count) for drawer in self._drawers}
-        kept = {name: self._random.parts((steps, count)) >= manner.rates[name] for name in inputs}
+        kept = {}
+        for drawer in self._drawers:
+            part, rate = self._random.parts((steps, count)), manner.rates[drawer.name]
+            kept[drawer.name] = part >= rate
+            inputs[drawer.name][part < rate * manner.rests] = drawer.rest
         for name, values in starts.items():
             states[name][0] = values
         valid, alive = np.full(count, steps), np.full(count, True)
@@ -228,20 +263,31 @@ class Batch:
     ) -> dict[str, Column]:
         """``chosen``, with the first of ``ATTEMPTS`` draws that is allowed in each of the runs that are ``lost``.
 
-        Of inputs whose last value is remembered, because it matters to the next one, half of the draws lie near it.
+        Inputs that no constraint ties to something else stay as they are in the first ``NEAR`` draws. Those whose last
+        value is remembered, because it matters to the next one, lie near it in these.
         """
-        here = {name: values[lost] for name, values in now.items()}
-        drawn = {drawer.name: drawer.draw(ATTEMPTS, len(lost)) for drawer in self._drawers}
-        for drawer in self._drawers:
-            if drawer.name in self._remembered:
-                last, down = here[self._remembered[drawer.name]], falls[drawer.name][lost]
-                drawn[drawer.name][:NEAR] = drawer.near(last, down, NEAR)
-        others = self._held(here, drawn)
-        (allowed,) = self._allowed({**here, **others})
-        first = np.broadcast_to(allowed, (ATTEMPTS, len(lost))).argmax(axis=0)
         found = {name: values.copy() for name, values in chosen.items()}
-        for name, values in others.items():
-            found[name][lost] = values[first, np.arange(len(lost))]
+        for count in (NEAR, ATTEMPTS - NEAR):
+            here = {name: values[lost] for name, values in now.items()}
+            drawn = {}
+            for drawer in self._drawers:
+                name, first = drawer.name, count == NEAR
+                if first and name in self._remembered:
+                    last = here[self._remembered[name]]
+                    drawn[name] = drawer.near(last, falls[name][lost], self._apart.get(name, ()))
+                elif first and self._apart and name not in self._apart:
+                    drawn[name] = np.broadcast_to(chosen[name][lost], (count, len(lost)))
+                else:
+                    drawn[name] = drawer.draw(count, len(lost))
+            others = self._held(here, drawn)
+            (allowed,) = self._allowed({**here, **others})
+            allowed = np.broadcast_to(allowed, (count, len(lost)))
+            ways, at = np.flatnonzero(allowed.any(axis=0)), allowed.argmax(axis=0)
+            for name, values in others.items():
+                found[name][lost[ways]] = values[at[ways], ways]
+            lost = lost[~allowed.any(axis=0)]
+            if not len(lost):
+                break
         return found
 
     def _held(self, now: Mapping[str, Column], drawn: Mapping[str, Column]) -> dict[str, Column]:
@@ -253,6 +299,9 @@ class Batch:
 
 
 _NEVER = 1 << 30
+
+_FLOATS = {32: (np.uint32, np.float32), 64: (np.uint64, np.float64)}
+"""Of floating-point formats that NumPy has: its words and its numbers."""
 
 
 class _Drawer:
@@ -267,9 +316,12 @@ class _Drawer:
             values = [value % wrap for low, high in spans for value in range(low, high + 1)]
             spans = ()
         else:
-            values = _telling(var, spans, formulas, wrap)
+            values = _telling(var, spans, formulas, wrap)  # among them the ends of all spans
+            spans = [(low, high) for low, high in spans if low < high] or spans
         self._spans = np.array([(low % (1 << 64), high - low) for low, high in spans], np.uint64)
         self._values = column(values, var.type.bits)
+        self.rest = column([_at_rest(var) % wrap], var.type.bits)[0]
+        self._floats = _FLOATS.get(var.type.bits if var.type.floating else 0)
 
     def draw(self, steps: int, count: int) -> Column:
         """An array of (step, run) of values."""
@@ -279,23 +331,62 @@ class _Drawer:
             span = self._spans[self._random.below(len(self._spans), shape)]
             spread = (self._random.parts(shape) * span[..., 1].astype(float)).astype(np.uint64)
             anything = ((span[..., 0] + spread) & self._mask).astype(values.dtype)
-            values = np.where(self._random.parts(shape) < 0.7, values, anything)
+            kind = self._random.parts(shape)
+            if self._floats is not None:
+                anything = np.where(kind < 0.85, anything, self._between(span, spread))
+            values = np.where(kind < 0.7, values, anything)
         return values
 
-    def near(self, last: Column, down: Column, count: int) -> Column:
-        """For each run ``count`` values below its ``last`` one where ``down``, else above; the last time this one.
+    def _between(self, span: Column, spread: Column) -> Column:
+        """Floating-point numbers in each ``span`` of patterns, as far from its ends as patterns ``spread`` tell."""
+        word, number = self._floats
+        low, high = ((span[..., 0] + by).astype(word).view(number).astype(float) for by in (0, span[..., 1]))
+        part = spread / np.maximum(span[..., 1], 1).astype(float)
+        with np.errstate(all="ignore"):
+            found = (low * (1 - part) + high * part).astype(number)
+        patterns = (span[..., 0] + spread).astype(word)
+        return np.where(np.isfinite(low) & np.isfinite(high), found.view(word), patterns)
 
-        The smaller the distance, the more often it is drawn.
+    def near(self, last: Column, down: Column, apart: Sequence[int]) -> Column:
+        """For each run ``NEAR`` values below its ``last`` one where ``down``, else above; the last time this one.
+
+        The smaller the distance, the more often it is drawn. Before the last one come those that are ``apart`` from it
+        by so much, then on its other side.
         """
-        shape = (count, len(last))
+        shape = (NEAR, len(last))
         if self._values.dtype == bool or self._values.dtype == object:
             return np.broadcast_to(last, shape)
         bits = int(self._mask).bit_length()
         by = np.exp2(self._random.parts(shape) * bits).astype(np.uint64)
         by[-1] = 0
         before = last.astype(np.uint64)
+        for place, distance in enumerate(apart):  # modulo 2 ** 64 as all that is here
+            by[-2 - 2 * place], by[-3 - 2 * place] = (1 << 64) - distance, distance
         found: Column = (np.where(down, before - by, before + by) & self._mask).astype(self._values.dtype)
         return found
+
+
+def _at_rest(var: InputVariable) -> int:
+    """0 if that is allowed, else the least value that is."""
+    spans = var.values or ((0, 0),)
+    return 0 if any(low <= 0 <= high for low, high in spans) else spans[0][0]
+
+
+def _ties(conditions: Iterable[FNode], names: Collection[str]) -> dict[str, tuple[int, ...]]:
+    """The inputs of these ``names`` that one of ``conditions`` ties to something else, each with constants of them.
+
+    These are the least that are neither 0 nor 1 in the conditions that tie it: by one of them it may differ from what
+    it is tied to.
+    """
+    found: dict[str, set[int]] = {}
+    for condition in conditions:
+        symbols = symbols_of(condition)
+        for symbol in symbols if len(symbols) > 1 else ():
+            if symbol.symbol_name() in names:
+                bits = bits_of(symbol)
+                words = (n for n in unseen([condition], set()) if n.is_bv_constant() and n.bv_width() == bits)
+                found.setdefault(symbol.symbol_name(), set()).update(int(node.constant_value()) for node in words)
+    return {name: tuple(sorted(found[name] - {0, 1})[:APART]) for name in found}
 
 
 def _telling(var: InputVariable, spans: Sequence[tuple[int, int]], formulas: Sequence[FNode], wrap: int) -> list[int]:

@@ -23,17 +23,21 @@ from bmc.system.transition import Run, Valuation
 from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
+from chaincover.stages import pause
 from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
 
 WORK = 3.0
-"""Units of work that all runs may take."""
+"""Units of work that all runs may take each time."""
 
 PER_UNIT = round(NANOSECONDS / VALUE)
 """Operations on single values that take about a unit of work."""
 
 PAIRS_PER_UNIT = 3_000_000_000
 """Pairs of goals, at one step of one run each, whose distance is looked at in about a unit of work."""
+
+TIMES = 4
+"""How often runs go on, each time with twice the patience. Once more: waits of twice as many steps are met."""
 
 WIDTH = 1024
 """Runs side by side."""
@@ -77,7 +81,10 @@ SEED = 1
 
 
 def random_runs(board: Board) -> None:
-    """A first chain by random runs, before any distance is asked for, and the distances that these runs show."""
+    """A first chain by random runs, before any distance is asked for, and the distances that these runs show.
+
+    Where goals are missing and states are not enumerated, the runs go on in later turns, ever more patiently.
+    """
     board.say("simulate: random runs side by side")
     state = board.known.problem.system.state
 
@@ -87,17 +94,21 @@ def random_runs(board: Board) -> None:
 
     simulated = RandomRuns(board.problem, board.limits, board.options.bound)
     simulated.before_pause = offer
-    try:
-        for run in simulated.runs():
+    for _ in range(TIMES):
+        try:
+            for run in simulated.runs():
+                offer(run)
+        except (LimitReached, GreenletExit):  # time or effort is over: what there is so far is worth telling
+            best = simulated.best
+            if best is not None:
+                offer(best)
+            raise
+        for run in simulated.tests.values():
             offer(run)
-    except (LimitReached, GreenletExit):  # time or effort is over: what there is so far is worth telling
-        best = simulated.best
-        if best is not None:
-            offer(best)
-        raise
-    for run in simulated.tests.values():
-        offer(run)
-    board.tell(observed={**board.known.observed, **simulated.upper})
+        board.tell(observed={**board.known.observed, **simulated.upper})
+        pause()
+        if board.known.complete or board.known.enumerated is not None:
+            return
 
 
 @dataclass(frozen=True)
@@ -166,9 +177,7 @@ class _Population:
         if self.tail is not None:
             self.tail = self.tail.of(chosen)
         last = {name: values[-1] for name, values in self.past[-1].inputs.items()}
-        rates = {name: values[chosen] for name, values in self.manner.rates.items()}
-        falls = {name: values[chosen] for name, values in self.manner.falls.items()}
-        self.manner = Manner(len(chosen), rates, {name: v[self.origin[chosen]] for name, v in last.items()}, falls)
+        self.manner = self.manner.of(chosen, {name: v[self.origin[chosen]] for name, v in last.items()})
         self.origin = self.origin[chosen]
         self._forget()
 
@@ -245,6 +254,7 @@ class RandomRuns:
         self._within, self.distances = within, distances
         self.before_pause: Callable[[Run], None] = lambda run: None
         self._most = self._told = 0
+        self._patience = 1
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
         self._random = Draws(SEED)
@@ -290,10 +300,13 @@ class RandomRuns:
     def runs(self) -> Iterator[Run]:
         """Runs from init through ever more goals, with their way to the end, as far as random runs lead.
 
+        Asked again, they go on with twice the patience, and twice as many steps until some give way to others.
+
         One is told when half as much work again was done as for the one before, and the last one. ``upper`` tells what
         they saw. LimitReached when time is over.
         """
         known, tell_at = -1, WORK
+        self._budget.left = WORK
         idle, left, wait_after, waiting = 0, self._budget.left, WAITS[0], 0
         while self._most < len(self._goals) and (self._wait(waiting) if waiting else self._advance()):
             covered = self._population.ends < NEVER
@@ -301,7 +314,7 @@ class RandomRuns:
             idle, waiting = idle + self._stride, 0
             if count > self._most or reached > known:
                 idle, left, wait_after = 0, self._budget.left, WAITS[0]
-            elif idle >= PATIENCE[0] and left - self._budget.left >= PATIENCE[1]:
+            elif idle >= PATIENCE[0] * self._patience and left - self._budget.left >= PATIENCE[1] * self._patience:
                 break
             elif idle >= wait_after and self._within is None:
                 wait_after, waiting = 2 * wait_after, WAITS[1] * idle
@@ -314,15 +327,17 @@ class RandomRuns:
                 break
         run = self._ended()
         yield run
-        self._reach()
+        self._patience, first = 2 * self._patience, self._patience == 1
+        if first:
+            self._reach()
         self._keep_others()
-        if self.distances:
+        if self.distances and first:
             self._look_around(run)
 
     @property
     def _stride(self) -> int:
         """With a limit from goal to goal every step is looked at by itself."""
-        return STRIDE if self._within is None else 1
+        return STRIDE * self._patience if self._within is None else 1
 
     def _wait(self, steps: int) -> bool:
         """Let all runs go on for about so many steps in which no input changes, or until no state does; False when no
