@@ -172,8 +172,10 @@ class RandomRuns:
         self._modes = ModeGraph()
         told = {f"{var.name}@0": var.name for var in problem.system.state}
         self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, self._modes)
+        ends = [goal.antecedent for goal in problem.targets if goal.name == FINAL]
+        self._final = BranchDistance(ends, told, self._modes)
         self._budget = _Budget(self._batch, limits, self._check)
-        self._population = self._begun()
+        self._population = self._begun(self._batch.initial(), len(problem.goals))
         self.upper: dict[Edge, int] = {}
         self.tests: dict[str, Run] = {}
 
@@ -186,10 +188,10 @@ class RandomRuns:
         """Steps of the longest goal."""
         return max((goal.length for goal in self._problem.goals), default=0)
 
-    def _begun(self) -> Population:
-        """All runs in init."""
-        starts = self._batch.repeated(self._batch.initial(), WIDTH)
-        ends = np.full((len(self._goals), WIDTH), NEVER, np.int64)
+    def _begun(self, state: Valuation, goals: int) -> Population:
+        """All runs in ``state``, and so many goals to cover."""
+        starts = self._batch.repeated(state, WIDTH)
+        ends = np.full((goals, WIDTH), NEVER, np.int64)
         zeros = np.zeros(WIDTH, np.int64)
         return Population(starts, self._batch.manner(WIDTH), ends, zeros, zeros, np.full(WIDTH, True))
 
@@ -322,10 +324,7 @@ class RandomRuns:
         population.ends[place][new] = ends[new]
 
     def _select(self) -> bool:
-        """Let runs that have covered more, or what few have, go on in place of others; False if none can go on.
-
-        A quarter of the runs goes on for values of the state that few runs have.
-        """
+        """Let runs that have covered more, or what few have, go on in place of others; False if none can go on."""
         population = self._population
         if self._within is not None:
             population.alive &= population.steps - population.last <= self._within + self._longest
@@ -334,17 +333,23 @@ class RandomRuns:
             return False
         covered = population.ends[:, alive] < NEVER
         by_goals = _information(covered.sum(axis=1), len(alive)) @ np.where(covered, 1.0, self._nearness(alive))
-        by_values = np.zeros(len(alive))
-        for values in population.states.values():
-            by_values += _commonness(values[alive])
-        drawn = self._random.below(len(alive), (WIDTH, RIVALS))
-        first = by_goals[drawn].argmax(axis=1)
-        first[::4] = by_values[drawn[::4]].argmax(axis=1)
-        chosen = drawn[np.arange(WIDTH), first]
+        chosen = self._drawn(population, alive, by_goals)
         chosen[0] = np.lexsort((population.last[alive], -covered.sum(axis=0)))[0]
         population.select(alive[chosen])
         population.manner = self._batch.changed(population.manner, CHANGED)
         return True
+
+    def _drawn(self, population: Population, alive: Column, worth: Column) -> Column:
+        """``WIDTH`` places among the runs ``alive``, of some rivals each time the one of most ``worth``; for a quarter
+        it is the one whose values of the state few runs have."""
+        by_values = np.zeros(len(alive))
+        for values in population.states.values():
+            by_values += _commonness(values[alive])
+        drawn = self._random.below(len(alive), (WIDTH, RIVALS))
+        first = worth[drawn].argmax(axis=1)
+        first[::4] = by_values[drawn[::4]].argmax(axis=1)
+        chosen: Column = drawn[np.arange(WIDTH), first]
+        return chosen
 
     def _nearness(self, alive: Column) -> Column:
         """For each goal and run a part of 1: the less, the farther the state is from a start of the goal."""
@@ -398,6 +403,29 @@ class RandomRuns:
             place = None if runs is None else _earliest(self._watch.hits(runs)[FINAL][within])
             if runs is not None and place is not None:
                 return runs.run_inputs(place[1], place[0])
+        return self._approach(state) if self._within is None else None
+
+    def _approach(self, state: Valuation) -> list[dict[str, int]] | None:
+        """The inputs from ``state`` to the final condition, by runs of which those that are nearer to it go on."""
+        population = self._begun(state, 1)
+        choice = CHOICE * (1 + len(population.states))
+        for _ in range(0, PATIENCE[0] * self._patience, STRIDE):
+            runs = self._budget.go_on(population, STRIDE, choice)
+            if runs is None:
+                return None
+            for name, values in runs.states.items():
+                self._modes.learn(name, values[:, :SHOWN])
+            place = _earliest(self._watch.hits(population.add(runs, 0))[FINAL])
+            if place is not None:
+                population.ends[0, place[1]] = population.steps - STRIDE + place[0]
+                return population.inputs(place[1])
+            alive = np.flatnonzero(population.alive)
+            if not len(alive):
+                return None
+            columns = {f"{name}@0": values[alive] for name, values in population.states.items()}
+            (far,) = self._final(columns, len(alive))
+            population.select(alive[self._drawn(population, alive, -far)])
+            population.manner = self._batch.changed(population.manner, CHANGED)
         return None
 
     def _learn(self, hits: Mapping[str, Column], first: bool) -> None:
