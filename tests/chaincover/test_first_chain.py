@@ -44,6 +44,9 @@ void init(t_state *s){ s->n=0; s->m=0; }
 void compute(t_state *s){ if (s->n < 100000000) s->n += 7;
   if(s->m==0){ if(s->n > 20) s->m=1; } else if(s->m==1){ if(s->n >= 50) s->m=2; } else if (s->n % 5 == 0) s->m=0; }
 """
+TRIPLE = CLOCK.replace("s->now >= s->last + 100", "s->now * 3 >= s->last * 3 + 300")
+"""It has no normal form of finitely many states."""
+
 FIRST_UNITS = 1.5
 """Units of work within which there is the first chain; about as many seconds."""
 
@@ -55,7 +58,7 @@ def modes(text: str, place: Path) -> Problem:
     return load_request(Request(str(file), cover=("transitions(m, 0..2)",), final="none")).problem
 
 
-@pytest.mark.parametrize(("text", "goals"), [(CLOCK, 4), (BESIDE, 3), (NO_INPUT, 3)])
+@pytest.mark.parametrize(("text", "goals"), [(TRIPLE, 4), (BESIDE, 3), (NO_INPUT, 3)])
 def test_random_runs_give_a_chain_before_states_are_searched_in_layers(text: str, goals: int, tmp_path: Path) -> None:
     told = Told("exact graph")
     found = generate(modes(text, tmp_path), Options(), told)
@@ -79,7 +82,9 @@ def test_a_normal_form_that_takes_long_waits_for_random_runs(tmp_path: Path, mon
 
         return made(options, limits), slow
 
-    def normal_states(asked: tuple[object, Callable[[], float | None]]) -> Callable[[Problem], Reduction]:
+    def normal_states(
+        asked: tuple[object, Callable[[], float | None]], least: int | None = None
+    ) -> Callable[[Problem], Reduction]:
         def reduce(problem: Problem) -> Reduction:
             for _ in range(4):
                 asked[1]()
@@ -91,7 +96,7 @@ def test_a_normal_form_that_takes_long_waits_for_random_runs(tmp_path: Path, mon
     monkeypatch.setattr(slicing, "normal_states", normal_states)
     found = generate(modes(CLOCK, tmp_path), Options(), told)
     assert goals[0] >= 1, "there is a first chain"
-    assert goals[1:] == [4, 4, 4], "the whole turn of random runs comes before the rest of it"
+    assert {*goals[1:]} == {4}, "the whole turn of random runs comes before the rest of it"
     assert found.chain is not None
     assert len(found.chain.hits) == 4
 
