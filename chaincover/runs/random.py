@@ -22,7 +22,6 @@ from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.runs.population import NEVER, Population
-from chaincover.stages import pause
 from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
 
@@ -104,7 +103,6 @@ def random_runs(board: Board) -> None:
         for run in simulated.tests.values():
             offer(run)
         board.tell(observed={**board.known.observed, **simulated.upper})
-        pause()
         if board.known.complete or board.known.enumerated is not None:
             return
 
