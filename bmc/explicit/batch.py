@@ -5,40 +5,37 @@ For upper bounds and first chains: what a run shows is certain, what no run show
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from math import inf
 from typing import Any
 
 import numpy as np
-import pysmt.operators as op
 from pysmt.fnode import FNode
 
+from bmc.explicit.drawing import NEAR, Drawer, compared, following, ties
 from bmc.explicit.draws import Draws
-from bmc.explicit.vectors import Column, Columns, Program, bits_of, column, node_count
-from bmc.floats.format import FORMATS
-from bmc.floats.operations import outside_circuits
-from bmc.floats.values import constants_in
+from bmc.explicit.vectors import Column, Columns, Program, column, node_count
 from bmc.formulas.evaluate import unseen
-from bmc.formulas.terms import is_constant
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
 from bmc.system.hold import PHASE, PREFIX
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, Run, TransitionSystem, Valuation, conjunction
+from bmc.system.transition import (
+    Run,
+    TransitionSystem,
+    Valuation,
+    conjunction,
+    conjuncts,
+)
 
 ATTEMPTS = 16
 """Further draws of a step's inputs, where the first are not allowed, before a run counts as ended."""
 
-NEAR = ATTEMPTS // 2
-"""So many of these lie near the last value, where that matters."""
-
 RATES = (1.0, 0.5, 0.15, 0.03)
 """How often an input changes, by the number of the run: code that waits needs inputs that stay."""
 
-FEW = 16
-"""An input of up to so many values takes each as often; of others mostly values that the code compares with."""
+RESTS = (0.0, 0.5, 0.875, 0.97)
+"""How many of the values of a run are those at rest: what one input brings about needs others that do not interfere."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +77,21 @@ class Runs:
 class Manner:
     """How ``count`` runs draw each input: how often it changes, by run, and its ``last`` value if there was a step.
 
-    ``falls``: in which runs an input whose values follow from the last one goes down rather than up.
+    ``rests``: which part of the values of each run is that at rest. ``falls``: in which runs an input whose values
+    follow from the last one goes down rather than up.
     """
 
     count: int
     rates: Mapping[str, Column]
+    rests: Column
     last: Mapping[str, Column] = field(default_factory=dict)
     falls: Mapping[str, Column] = field(default_factory=dict)
+
+    def of(self, chosen: Column, last: Mapping[str, Column]) -> Manner:
+        """That of the runs ``chosen``, whose last inputs were ``last``."""
+        rates = {name: values[chosen] for name, values in self.rates.items()}
+        falls = {name: values[chosen] for name, values in self.falls.items()}
+        return Manner(len(chosen), rates, self.rests[chosen], last, falls)
 
     def still(self) -> Manner:
         """The same, with inputs that stay as they are."""
@@ -106,14 +111,21 @@ class Batch:
         self._allowed = Program([self._valid])
         self._random = Draws(seed)
         asked = [*nexts, self._valid, *formulas]
-        beside = _compared(asked)
+        beside = compared(asked)
         self._drawers = [
-            _Drawer(var, asked if var.type.floating else beside.get(var.name, asked), self._random)
+            Drawer(var, asked if var.type.floating else beside.get(var.name, asked), self._random)
             for var in system.inputs
         ]
         names = {drawer.name for drawer in self._drawers}
+        self._apart = ties(conjuncts(system.input_constraint), names)
         read = ((v.name, v.next.symbol_name()) for v in system.state if remembers(v.name) and v.next.is_symbol())
         self._remembered = {name: before for before, name in read if name in names}
+        follow = following(conjuncts(system.input_constraint))
+        self._grows = {
+            drawer.name: drawer.after(self._apart[drawer.name][0])
+            for drawer in self._drawers
+            if drawer.name in self._remembered and drawer.name in follow and len(self._apart[drawer.name]) == 1
+        }
         self.nodes = node_count([*nexts, self._valid])
 
     def initial(self) -> Valuation:
@@ -127,7 +139,8 @@ class Batch:
         """
         starts = self.repeated(start, count)
         rates = np.array([RATES[number % len(RATES)] for number in range(count)])
-        manner = Manner(count, {drawer.name: rates for drawer in self._drawers}, falls=self._falls(count))
+        rests = np.array([RESTS[number // len(RATES) % len(RESTS)] for number in range(count)])
+        manner = Manner(count, {drawer.name: rates for drawer in self._drawers}, rests, falls=self._falls(count))
         return self.go_on(starts, manner, steps, check)
 
     def repeated(self, state: Valuation, count: int) -> dict[str, Column]:
@@ -138,25 +151,34 @@ class Batch:
         """How ``count`` runs draw their inputs, drawn for each run and input by itself."""
         rates = np.array(RATES)
         drawn = {d.name: rates[self._random.below(len(rates), count)] for d in self._drawers}
-        return Manner(count, drawn, falls=self._falls(count))
+        rests = np.array(RESTS)[self._random.below(len(RESTS), count)]
+        return Manner(count, drawn, rests, falls=self._falls(count))
 
     def _falls(self, count: int) -> dict[str, Column]:
         return {name: self._random.below(2, count) == 1 for name in self._remembered}
 
     def changed(self, manner: Manner, part: float) -> Manner:
-        """``manner``, with another rate, or direction, for about ``part`` of the inputs of each run."""
+        """``manner``, with another rate, or direction, for about ``part`` of the inputs of each run.
+
+        In as many runs another part of the values is at rest.
+        """
         rates, falls, fresh = dict(manner.rates), dict(manner.falls), self.manner(manner.count)
         for own, other in ((rates, fresh.rates), (falls, fresh.falls)):
             for name, values in own.items():
                 own[name] = np.where(self._random.parts(manner.count) < part, other[name], values)
-        return replace(manner, rates=rates, falls=falls)
+        rests = np.where(self._random.parts(manner.count) < part, fresh.rests, manner.rests)
+        return replace(manner, rates=rates, rests=rests, falls=falls)
 
     def go_on(self, starts: Columns, manner: Manner, steps: int, check: Callable[[], None] = lambda: None) -> Runs:
         """Runs of ``steps`` steps, each from a state of its own, that draw inputs in their ``manner``; see ``draw``."""
         count = manner.count
         states = {name: np.empty((steps + 1, count), values.dtype) for name, values in starts.items()}
         inputs = {drawer.name: drawer.draw(steps, count) for drawer in self._drawers}
-        kept = {name: self._random.parts((steps, count)) >= manner.rates[name] for name in inputs}
+        kept = {}
+        for drawer in self._drawers:
+            part, rate = self._random.parts((steps, count)), manner.rates[drawer.name]
+            kept[drawer.name] = part >= rate
+            inputs[drawer.name][part < rate * manner.rests] = drawer.rest
         for name, values in starts.items():
             states[name][0] = values
         valid, alive = np.full(count, steps), np.full(count, True)
@@ -165,6 +187,8 @@ class Batch:
             last = {name: values[step - 1] for name, values in inputs.items()} if step else manner.last
             for name, before in last.items():
                 np.copyto(inputs[name][step], before, where=kept[name][step])
+            for name, by in self._grows.items():
+                inputs[name][step] = by(now[self._remembered[name]])
             drawn = {name: values[step] for name, values in inputs.items()}
             chosen, after, allowed = self._one_step(now, drawn, (alive, manner.falls), check)
             for name, values in chosen.items():
@@ -228,20 +252,31 @@ class Batch:
     ) -> dict[str, Column]:
         """``chosen``, with the first of ``ATTEMPTS`` draws that is allowed in each of the runs that are ``lost``.
 
-        Of inputs whose last value is remembered, because it matters to the next one, half of the draws lie near it.
+        Inputs that no constraint ties to something else stay as they are in the first ``NEAR`` draws. Those whose last
+        value is remembered, because it matters to the next one, lie near it in these.
         """
-        here = {name: values[lost] for name, values in now.items()}
-        drawn = {drawer.name: drawer.draw(ATTEMPTS, len(lost)) for drawer in self._drawers}
-        for drawer in self._drawers:
-            if drawer.name in self._remembered:
-                last, down = here[self._remembered[drawer.name]], falls[drawer.name][lost]
-                drawn[drawer.name][:NEAR] = drawer.near(last, down, NEAR)
-        others = self._held(here, drawn)
-        (allowed,) = self._allowed({**here, **others})
-        first = np.broadcast_to(allowed, (ATTEMPTS, len(lost))).argmax(axis=0)
         found = {name: values.copy() for name, values in chosen.items()}
-        for name, values in others.items():
-            found[name][lost] = values[first, np.arange(len(lost))]
+        for count in (NEAR, ATTEMPTS - NEAR):
+            here = {name: values[lost] for name, values in now.items()}
+            drawn = {}
+            for drawer in self._drawers:
+                name, first = drawer.name, count == NEAR
+                if first and name in self._remembered:
+                    last = here[self._remembered[name]]
+                    drawn[name] = drawer.near(last, falls[name][lost], self._apart.get(name, ()))
+                elif first and self._apart and name not in self._apart:
+                    drawn[name] = np.broadcast_to(chosen[name][lost], (count, len(lost)))
+                else:
+                    drawn[name] = drawer.draw(count, len(lost))
+            others = self._held(here, drawn)
+            (allowed,) = self._allowed({**here, **others})
+            allowed = np.broadcast_to(allowed, (count, len(lost)))
+            ways, at = np.flatnonzero(allowed.any(axis=0)), allowed.argmax(axis=0)
+            for name, values in others.items():
+                found[name][lost[ways]] = values[at[ways], ways]
+            lost = lost[~allowed.any(axis=0)]
+            if not len(lost):
+                break
         return found
 
     def _held(self, now: Mapping[str, Column], drawn: Mapping[str, Column]) -> dict[str, Column]:
@@ -253,93 +288,6 @@ class Batch:
 
 
 _NEVER = 1 << 30
-
-
-class _Drawer:
-    """Draws values of one input."""
-
-    def __init__(self, var: InputVariable, formulas: Sequence[FNode], random: Draws) -> None:
-        self.name, self._random = var.name, random
-        wrap = 1 << max(var.type.bits, 1)
-        self._mask = np.uint64(wrap - 1)
-        spans = var.values or ((var.type.least, var.type.greatest),)
-        if sum(high - low + 1 for low, high in spans) <= FEW:
-            values = [value % wrap for low, high in spans for value in range(low, high + 1)]
-            spans = ()
-        else:
-            values = _telling(var, spans, formulas, wrap)
-        self._spans = np.array([(low % (1 << 64), high - low) for low, high in spans], np.uint64)
-        self._values = column(values, var.type.bits)
-
-    def draw(self, steps: int, count: int) -> Column:
-        """An array of (step, run) of values."""
-        shape = (steps, count)
-        values: Column = self._values[self._random.below(len(self._values), shape)]
-        if len(self._spans):
-            span = self._spans[self._random.below(len(self._spans), shape)]
-            spread = (self._random.parts(shape) * span[..., 1].astype(float)).astype(np.uint64)
-            anything = ((span[..., 0] + spread) & self._mask).astype(values.dtype)
-            values = np.where(self._random.parts(shape) < 0.7, values, anything)
-        return values
-
-    def near(self, last: Column, down: Column, count: int) -> Column:
-        """For each run ``count`` values below its ``last`` one where ``down``, else above; the last time this one.
-
-        The smaller the distance, the more often it is drawn.
-        """
-        shape = (count, len(last))
-        if self._values.dtype == bool or self._values.dtype == object:
-            return np.broadcast_to(last, shape)
-        bits = int(self._mask).bit_length()
-        by = np.exp2(self._random.parts(shape) * bits).astype(np.uint64)
-        by[-1] = 0
-        before = last.astype(np.uint64)
-        found: Column = (np.where(down, before - by, before + by) & self._mask).astype(self._values.dtype)
-        return found
-
-
-def _telling(var: InputVariable, spans: Sequence[tuple[int, int]], formulas: Sequence[FNode], wrap: int) -> list[int]:
-    """Values, raw, at which the code may change its mind: constants of ``formulas``, what lies beside them, bounds."""
-    near: set[int] = {0, 1}
-    if var.type.floating:
-        near |= set(constants_in(formulas, FORMATS[var.type.bits]))
-    else:
-        constants = (node for node in unseen(formulas, set()) if node.is_bv_constant())
-        near |= {var.type.value(int(node.constant_value()) % wrap) for node in constants}
-    near |= {bound for span in spans for bound in span}
-    near = {value + by for value in near for by in (-1, 0, 1)}
-    rising = sorted(spans)
-    at = ((value, bisect_right(rising, (value, inf)) - 1) for value in near)
-    return sorted({value % wrap for value, place in at if place >= 0 and value <= rising[place][1]})
-
-
-READ = 200
-"""Terms of one comparison that are looked at."""
-
-
-def _compared(formulas: Sequence[FNode]) -> dict[str, list[FNode]]:
-    """For each variable the constants in comparisons of words that read it, framed or not, but for their conditions."""
-    found: dict[str, dict[FNode, None]] = {}
-    read: dict[tuple[FNode, ...], list[str]] = {}
-    for node in outside_circuits(formulas):
-        if node.node_type() not in _COMPARISONS:
-            continue
-        sides = tuple(side for side in node.args() if not is_constant(side))
-        if sides not in read:
-            terms = list(node.args())
-            for term in terms:  # which grows meanwhile
-                if len(terms) < READ and not term.is_symbol():
-                    terms += [a for a in term.args() if bits_of(a)]
-            read[sides] = [t.symbol_name().partition("@")[0] for t in terms if t.is_symbol()]
-            for name in read[sides]:
-                found.setdefault(name, {}).update(dict.fromkeys(t for t in terms if t.is_bv_constant()))
-        elif len(sides) < len(node.args()):
-            for name in read[sides]:
-                found[name].update((side, None) for side in node.args() if side.is_bv_constant())
-    return {name: list(constants) for name, constants in found.items() if constants}
-
-
-_COMPARISONS = frozenset([op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE])
 
 
 class Watch:

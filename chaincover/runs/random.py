@@ -7,33 +7,35 @@ give way to copies of others: the goals add up within one run, and the steps unt
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, replace
 
 import numpy as np
 from greenlet import GreenletExit
 
 from bmc.engines.protocol import WORK as NANOSECONDS
 from bmc.errors import LimitReached
-from bmc.explicit.batch import Batch, Manner, Runs, Watch, gaps
+from bmc.explicit.batch import Batch, Runs, Watch, gaps
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.draws import Draws
 from bmc.explicit.vectors import OVERHEAD, VALUE, Column
-from bmc.records import dataclass
 from bmc.system.transition import Run, Valuation
 from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
+from chaincover.runs.population import NEVER, Population
 from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
 
 WORK = 3.0
-"""Units of work that all runs may take."""
+"""Units of work that all runs may take each time."""
 
 PER_UNIT = round(NANOSECONDS / VALUE)
 """Operations on single values that take about a unit of work."""
 
 PAIRS_PER_UNIT = 3_000_000_000
 """Pairs of goals, at one step of one run each, whose distance is looked at in about a unit of work."""
+
+TIMES = 4
+"""How often runs go on, each time with twice the patience. Once more: waits of twice as many steps are met."""
 
 WIDTH = 1024
 """Runs side by side."""
@@ -72,12 +74,14 @@ ENDINGS = ((128, 16), (128, 64), (256, 256))
 AROUND = (128, 24)
 """Runs and their steps from the end of each goal of the chain, for the distances between goals."""
 
-NEVER = 1 << 30
 SEED = 1
 
 
 def random_runs(board: Board) -> None:
-    """A first chain by random runs, before any distance is asked for, and the distances that these runs show."""
+    """A first chain by random runs, before any distance is asked for, and the distances that these runs show.
+
+    Where goals are missing and states are not enumerated, the runs go on in later turns, ever more patiently.
+    """
     board.say("simulate: random runs side by side")
     state = board.known.problem.system.state
 
@@ -87,106 +91,20 @@ def random_runs(board: Board) -> None:
 
     simulated = RandomRuns(board.problem, board.limits, board.options.bound)
     simulated.before_pause = offer
-    try:
-        for run in simulated.runs():
+    for _ in range(TIMES):
+        try:
+            for run in simulated.runs():
+                offer(run)
+        except (LimitReached, GreenletExit):  # time or effort is over: what there is so far is worth telling
+            best = simulated.best
+            if best is not None:
+                offer(best)
+            raise
+        for run in simulated.tests.values():
             offer(run)
-    except (LimitReached, GreenletExit):  # time or effort is over: what there is so far is worth telling
-        best = simulated.best
-        if best is not None:
-            offer(best)
-        raise
-    for run in simulated.tests.values():
-        offer(run)
-    board.tell(observed={**board.known.observed, **simulated.upper})
-
-
-@dataclass(frozen=True)
-class _Block:
-    """A few steps of some runs: their inputs, and the column of the block before from which each of them goes on."""
-
-    inputs: Mapping[str, Column]
-    steps: int
-    parents: Column
-
-
-@dataclass
-class _Population:
-    """Runs side by side: ``steps`` steps so far, the ``states`` they are in, and ``ends``: for each goal and run the
-    step at which it was covered first, or ``NEVER``.
-
-    ``tail`` are the last steps, in which a goal may have begun. ``free`` is where, with disjoint goals, the next may
-    begin. ``past`` leads back to the start; ``origin`` has for each run its column in the last block.
-    """
-
-    states: dict[str, Column]
-    manner: Manner
-    ends: Column
-    free: Column
-    origin: Column
-    alive: Column
-    steps: int = 0
-    tail: Runs | None = None
-    past: list[_Block] = field(default_factory=list)
-
-    @property
-    def last(self) -> Column:
-        """The step at which each run has covered its last goal so far."""
-        found: Column = np.where(self.ends < NEVER, self.ends, 0).max(axis=0, initial=0)
-        return found
-
-    def best(self) -> int:
-        """The run that has covered most goals; of several the one that was first to."""
-        return int(np.lexsort((self.last, -(self.ends < NEVER).sum(axis=0)))[0])
-
-    def inputs(self, number: int) -> list[dict[str, int]]:
-        """The inputs of the run ``number`` up to the last goal that it has covered."""
-        found: list[dict[str, int]] = []
-        place = int(self.origin[number])
-        for block in reversed(self.past):
-            columns = {name: values[:, place].tolist() for name, values in block.inputs.items()}
-            found = [{name: values[k] for name, values in columns.items()} for k in range(block.steps)] + found
-            place = int(block.parents[place])
-        return found[: int(self.last[number])]
-
-    def add(self, runs: Runs, longest: int) -> Runs:
-        """Take the steps of ``runs``; these, after those before them in which a goal of ``longest`` steps may begin."""
-        joined = runs if self.tail is None else self.tail.then(runs)
-        self.past.append(_Block(runs.inputs, runs.steps, self.origin))
-        self.origin = np.arange(len(runs.valid))
-        self.alive = runs.valid == runs.steps
-        self.states = {name: values[-1] for name, values in runs.states.items()}
-        self.steps += runs.steps
-        self.tail = joined.last(min(joined.steps, longest - 1)) if longest > 1 else None
-        return joined
-
-    def select(self, chosen: Column) -> None:
-        """Go on with the runs ``chosen``, some of them several times."""
-        self.states = {name: values[chosen] for name, values in self.states.items()}
-        self.ends, self.free, self.alive = self.ends[:, chosen], self.free[chosen], self.alive[chosen]
-        if self.tail is not None:
-            self.tail = self.tail.of(chosen)
-        last = {name: values[-1] for name, values in self.past[-1].inputs.items()}
-        rates = {name: values[chosen] for name, values in self.manner.rates.items()}
-        falls = {name: values[chosen] for name, values in self.manner.falls.items()}
-        self.manner = Manner(len(chosen), rates, {name: v[self.origin[chosen]] for name, v in last.items()}, falls)
-        self.origin = self.origin[chosen]
-        self._forget()
-
-    def _forget(self) -> None:
-        """Forget the part of the past that leads to no run any more."""
-        wanted = self.origin
-        for place in range(len(self.past) - 1, -1, -1):
-            block = self.past[place]
-            kept, renamed = np.unique(wanted, return_inverse=True)
-            if place == len(self.past) - 1:
-                self.origin = renamed
-            else:
-                self.past[place + 1] = replace(self.past[place + 1], parents=renamed)
-            if len(kept) == len(block.parents):
-                return
-            inputs = {name: values[:, kept] for name, values in block.inputs.items()}
-            self.past[place] = _Block(inputs, block.steps, block.parents[kept])
-            wanted = block.parents[kept]
+        board.tell(observed={**board.known.observed, **simulated.upper})
+        if board.known.complete or board.known.enumerated is not None:
+            return
 
 
 class _Budget:
@@ -219,7 +137,7 @@ class _Budget:
         """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
         return self.batch.draw(state, count, steps, self._check) if self.spend(count, steps) else None
 
-    def go_on(self, population: _Population, steps: int, more: int, waiting: bool = False) -> Runs | None:
+    def go_on(self, population: Population, steps: int, more: int, waiting: bool = False) -> Runs | None:
         """The next steps of a population; None when the work is used up. LimitReached when time is over.
 
         No input changes while it is ``waiting``.
@@ -245,14 +163,17 @@ class RandomRuns:
         self._within, self.distances = within, distances
         self.before_pause: Callable[[Run], None] = lambda run: None
         self._most = self._told = 0
+        self._patience = 1
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
         self._random = Draws(SEED)
         self._modes = ModeGraph()
         told = {f"{var.name}@0": var.name for var in problem.system.state}
         self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, self._modes)
+        ends = [goal.antecedent for goal in problem.targets if goal.name == FINAL]
+        self._final = BranchDistance(ends, told, self._modes)
         self._budget = _Budget(self._batch, limits, self._check)
-        self._population = self._begun()
+        self._population = self._begun(self._batch.initial(), len(problem.goals))
         self.upper: dict[Edge, int] = {}
         self.tests: dict[str, Run] = {}
 
@@ -265,12 +186,12 @@ class RandomRuns:
         """Steps of the longest goal."""
         return max((goal.length for goal in self._problem.goals), default=0)
 
-    def _begun(self) -> _Population:
-        """All runs in init."""
-        starts = self._batch.repeated(self._batch.initial(), WIDTH)
-        ends = np.full((len(self._goals), WIDTH), NEVER, np.int64)
+    def _begun(self, state: Valuation, goals: int) -> Population:
+        """All runs in ``state``, and so many goals to cover."""
+        starts = self._batch.repeated(state, WIDTH)
+        ends = np.full((goals, WIDTH), NEVER, np.int64)
         zeros = np.zeros(WIDTH, np.int64)
-        return _Population(starts, self._batch.manner(WIDTH), ends, zeros, zeros, np.full(WIDTH, True))
+        return Population(starts, self._batch.manner(WIDTH), ends, zeros, zeros, np.full(WIDTH, True))
 
     @property
     def best(self) -> Run | None:
@@ -290,10 +211,13 @@ class RandomRuns:
     def runs(self) -> Iterator[Run]:
         """Runs from init through ever more goals, with their way to the end, as far as random runs lead.
 
+        Asked again, they go on with twice the patience, and twice as many steps until some give way to others.
+
         One is told when half as much work again was done as for the one before, and the last one. ``upper`` tells what
         they saw. LimitReached when time is over.
         """
         known, tell_at = -1, WORK
+        self._budget.left = WORK
         idle, left, wait_after, waiting = 0, self._budget.left, WAITS[0], 0
         while self._most < len(self._goals) and (self._wait(waiting) if waiting else self._advance()):
             covered = self._population.ends < NEVER
@@ -301,7 +225,7 @@ class RandomRuns:
             idle, waiting = idle + self._stride, 0
             if count > self._most or reached > known:
                 idle, left, wait_after = 0, self._budget.left, WAITS[0]
-            elif idle >= PATIENCE[0] and left - self._budget.left >= PATIENCE[1]:
+            elif idle >= PATIENCE[0] * self._patience and left - self._budget.left >= PATIENCE[1] * self._patience:
                 break
             elif idle >= wait_after and self._within is None:
                 wait_after, waiting = 2 * wait_after, WAITS[1] * idle
@@ -314,15 +238,17 @@ class RandomRuns:
                 break
         run = self._ended()
         yield run
-        self._reach()
+        self._patience, first = 2 * self._patience, self._patience == 1
+        if first:
+            self._reach()
         self._keep_others()
-        if self.distances:
+        if self.distances and first:
             self._look_around(run)
 
     @property
     def _stride(self) -> int:
         """With a limit from goal to goal every step is looked at by itself."""
-        return STRIDE if self._within is None else 1
+        return STRIDE * self._patience if self._within is None else 1
 
     def _wait(self, steps: int) -> bool:
         """Let all runs go on for about so many steps in which no input changes, or until no state does; False when no
@@ -396,10 +322,7 @@ class RandomRuns:
         population.ends[place][new] = ends[new]
 
     def _select(self) -> bool:
-        """Let runs that have covered more, or what few have, go on in place of others; False if none can go on.
-
-        A quarter of the runs goes on for values of the state that few runs have.
-        """
+        """Let runs that have covered more, or what few have, go on in place of others; False if none can go on."""
         population = self._population
         if self._within is not None:
             population.alive &= population.steps - population.last <= self._within + self._longest
@@ -408,17 +331,23 @@ class RandomRuns:
             return False
         covered = population.ends[:, alive] < NEVER
         by_goals = _information(covered.sum(axis=1), len(alive)) @ np.where(covered, 1.0, self._nearness(alive))
-        by_values = np.zeros(len(alive))
-        for values in population.states.values():
-            by_values += _commonness(values[alive])
-        drawn = self._random.below(len(alive), (WIDTH, RIVALS))
-        first = by_goals[drawn].argmax(axis=1)
-        first[::4] = by_values[drawn[::4]].argmax(axis=1)
-        chosen = drawn[np.arange(WIDTH), first]
+        chosen = self._drawn(population, alive, by_goals)
         chosen[0] = np.lexsort((population.last[alive], -covered.sum(axis=0)))[0]
         population.select(alive[chosen])
         population.manner = self._batch.changed(population.manner, CHANGED)
         return True
+
+    def _drawn(self, population: Population, alive: Column, worth: Column) -> Column:
+        """``WIDTH`` places among the runs ``alive``, of some rivals each time the one of most ``worth``; for a quarter
+        it is the one whose values of the state few runs have."""
+        by_values = np.zeros(len(alive))
+        for values in population.states.values():
+            by_values += _commonness(values[alive])
+        drawn = self._random.below(len(alive), (WIDTH, RIVALS))
+        first = worth[drawn].argmax(axis=1)
+        first[::4] = by_values[drawn[::4]].argmax(axis=1)
+        chosen: Column = drawn[np.arange(WIDTH), first]
+        return chosen
 
     def _nearness(self, alive: Column) -> Column:
         """For each goal and run a part of 1: the less, the farther the state is from a start of the goal."""
@@ -472,6 +401,29 @@ class RandomRuns:
             place = None if runs is None else _earliest(self._watch.hits(runs)[FINAL][within])
             if runs is not None and place is not None:
                 return runs.run_inputs(place[1], place[0])
+        return self._approach(state) if self._within is None else None
+
+    def _approach(self, state: Valuation) -> list[dict[str, int]] | None:
+        """The inputs from ``state`` to the final condition, by runs of which those that are nearer to it go on."""
+        population = self._begun(state, 1)
+        choice = CHOICE * (1 + len(population.states))
+        for _ in range(0, PATIENCE[0] * self._patience, STRIDE):
+            runs = self._budget.go_on(population, STRIDE, choice)
+            if runs is None:
+                return None
+            for name, values in runs.states.items():
+                self._modes.learn(name, values[:, :SHOWN])
+            place = _earliest(self._watch.hits(population.add(runs, 0))[FINAL])
+            if place is not None:
+                population.ends[0, place[1]] = population.steps - STRIDE + place[0]
+                return population.inputs(place[1])
+            alive = np.flatnonzero(population.alive)
+            if not len(alive):
+                return None
+            columns = {f"{name}@0": values[alive] for name, values in population.states.items()}
+            (far,) = self._final(columns, len(alive))
+            population.select(alive[self._drawn(population, alive, -far)])
+            population.manner = self._batch.changed(population.manner, CHANGED)
         return None
 
     def _learn(self, hits: Mapping[str, Column], first: bool) -> None:

@@ -45,6 +45,9 @@ void compute(t_state *s){ if (s->n < 100000000) s->n += 7;
   if(s->fc_m==0){ if(s->n > 20) s->fc_m=1; }
   else if(s->fc_m==1){ if(s->n >= 50) s->fc_m=2; } else if (s->n % 5 == 0) s->fc_m=0; }
 """
+TRIPLE = CLOCK.replace("s->now >= s->last + 100", "s->now * 3 >= s->last * 3 + 300")
+"""It has no normal form of finitely many states."""
+
 FIRST_UNITS = 1.5
 """Units of work within which there is the first chain; about as many seconds."""
 
@@ -56,7 +59,7 @@ def modes(text: str, place: Path) -> Problem:
     return load_request(Request(str(file), cover=("transitions(fc_m, 0..2)",), final="none")).problem
 
 
-@pytest.mark.parametrize(("text", "goals"), [(BESIDE, 3), (NO_INPUT, 3)])
+@pytest.mark.parametrize(("text", "goals"), [(TRIPLE, 4), (BESIDE, 3), (NO_INPUT, 3)])
 def test_random_runs_give_a_chain_before_states_are_searched_in_layers(text: str, goals: int, tmp_path: Path) -> None:
     told = Told("exact graph")
     found = generate(modes(text, tmp_path), Options(), told)

@@ -72,6 +72,71 @@ def test_inputs_that_change_slowly_go_far() -> None:
     assert simulator.valid_part(run).length == run.length
 
 
+def test_a_clock_among_the_inputs_lets_others_stay_as_they_are() -> None:
+    """It grows by 100 in every step: one value is allowed. The button has to be up for 40 steps, and down for 40."""
+    wide, flag, time = ValueType("wide", 64), ValueType("flag", 1), ValueType("time", 8)
+    now, button, old, held = (
+        type_.symbol(f"board_{name}")
+        for type_, name in ((wide, "now"), (flag, "button"), (flag, "old"), (time, "held"))
+    )
+    counted = Ite(held.BVULT(time.constant(40)), held + time.constant(1), held)
+    state = (
+        StateVariable("board_old", flag, flag.constant(0), button),
+        StateVariable("board_held", time, time.constant(0), Ite(button.Equals(old), counted, time.constant(0))),
+    )
+    inputs = (InputVariable("board_now", wide), InputVariable("board_button", flag, ((0, 1),)))
+    grows = framed(now, 1).Equals(framed(now, 0) + wide.constant(100))
+    first = Constraint("first", framed(now, 0).Equals(wide.constant(0)), first=True)
+    system = constrained(TransitionSystem("board", state, inputs, TRUE()), (Constraint("grows", grows), first))
+    long = held.Equals(time.constant(40))
+    goals = [Goal(f"held_{n}", at(And(long, old.Equals(flag.constant(n))), 0), None, 0) for n in (0, 1)]
+    *_, run = RandomRuns(problem_of(system, goals, None), Limits()).runs()
+    assert all(Monitor(goals).covered(run).values())
+    assert [step["board_now"] for step in run.inputs] == [100 * n for n in range(run.length)]
+
+
+@pytest.mark.parametrize(("name", "ends"), [("float", (0.0, 100.0)), ("double", (-20.0, 10.0))])
+def test_floating_point_inputs_are_drawn_by_their_value(name: str, ends: tuple[float, float]) -> None:
+    """Of the values between the ends of a range a good part lies in each tenth of it, not only near 0."""
+    word, number = (np.uint32, np.float32) if name == "float" else (np.uint64, np.float64)
+    bits = number().itemsize * 8
+    kind = ValueType(name, bits, floating=True)
+    low, high = (int(np.array(abs(end), number).view(word)) for end in ends)
+    sign = 1 << (bits - 1)
+    values = ((0, high), (sign, sign + low)) if ends[0] < 0 else ((0, high),)
+    system = TransitionSystem("level", (), (InputVariable("level_in", kind, values),), TRUE())
+    drawn = Batch(system).draw({}, 4000, 1).inputs["level_in"].astype(word).view(number)
+    inside = drawn[(drawn > ends[0]) & (drawn < ends[1])]
+    counts, _ = np.histogram(inside, 10, ends)
+    assert ((ends[0] <= drawn) & (drawn <= ends[1])).all()
+    assert counts.min() > 20
+
+
+def test_one_input_acts_while_many_others_are_at_rest() -> None:
+    """A timer of 60 steps that runs while the first of 16 inputs changes now and then, and none of the others is on."""
+    flag, time = ValueType("flag", 1), ValueType("time", 6)
+    inputs = tuple(InputVariable(f"rest_{n}", flag, ((0, 1),)) for n in range(16))
+    first, *others = (flag.symbol(each.name).Equals(flag.constant(1)) for each in inputs)
+    timer, turned = time.symbol("rest_timer"), flag.symbol("rest_turned")
+    counted = Ite(timer.BVULT(time.constant(60)), timer + time.constant(1), timer)
+    state = (
+        StateVariable("rest_timer", time, time.constant(0), Ite(Or(others), time.constant(0), counted)),
+        StateVariable(
+            "rest_turned",
+            flag,
+            flag.constant(0),
+            Ite(
+                Or(others), flag.constant(0), Ite(And(first, timer.Equals(time.constant(50))), flag.constant(1), turned)
+            ),
+        ),
+    )
+    over = And(timer.Equals(time.constant(60)), turned.Equals(flag.constant(1)))
+    goals = [Goal("over", at(over, 0), None, 0)]
+    runs = RandomRuns(problem_of(TransitionSystem("rest", state, inputs, TRUE()), goals, None), Limits())
+    *_, last = runs.runs()
+    assert all(Monitor(goals).covered(last).values())
+
+
 @pytest.mark.parametrize("most", [3, 40])
 def test_runs_that_ended_stay_ended_while_others_wait(most: int) -> None:
     """The sensor rises or falls by at most so much: most draws end a run, and what follows is no run."""
@@ -244,6 +309,24 @@ def test_what_a_timer_brings_about_is_covered_by_runs_that_wait() -> None:
     runs = RandomRuns(problem_of(system, goals, None), Limits())
     *_, last = runs.runs()
     assert all(Monitor(goals).covered(last).values())
+
+
+def test_runs_go_on_with_more_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 800 steps in which no input changes the timer is over, which is longer than runs wait at first."""
+    monkeypatch.setattr(random, "PATIENCE", (100, 0.0))
+    flag, time = ValueType("flag", 1), ValueType("time", 10)
+    now, old, timer = flag.symbol("slow_in"), flag.symbol("slow_old"), time.symbol("slow_timer")
+    counted = Ite(timer.BVULT(time.constant(800)), timer + time.constant(1), timer)
+    state = (
+        StateVariable("slow_old", flag, flag.constant(0), now),
+        StateVariable("slow_timer", time, time.constant(0), Ite(now.Equals(old), counted, time.constant(0))),
+    )
+    system = TransitionSystem("slow", state, (InputVariable("slow_in", flag, ((0, 1),)),), TRUE())
+    goals = [Goal("over", at(timer.Equals(time.constant(800)), 0), None, 0)]
+    runs = RandomRuns(problem_of(system, goals, None), Limits())
+    found = [max(len(Monitor(goals).covered(run)["over"]) for run in runs.runs()) for _ in range(random.TIMES)]
+    assert not found[0]
+    assert found[-1]
 
 
 def test_runs_that_wait_end_where_no_step_is_allowed() -> None:

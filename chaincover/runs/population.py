@@ -1,0 +1,101 @@
+"""Runs side by side, of which some give way to copies of others: where they are, and the way back to their start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+import numpy as np
+
+from bmc.explicit.batch import Manner, Runs
+from bmc.explicit.vectors import Column
+from bmc.records import dataclass
+
+NEVER = 1 << 30
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A few steps of some runs: their inputs, and the column of the block before from which each of them goes on."""
+
+    inputs: Mapping[str, Column]
+    steps: int
+    parents: Column
+
+
+@dataclass
+class Population:
+    """Runs side by side: ``steps`` steps so far, the ``states`` they are in, and ``ends``: for each goal and run the
+    step at which it was covered first, or ``NEVER``.
+
+    ``tail`` are the last steps, in which a goal may have begun. ``free`` is where, with disjoint goals, the next may
+    begin. ``past`` leads back to the start; ``origin`` has for each run its column in the last block.
+    """
+
+    states: dict[str, Column]
+    manner: Manner
+    ends: Column
+    free: Column
+    origin: Column
+    alive: Column
+    steps: int = 0
+    tail: Runs | None = None
+    past: list[_Block] = field(default_factory=list)
+
+    @property
+    def last(self) -> Column:
+        """The step at which each run has covered its last goal so far."""
+        found: Column = np.where(self.ends < NEVER, self.ends, 0).max(axis=0, initial=0)
+        return found
+
+    def best(self) -> int:
+        """The run that has covered most goals; of several the one that was first to."""
+        return int(np.lexsort((self.last, -(self.ends < NEVER).sum(axis=0)))[0])
+
+    def inputs(self, number: int) -> list[dict[str, int]]:
+        """The inputs of the run ``number`` up to the last goal that it has covered."""
+        found: list[dict[str, int]] = []
+        place = int(self.origin[number])
+        for block in reversed(self.past):
+            columns = {name: values[:, place].tolist() for name, values in block.inputs.items()}
+            found = [{name: values[k] for name, values in columns.items()} for k in range(block.steps)] + found
+            place = int(block.parents[place])
+        return found[: int(self.last[number])]
+
+    def add(self, runs: Runs, longest: int) -> Runs:
+        """Take the steps of ``runs``; these, after those before them in which a goal of ``longest`` steps may begin."""
+        joined = runs if self.tail is None else self.tail.then(runs)
+        self.past.append(_Block(runs.inputs, runs.steps, self.origin))
+        self.origin = np.arange(len(runs.valid))
+        self.alive = runs.valid == runs.steps
+        self.states = {name: values[-1] for name, values in runs.states.items()}
+        self.steps += runs.steps
+        self.tail = joined.last(min(joined.steps, longest - 1)) if longest > 1 else None
+        return joined
+
+    def select(self, chosen: Column) -> None:
+        """Go on with the runs ``chosen``, some of them several times."""
+        self.states = {name: values[chosen] for name, values in self.states.items()}
+        self.ends, self.free, self.alive = self.ends[:, chosen], self.free[chosen], self.alive[chosen]
+        if self.tail is not None:
+            self.tail = self.tail.of(chosen)
+        last = {name: values[-1] for name, values in self.past[-1].inputs.items()}
+        self.manner = self.manner.of(chosen, {name: v[self.origin[chosen]] for name, v in last.items()})
+        self.origin = self.origin[chosen]
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget the part of the past that leads to no run any more."""
+        wanted = self.origin
+        for place in range(len(self.past) - 1, -1, -1):
+            block = self.past[place]
+            kept, renamed = np.unique(wanted, return_inverse=True)
+            if place == len(self.past) - 1:
+                self.origin = renamed
+            else:
+                self.past[place + 1] = replace(self.past[place + 1], parents=renamed)
+            if len(kept) == len(block.parents):
+                return
+            inputs = {name: values[:, kept] for name, values in block.inputs.items()}
+            self.past[place] = _Block(inputs, block.steps, block.parents[kept])
+            wanted = block.parents[kept]
