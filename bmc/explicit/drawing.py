@@ -41,7 +41,7 @@ class Drawer:
         self.name, self._random = var.name, random
         wrap = 1 << max(var.type.bits, 1)
         self._mask = np.uint64(wrap - 1)
-        spans = var.values or ((var.type.least, var.type.greatest),)
+        spans: Sequence[tuple[int, int]] = var.values or ((var.type.least, var.type.greatest),)
         if sum(high - low + 1 for low, high in spans) <= FEW:
             values = [value % wrap for low, high in spans for value in range(low, high + 1)]
             spans = ()
@@ -69,6 +69,7 @@ class Drawer:
 
     def _between(self, span: Column, spread: Column) -> Column:
         """Floating-point numbers in each ``span`` of patterns, as far from its ends as patterns ``spread`` tell."""
+        assert self._floats is not None
         word, number = self._floats
         low, high = ((span[..., 0] + by).astype(word).view(number).astype(float) for by in (0, span[..., 1]))
         part = spread / np.maximum(span[..., 1], 1).astype(float)
