@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from math import inf
+from typing import Any
 
 import numpy as np
 import pysmt.operators as op
@@ -41,13 +42,13 @@ class Drawer:
         self.name, self._random = var.name, random
         wrap = 1 << max(var.type.bits, 1)
         self._mask = np.uint64(wrap - 1)
-        spans: Sequence[tuple[int, int]] = var.values or ((var.type.least, var.type.greatest),)
+        spans = var.values or ((var.type.least, var.type.greatest),)
         if sum(high - low + 1 for low, high in spans) <= FEW:
             values = [value % wrap for low, high in spans for value in range(low, high + 1)]
             spans = ()
         else:
             values = _telling(var, spans, formulas, wrap)  # among them the ends of all spans
-            spans = [(low, high) for low, high in spans if low < high] or spans
+            spans = tuple((low, high) for low, high in spans if low < high) or spans
         self._spans = np.array([(low % (1 << 64), high - low) for low, high in spans], np.uint64)
         self._values = column(values, var.type.bits)
         self.rest = column([_at_rest(var) % wrap], var.type.bits)[0]
@@ -63,14 +64,14 @@ class Drawer:
             anything = ((span[..., 0] + spread) & self._mask).astype(values.dtype)
             kind = self._random.parts(shape)
             if self._floats is not None:
-                anything = np.where(kind < 0.85, anything, self._between(span, spread))
+                anything = np.where(kind < 0.85, anything, self._between(self._floats, span, spread))
             values = np.where(kind < 0.7, values, anything)
         return values
 
-    def _between(self, span: Column, spread: Column) -> Column:
+    @staticmethod
+    def _between(floats: tuple[Any, Any], span: Column, spread: Column) -> Column:
         """Floating-point numbers in each ``span`` of patterns, as far from its ends as patterns ``spread`` tell."""
-        assert self._floats is not None
-        word, number = self._floats
+        word, number = floats
         low, high = ((span[..., 0] + by).astype(word).view(number).astype(float) for by in (0, span[..., 1]))
         part = spread / np.maximum(span[..., 1], 1).astype(float)
         with np.errstate(all="ignore"):
