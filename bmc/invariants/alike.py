@@ -11,6 +11,7 @@ compared under allowed inputs only; and what a formula reads of a later step is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Iff, Implies, Not, Or
@@ -20,6 +21,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.sums import in_one_form
 from bmc.formulas.unroll import at, unframed, unplaced, with_terms
 from bmc.invariants.induction import Prover
+from bmc.records import dataclass
 from bmc.system.transition import (
     StateVariable,
     TransitionSystem,
@@ -82,30 +84,20 @@ Step = tuple[Valuation, Valuation, Valuation]
 """A state, inputs in it, and inputs after it."""
 
 
-def proved(
-    system: TransitionSystem,
-    terms: Terms,
-    seen: Sequence[FNode],
-    prover: Prover,
-    given: FNode | None = None,
-    both: bool = True,
-) -> bool:
-    """Whether the solver proves that nothing is ``against`` the map."""
-    return against(system, terms, seen, prover, given, both) is Status.UNSAT
+@dataclass(frozen=True, slots=True)
+class Among:
+    """The states of which ``given`` is true. Not ``both``: the image of one may allow more than it does itself."""
+
+    given: FNode = field(default_factory=TRUE)
+    both: bool = True
 
 
 def against(
-    system: TransitionSystem,
-    terms: Terms,
-    seen: Sequence[FNode],
-    prover: Prover,
-    given: FNode | None = None,
-    both: bool = True,
+    system: TransitionSystem, terms: Terms, seen: Sequence[FNode], prover: Prover, among: Among
 ) -> Status | Step:
-    """A step from a state of which ``given`` is true (None: any state) that tells it from its image by ``terms``, or
-    that there is none.
+    """A step from a state ``among`` those asked about that tells it from its image by ``terms``, or that there is none.
 
-    Not ``both``: the image may allow more than the state does. Unknown where the solver gave up.
+    Unknown where the solver gave up.
     """
     first, later = seen_at(seen)
     names = [var.symbol for var in system.state]
@@ -129,8 +121,8 @@ def against(
     always = [pair for pair in looks if states >= {*symbols_of(pair[0])}]
     stepping = [pair for pair in looks if not states >= {*symbols_of(pair[0])}]
     stepping += zip([*after, *seen_after], [*after_there, *seen_there], strict=True)
-    unlike = Or(Not((Iff if both else Implies)(allowed, allowed_there)), _apart(always))
-    question = conjunction([TRUE() if given is None else given, Or(unlike, And(allowed, _apart(stepping)))])
+    unlike = Or(Not((Iff if among.both else Implies)(allowed, allowed_there)), _apart(always))
+    question = conjunction([among.given, Or(unlike, And(allowed, _apart(stepping)))])
     variables = [(var.name, var.type) for var in system.state]
     variables += [(prefix + var.name, var.type) for prefix in ("", OTHER) for var in system.inputs]
     found = some_values(system, variables, question, prover)

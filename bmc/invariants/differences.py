@@ -39,7 +39,7 @@ from bmc.explicit.batch import Batch
 from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.formulas.sums import Sum, leaves, sums_of
 from bmc.formulas.unroll import at, with_terms
-from bmc.invariants.alike import Look, Step, Terms, against, proved, some_values
+from bmc.invariants.alike import Among, Look, Step, Terms, against, some_values
 from bmc.invariants.induction import Prover
 from bmc.records import dataclass
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, Valuation, conjunction, equal
@@ -390,7 +390,7 @@ class _Search:
     def _alike(self, terms: Terms, given: FNode, both: bool = True) -> bool:
         alike = _Comparisons(self, terms, given).alike
         system, seen = self._with_inputs(alike)
-        return proved(system, terms, seen, self.prover, _meant(alike, given), both)
+        return against(system, terms, seen, self.prover, Among(_meant(alike, given), both)) is Status.UNSAT
 
     def _with_inputs(self, alike: Mapping[FNode, FNode]) -> tuple[TransitionSystem, Sequence[FNode]]:
         """The system, and what is seen of it, with inputs in place of the comparisons ``alike``."""
@@ -457,7 +457,7 @@ class _Search:
                 self._raise(caps, _Cut(self.group, caps, state, compile_formulas([term])))
                 continue
             system, seen = self._with_inputs(comparisons.alike)
-            answer = against(system, terms, seen, self.prover, _meant(comparisons.alike, given))
+            answer = against(system, terms, seen, self.prover, Among(_meant(comparisons.alike, given)))
             if answer is Status.UNSAT:
                 return caps
             if isinstance(answer, Status):

@@ -29,7 +29,7 @@ from bmc.explicit.vectors import node_count
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.unroll import with_terms
 from bmc.formulas.value_sets import values as members
-from bmc.invariants.alike import Look, Terms, against
+from bmc.invariants.alike import Among, Look, Terms, against
 from bmc.invariants.differences import Form, differences
 from bmc.invariants.induction import Prover
 from bmc.records import dataclass
@@ -190,7 +190,7 @@ class _Guesses:
             told = any(not self.unread[name] for name in self.endless)
             if not terms or told or prover.engine.cost.effort > begun + most:
                 return False
-            answer = against(self.system, terms, self.seen, prover)
+            answer = against(self.system, terms, self.seen, prover, Among())
             if not isinstance(answer, tuple):
                 return answer is Status.UNSAT
             if not self._drop(look, *answer):
