@@ -66,11 +66,11 @@ def each_alone(board: Board) -> None:
 @dataclass(frozen=True, slots=True)
 class _Found:
     """What a search for one goal has found: ``lower`` bounds the steps to its end, ``run`` leads to it, ``never`` says
-    why no run does. ``finished``: there is nothing else to find out."""
+    that no run does, and why. ``finished``: there is nothing else to find out."""
 
     lower: int
     run: Run | None
-    never: str
+    never: Reason | None
     finished: bool
 
 
@@ -101,8 +101,8 @@ class _Alone:
             return
         board.say(f"each goal alone: {name}")
         found = _search(board, board.problem.of([name]), units)
-        if found.never:
-            board.rule_out({name: Reason(UNREACHABLE, found.never)})
+        if found.never is not None:
+            board.rule_out({name: found.never})
             return
         if found.finished:
             self._done.add(name)
@@ -163,7 +163,8 @@ def _search(board: Board, problem: Problem, units: float) -> _Found:
         take_turns(STAGES, own)
     known, (name,) = own.known, problem.names
     chain = reduction.restore(result_of(own, known, "")).chain
-    never = known.uncoverable[name].how if name in known.uncoverable else ""
+    reason = known.uncoverable.get(name)  # undecided, where its test is longer than what is stored
+    never = reason if reason is not None and reason.status == UNREACHABLE else None
     return _Found(known.lower, None if chain is None else chain.run, never, known.settled or not limits.used_up)
 
 

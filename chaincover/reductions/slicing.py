@@ -171,7 +171,7 @@ def to_normal_form(board: Board) -> None:
     if normal.normal_form:
         chain, seen = board.known.chain, board.known.seen
         board.known, board.judge = Known(normal.problem), Judge(normal.problem)
-        for run in (*seen.values(), *([] if chain is None else [chain.run])):
+        for run in (*([] if chain is None else [chain.run]), *seen.values()):  # the best one first: it is on disk
             board.offer(board.replay(run))
     board.enumeration, board.restore = normal.enumeration, normal.restore
 
@@ -235,7 +235,7 @@ def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem
             from chaincover.reductions.within_horizon import within, without_late_runs
 
             if form.sure is not None:
-                result = without_late_runs(result, form.sure)
+                result = without_late_runs(result, problem, form.sure)
             if steps is not None:
                 result = within(result, problem, steps, prover)
             chain = None if result.chain is None else on_whole(result.chain, problem)

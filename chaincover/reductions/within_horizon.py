@@ -14,9 +14,12 @@ from dataclasses import replace
 
 from bmc.errors import LimitReached, counted
 from bmc.invariants.induction import Prover, never
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Run
 from chaincover.certificate import Certificate
-from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Verdict
+from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Chain, Verdict
 from chaincover.problem import Problem
+from chaincover.replay.judge import Judge
 from chaincover.result import ChainResult
 from chaincover.verdicts import own_test
 
@@ -78,14 +81,18 @@ def _verdict(verdict: Verdict, result: ChainResult, steps: int, never_met: Mappi
     return verdict
 
 
-def without_late_runs(result: ChainResult, sure: int) -> ChainResult:
-    """``result`` without a chain and tests of more than ``sure`` steps, which a run may not go on to.
+def without_late_runs(result: ChainResult, problem: Problem, sure: int) -> ChainResult:
+    """``result`` without a chain and tests of more than ``sure`` steps that are none of ``problem``: from there on a
+    run may not do what the run of normal forms does.
 
-    Tests that are too long to be stored, and only told by their jumps, are no exception.
+    Those that are runs all the same, simulated on the states as they are, stay. Tests that are too long to be stored
+    are only told by their jumps, and so cannot be simulated: longer ones are not told.
     """
     why = f"more than {counted(sure, 'step')}, after which a counter may overflow or wrap around"
     late = {name for name, test in result.beyond.items() if test.length > sure}
-    chain = None if result.chain is None or result.chain.length > sure else result.chain
+    chain = result.chain
+    if chain is not None and chain.length > sure and not _is_chain(chain, problem):
+        chain = None
     lost = COVERED if chain is not result.chain else ""
     verdicts = tuple(
         Verdict(verdict.goal, UNDECIDED, detail=f"{'a chain' if verdict.status == lost else 'a test'} takes {why}")
@@ -97,7 +104,29 @@ def without_late_runs(result: ChainResult, sure: int) -> ChainResult:
         result,
         chain=chain,
         verdicts=verdicts,
-        tests={name: run for name, run in result.tests.items() if run.length <= sure},
+        tests={n: run for n, run in result.tests.items() if run.length <= sure or n in _covered(run, problem)},
         beyond={name: test for name, test in result.beyond.items() if name not in late},
         bounds=result.bounds if chain is not None else replace(result.bounds, length=None),
     )
+
+
+def _is_chain(chain: Chain, problem: Problem) -> bool:
+    """Whether the inputs of ``chain`` are a chain of ``problem`` through the same goals."""
+    whole = _simulated(chain.run, problem)
+    found = None if whole is None else Judge(problem).chain(whole)
+    return found is not None and found.length == chain.length and found.goals >= chain.goals
+
+
+def _covered(run: Run, problem: Problem) -> Mapping[str, int]:
+    """The goals that the inputs of ``run`` cover in ``problem``, each with its first step; none where that is no run
+    to its end."""
+    whole = _simulated(run, problem)
+    return {} if whole is None else Judge(problem).first_steps(whole)
+
+
+def _simulated(run: Run, problem: Problem) -> Run | None:
+    """The run of ``problem`` under the inputs of ``run``; None where a step of it is not allowed."""
+    simulator = Simulator(problem.system)
+    opened = {var.name: run.states[0][var.name] for var in problem.system.state if var.init is None}
+    whole = simulator.run(simulator.initial(opened), run.inputs)
+    return whole if simulator.valid_part(whole).length == run.length else None

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from boards import board_of, run_by
 from command_line import chaincover, fresh_names
 from drawn_seeds import seeds
+from machines import fork
 from pysmt.shortcuts import BV
 
 from benchmarks.clocks.compare import compare
@@ -19,7 +21,16 @@ from bmc.engines import choose
 from bmc.formulas.unroll import at
 from bmc.invariants.induction import Prover
 from chaincover.certificate import Certificate, Validity, from_data
-from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Bounds, LongTest, Verdict
+from chaincover.chain import (
+    COVERED,
+    NO_WAY_TO_FINAL,
+    NOT_WITHIN_BOUND,
+    UNDECIDED,
+    UNREACHABLE,
+    Bounds,
+    LongTest,
+    Verdict,
+)
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.project.load import Request, load_request
@@ -150,10 +161,28 @@ def test_a_test_that_is_only_told_by_its_jumps_ends_where_a_wrap_may_be() -> Non
     graph = ReachGraph(("near", "far"), "end", {}, {}, (), (), 3, 0, 0.0)
     beyond = {"near": LongTest(500), "far": LongTest(501)}
     result = ChainResult(None, verdicts, Bounds(0, None, ""), None, graph, Options(), beyond=beyond)
-    told = without_late_runs(result, 500)
+    with fresh_names():
+        told = without_late_runs(result, drawn(0), 500)
     assert told.beyond == {"near": LongTest(500)}
     assert told.verdicts[0] == verdicts[0]
     assert "a test takes more than 500 steps" in told.verdicts[1].detail
+
+
+def test_a_chain_beyond_a_wrap_stays_where_it_is_one_of_the_states_as_they_are() -> None:
+    board, _ = board_of(fork(stuck=False))
+    problem = board.known.problem
+    chain = board.judge.chain(run_by(problem.system, 1, 1, 0))
+    assert chain is not None
+    assert chain.hits
+    verdicts = tuple(Verdict(hit.goal, COVERED, hit.step) for hit in chain.hits)
+    graph = ReachGraph(problem.names, problem.end, {}, {}, (), (), 3, 0, 0.0)
+    told = ChainResult(chain, verdicts, Bounds(0, chain.length, ""), None, graph, Options())
+    assert without_late_runs(told, problem, 0) == told
+    longer = replace(chain, run=run_by(problem.system, *[0] * chain.length))
+    dropped = without_late_runs(replace(told, chain=longer), problem, 0)
+    assert dropped.chain is None
+    assert {verdict.status for verdict in dropped.verdicts} == {UNDECIDED}
+    assert without_late_runs(replace(told, chain=longer), problem, chain.length).chain == longer
 
 
 def test_a_clock_that_wraps_soon_is_as_it_is() -> None:
