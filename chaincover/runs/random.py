@@ -211,13 +211,16 @@ class RandomRuns:
     def runs(self) -> Iterator[Run]:
         """Runs from init through ever more goals, with their way to the end, as far as random runs lead.
 
-        Asked again, they go on with twice the patience, and twice as many steps until some give way to others.
+        Asked again, they go on with twice the patience, and twice as many steps until some give way to others; they
+        begin anew where no step is allowed to any of them.
 
         One is told when half as much work again was done as for the one before, and the last one. ``upper`` tells what
         they saw. LimitReached when time is over.
         """
         known, tell_at = -1, WORK
         self._budget.left = WORK
+        if self._population.steps and not self._select():
+            self._population = self._begun(self._batch.initial(), len(self._goals))
         idle, left, wait_after, waiting = 0, self._budget.left, WAITS[0], 0
         while self._most < len(self._goals) and (self._wait(waiting) if waiting else self._advance()):
             covered = self._population.ends < NEVER

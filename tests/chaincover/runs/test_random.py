@@ -396,3 +396,17 @@ def test_random_runs_ask_at_every_step_whether_to_go_on(calls: int) -> None:
     with pytest.raises(LimitReached):
         batch.draw(batch.initial(), 3, 40, check)
     assert asked == calls
+
+
+def test_runs_that_may_take_no_step_begin_anew_when_they_are_asked_again() -> None:
+    """Two steps are all that any run may take, and the goal is three away."""
+    count = ValueType("count", 2).symbol("ended_count")
+    kind = ValueType("count", 2)
+    state = StateVariable("ended_count", kind, kind.constant(0), count + kind.constant(1))
+    system = TransitionSystem("ended", (state,), (), count.BVULT(kind.constant(2)))
+    goal = Goal("three", at(count.Equals(kind.constant(3)), 0), None, 0)
+    simulated, simulator = RandomRuns(problem_of(system, [goal], None), Limits()), Simulator(system)
+    for _ in range(3):
+        for run in simulated.runs():
+            assert simulator.valid_part(run) == run
+            assert run.length <= 2
