@@ -15,7 +15,7 @@ CASES = {case.name: case for case in limits.CASES}
     ("name", "at", "how", "code"),
     [
         ("generate", 40, "alarm", 5),
-        ("generate", 300, "alarm", 1),
+        ("generate", 370, "alarm", 1),
         ("generate as JSON", 260, "SIGINT", 130),
         ("generate --several", 900, "alarm", 5),
         ("compare", 400, "limit", 5),
@@ -23,7 +23,7 @@ CASES = {case.name: case for case in limits.CASES}
         ("graph", 300, "SIGTERM", 143),
         ("verify", 300, "alarm", 6),
         ("replay", 30, "SIGINT", 130),
-        ("bench", 50, "SIGINT", 130),
+        ("bench", 12, "SIGINT", 130),
     ],
 )
 def test_nothing_is_lost_at_a_limit(name: str, at: int, how: str, code: int) -> None:
