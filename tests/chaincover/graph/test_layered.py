@@ -67,6 +67,7 @@ def test_distances_are_those_of_the_enumerated_states(seed: int, overlap: str, h
         check_distances(drawn_case(seed, hold), overlap)
 
 
+@pytest.mark.needs_compiler
 @pytest.mark.parametrize("dense", [0, 30])
 @pytest.mark.parametrize("seed", range(6))
 def test_compiled_searches_answer_as_those_in_arrays(seed: int, dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
