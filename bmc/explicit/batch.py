@@ -18,7 +18,7 @@ from bmc.explicit.vectors import Column, Columns, Program, column, node_count
 from bmc.formulas.evaluate import unseen
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
-from bmc.system.hold import PHASE, PREFIX
+from bmc.system.hold import PHASE, PREFIX, held_values
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
     Run,
@@ -225,6 +225,35 @@ class Batch:
         """The run from ``start`` under ``inputs``, with all variables, simulated one step after the other."""
         return self._simulator.run(start, inputs)
 
+    def rest(self, start: Valuation, steps: int) -> Runs:
+        """The run from one state with all inputs at rest, but for those that are held or follow from the last one.
+
+        It has so many steps, or ends before one that is not allowed, or where the state does not change any more.
+        """
+        resting = {drawer.name: int(drawer.rest) for drawer in self._drawers}
+        states, inputs = [start], list[Valuation]()
+        while len(inputs) < steps:
+            now = states[-1]
+            values = held_values(self.system, now)
+            if values is None:
+                values = resting | {
+                    name: int(by(np.array([now[self._remembered[name]]], np.uint64))[0])
+                    for name, by in self._grows.items()
+                }
+            if not self._simulator.allowed(now, values):
+                break
+            states.append(self._simulator.step(now, values))
+            inputs.append(values)
+            if states[-1] == now:
+                break
+        return self.taken(Run(tuple(states), tuple(inputs)))
+
+    def taken(self, run: Run) -> Runs:
+        """One run, all steps of which are allowed."""
+        states = {v.name: column([s[v.name] for s in run.states], v.type.bits)[:, None] for v in self.system.state}
+        inputs = {v.name: column([i[v.name] for i in run.inputs], v.type.bits)[:, None] for v in self.system.inputs}
+        return Runs(states, inputs, run.length, np.array([run.length]))
+
     def _one_step(
         self,
         now: Mapping[str, Column],
@@ -325,6 +354,12 @@ class Watch:
 def _parted(symbol: str) -> tuple[str, int]:
     name, _, step = symbol.rpartition("@")
     return name, int(step)
+
+
+def earliest(rows: Column) -> tuple[int, int] | None:
+    """The first step at which something holds, and the first number where it does."""
+    steps = np.flatnonzero(rows.any(axis=1))
+    return (int(steps[0]), int(np.argmax(rows[steps[0]]))) if len(steps) else None
 
 
 def gaps(hits: Mapping[str, Column], least: Mapping[str, int], targets: Iterable[str]) -> dict[tuple[str, str], int]:

@@ -18,8 +18,8 @@ from chaincover.chain import Chain
 from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
+from chaincover.runs.budget import PER_UNIT
 from chaincover.runs.population import NEVER
-from chaincover.runs.random import PER_UNIT
 from chaincover.stages import wait_for
 from chaincover.weights import FINAL
 from properties.goal import Goal

@@ -7,11 +7,33 @@ from dataclasses import field, replace
 
 import numpy as np
 
-from bmc.explicit.batch import Manner, Runs
+from bmc.explicit.batch import Batch, Manner, Runs
+from bmc.explicit.draws import Draws
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
+from bmc.system.transition import Valuation
 
 NEVER = 1 << 30
+
+SEED = 1
+
+WIDTH = 1024
+"""Runs side by side."""
+
+STRIDE = 3
+"""Steps until some runs give way to others."""
+
+CHANGED = 0.05
+"""Part of its inputs for which a run that is chosen draws anew how often they change."""
+
+CHOICE = 26
+"""Operations on columns, for each goal and each variable of the state, that it takes to choose the runs that go on."""
+
+RIVALS = 12
+"""Runs, drawn at random, the best of which goes on."""
+
+SHOWN = 128
+"""Runs in which steps between modes are looked at."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +74,19 @@ class Population:
         """The run that has covered most goals; of several the one that was first to."""
         return int(np.lexsort((self.last, -(self.ends < NEVER).sum(axis=0)))[0])
 
-    def inputs(self, number: int) -> list[dict[str, int]]:
-        """The inputs of the run ``number`` up to the last goal that it has covered."""
+    def state(self, number: int) -> Valuation:
+        """The state that the run ``number`` is in."""
+        return {name: int(values[number]) for name, values in self.states.items()}
+
+    def inputs(self, number: int, steps: int | None = None) -> list[dict[str, int]]:
+        """The inputs of the run ``number`` in so many steps (None: up to the last goal that it has covered)."""
         found: list[dict[str, int]] = []
         place = int(self.origin[number])
         for block in reversed(self.past):
             columns = {name: values[:, place].tolist() for name, values in block.inputs.items()}
             found = [{name: values[k] for name, values in columns.items()} for k in range(block.steps)] + found
             place = int(block.parents[place])
-        return found[: int(self.last[number])]
+        return found[: int(self.last[number]) if steps is None else steps]
 
     def add(self, runs: Runs, longest: int) -> Runs:
         """Take the steps of ``runs``; these, after those before them in which a goal of ``longest`` steps may begin."""
@@ -99,3 +125,49 @@ class Population:
             inputs = {name: values[:, kept] for name, values in block.inputs.items()}
             self.past[place] = _Block(inputs, block.steps, block.parents[kept])
             wanted = block.parents[kept]
+
+
+def begun(batch: Batch, state: Valuation, goals: int, width: int = WIDTH) -> Population:
+    """``width`` runs in ``state``, and so many goals to cover."""
+    starts = batch.repeated(state, width)
+    ends = np.full((goals, width), NEVER, np.int64)
+    zeros = np.zeros(width, np.int64)
+    return Population(starts, batch.manner(width), ends, zeros, zeros, np.full(width, True))
+
+
+def rivals(population: Population, random: Draws, alive: Column, worth: Column) -> Column:
+    """``WIDTH`` places among the runs ``alive``, of some rivals each time the one of most ``worth``; for a quarter
+    it is the one whose values of the state few runs have."""
+    by_values = np.zeros(len(alive))
+    for values in population.states.values():
+        by_values += _commonness(values[alive])
+    drawn = random.below(len(alive), (WIDTH, RIVALS))
+    first = worth[drawn].argmax(axis=1)
+    first[::4] = by_values[drawn[::4]].argmax(axis=1)
+    chosen: Column = drawn[np.arange(WIDTH), first]
+    return chosen
+
+
+def information(counts: Column, runs: int) -> Column:
+    """What it tells of a run that it is one of ``counts`` among so many, in bits, and one more."""
+    found: Column = 1 + np.log2(runs / np.maximum(counts, 1))
+    return found
+
+
+FEW = 32
+"""Values of a variable that are told apart; of more, only how many bits they have."""
+
+
+def _commonness(values: Column) -> Column:
+    """How much the value that each run has of a variable tells of it, by how many runs have that value."""
+    if values.dtype == object:
+        return np.zeros(len(values))
+    if values.dtype.itemsize == 1:
+        often = np.bincount(values)
+        if np.count_nonzero(often) <= FEW:
+            found: Column = information(often, len(values))[values.astype(np.uint8)]
+            return found
+    different, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if len(different) > FEW:
+        _, place, counts = np.unique(np.frexp(values.astype(float))[1], return_inverse=True, return_counts=True)
+    return information(counts, len(values))[place]

@@ -6,42 +6,40 @@ give way to copies of others: the goals add up within one run, and the steps unt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from greenlet import GreenletExit
 
-from bmc.engines.protocol import WORK as NANOSECONDS
 from bmc.errors import LimitReached
-from bmc.explicit.batch import Batch, Runs, Watch, gaps
+from bmc.explicit.batch import Batch, Runs, Watch, earliest, gaps
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.draws import Draws
-from bmc.explicit.vectors import OVERHEAD, VALUE, Column
+from bmc.explicit.vectors import Column
 from bmc.system.transition import Run, Valuation
 from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
-from chaincover.runs.population import NEVER, Population
+from chaincover.runs.budget import WORK, Budget
+from chaincover.runs.endings import ENDINGS, Endings
+from chaincover.runs.population import (
+    CHANGED,
+    CHOICE,
+    NEVER,
+    SEED,
+    SHOWN,
+    STRIDE,
+    WIDTH,
+    begun,
+    information,
+    rivals,
+)
 from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
 
-WORK = 3.0
-"""Units of work that all runs may take each time."""
-
-PER_UNIT = round(NANOSECONDS / VALUE)
-"""Operations on single values that take about a unit of work."""
-
-PAIRS_PER_UNIT = 3_000_000_000
-"""Pairs of goals, at one step of one run each, whose distance is looked at in about a unit of work."""
-
 TIMES = 4
 """How often runs go on, each time with twice the patience. Once more: waits of twice as many steps are met."""
-
-WIDTH = 1024
-"""Runs side by side."""
-
-STRIDE = 3
-"""Steps until some runs give way to others."""
 
 PATIENCE = 256, 0.15
 """Steps, and units of work, without a better run or a goal that no run had covered, after which there is no other."""
@@ -53,28 +51,15 @@ a timer brings about needs inputs that all stay as they are."""
 WAITED = 64
 """Steps of waiting that are looked at together."""
 
-CHANGED = 0.05
-"""Part of its inputs for which a run that is chosen draws anew how often they change."""
-
 PART = 0.5
 """What it is worth, as a part of a goal, to be where it begins."""
 
-CHOICE = 26
-"""Operations on columns, for each goal and each variable of the state, that it takes to choose the runs that go on."""
-
-RIVALS = 12
-"""Runs, drawn at random, the best of which goes on."""
-
-SHOWN = 128
-"""Runs in which steps between modes are looked at."""
-
-ENDINGS = ((128, 16), (128, 64), (256, 256))
-"""Runs and their steps tried from one state until the final condition is met."""
+RESTED = 3
+"""Runs, the best one and others, that rest where random ones bring no news. With twice as many, up to 0.3 units more
+are taken before all runs wait."""
 
 AROUND = (128, 24)
 """Runs and their steps from the end of each goal of the chain, for the distances between goals."""
-
-SEED = 1
 
 
 def random_runs(board: Board) -> None:
@@ -107,47 +92,6 @@ def random_runs(board: Board) -> None:
             return
 
 
-class _Budget:
-    """Random runs of a batch, while there is work left; that of ``left`` units counts for ``limits`` too.
-
-    ``check`` is called before each step.
-    """
-
-    def __init__(self, batch: Batch, limits: Limits, check: Callable[[], None]) -> None:
-        self.batch, self._limits, self._check, self.left = batch, limits, check, WORK
-
-    def spend(self, count: int, steps: int, more: int = 0) -> bool:
-        """Count the work of so many runs and steps, and ``more`` operations; False if that is more than is left."""
-        work = self.work(count, steps, more)
-        if work > self.left:
-            return False
-        self.left -= work
-        self._limits.spend(work)
-        return True
-
-    def work(self, count: int, steps: int, more: int = 0) -> float:
-        """The units of work of so many runs and steps, and ``more`` operations."""
-        return (steps * self.batch.nodes + more) * (count + OVERHEAD) / PER_UNIT
-
-    def pairs(self, count: float) -> None:
-        """Count the work of comparing so many pairs; it is done in any case."""
-        self._limits.spend(count / PAIRS_PER_UNIT)
-
-    def drawn(self, state: Valuation, count: int, steps: int) -> Runs | None:
-        """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
-        return self.batch.draw(state, count, steps, self._check) if self.spend(count, steps) else None
-
-    def go_on(self, population: Population, steps: int, more: int, waiting: bool = False) -> Runs | None:
-        """The next steps of a population; None when the work is used up. LimitReached when time is over.
-
-        No input changes while it is ``waiting``.
-        """
-        if not self.spend(len(population.alive), steps, more):
-            return None
-        manner = population.manner.still() if waiting else population.manner
-        return self.batch.go_on(population.states, manner, steps, self._check)
-
-
 class RandomRuns:
     """Runs from init through the goals of ``problem`` to its final condition; repeatable.
 
@@ -163,6 +107,7 @@ class RandomRuns:
         self._within, self.distances = within, distances
         self.before_pause: Callable[[Run], None] = lambda run: None
         self._most = self._told = 0
+        self._ending: tuple[Column, Run] | None = None
         self._patience = 1
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
@@ -170,10 +115,9 @@ class RandomRuns:
         self._modes = ModeGraph()
         told = {f"{var.name}@0": var.name for var in problem.system.state}
         self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, self._modes)
-        ends = [goal.antecedent for goal in problem.targets if goal.name == FINAL]
-        self._final = BranchDistance(ends, told, self._modes)
-        self._budget = _Budget(self._batch, limits, self._check)
-        self._population = self._begun(self._batch.initial(), len(problem.goals))
+        self._budget = Budget(self._batch, limits, self._check)
+        self._endings = Endings(problem, self._budget, self._watch, self._modes, within)
+        self._population = begun(self._batch, self._batch.initial(), len(problem.goals))
         self.upper: dict[Edge, int] = {}
         self.tests: dict[str, Run] = {}
 
@@ -185,13 +129,6 @@ class RandomRuns:
     def _longest(self) -> int:
         """Steps of the longest goal."""
         return max((goal.length for goal in self._problem.goals), default=0)
-
-    def _begun(self, state: Valuation, goals: int) -> Population:
-        """All runs in ``state``, and so many goals to cover."""
-        starts = self._batch.repeated(state, WIDTH)
-        ends = np.full((goals, WIDTH), NEVER, np.int64)
-        zeros = np.zeros(WIDTH, np.int64)
-        return Population(starts, self._batch.manner(WIDTH), ends, zeros, zeros, np.full(WIDTH, True))
 
     @property
     def best(self) -> Run | None:
@@ -220,7 +157,7 @@ class RandomRuns:
         known, tell_at = -1, WORK
         self._budget.left = WORK
         if self._population.steps and not self._select():
-            self._population = self._begun(self._batch.initial(), len(self._goals))
+            self._population = begun(self._batch, self._batch.initial(), len(self._goals))
         idle, left, wait_after, waiting = 0, self._budget.left, WAITS[0], 0
         while self._most < len(self._goals) and (self._wait(waiting) if waiting else self._advance()):
             covered = self._population.ends < NEVER
@@ -232,6 +169,9 @@ class RandomRuns:
                 break
             elif idle >= wait_after and self._within is None:
                 wait_after, waiting = 2 * wait_after, WAITS[1] * idle
+                if self._rest():
+                    idle, waiting, count = 0, 0, self._most + 1
+                    left, wait_after = self._budget.left, WAITS[0]
             self._most, known = max(self._most, count), max(known, reached)
             stuck = not self._population.alive[self._population.best()]
             if self._told < self._most < len(self._goals) and (self._budget.left <= tell_at or stuck):
@@ -250,8 +190,16 @@ class RandomRuns:
 
     @property
     def _stride(self) -> int:
-        """With a limit from goal to goal every step is looked at by itself."""
-        return STRIDE * self._patience if self._within is None else 1
+        """Steps until runs give way to others, no less work than to choose these; one where there is a limit from goal
+        to goal.
+        """
+        least = self._choice // self._batch.nodes
+        return max(STRIDE * self._patience, least) if self._within is None else 1
+
+    @property
+    def _choice(self) -> int:
+        """Operations on columns that it takes to choose the runs that go on."""
+        return CHOICE * (len(self._goals) + len(self._population.states))
 
     def _wait(self, steps: int) -> bool:
         """Let all runs go on for about so many steps in which no input changes, or until no state does; False when no
@@ -274,11 +222,45 @@ class RandomRuns:
 
     def _advance(self, steps: int = 0, waiting: bool = False) -> bool:
         """Let all runs go on for ``steps`` (0: a stride), and credit them with goals; False when no work is left."""
+        runs = self._budget.go_on(self._population, steps or self._stride, self._choice, waiting)
+        if runs is not None:
+            self._take(runs)
+        return runs is not None
+
+    def _rest(self) -> bool:
+        """Whether a run that has covered most goals comes to one more while its inputs are at rest; then all go on
+        from there.
+
+        Tried are the best one, from its end, and others from where they are.
+        """
+        population, start = self._population, self._batch.initial()
+        counts = (population.ends < NEVER).sum(axis=0)
+        most = np.flatnonzero(counts == counts.max(initial=0))
+        drawn = most[self._random.below(len(most), RESTED - 1)].tolist()
+        tried: list[tuple[Column, Valuation, Callable[[], Sequence[Valuation]]]] = [
+            (population.ends[:, n], population.state(n), partial(population.inputs, n, population.steps)) for n in drawn
+        ]
+        if self._ending is not None and (self._ending[0] < NEVER).sum() >= counts.max(initial=0):
+            ends, run = self._ending
+            tried.insert(0, (ends, run.states[-1], lambda: run.inputs))
+        for ends, state, before in tried:
+            rest = self._budget.rest(state)
+            if rest is None:
+                return False
+            hits = self._watch.hits(rest)
+            missing = (goal for goal, end in zip(self._goals.values(), ends, strict=True) if end == NEVER)
+            found = [place[0] + goal.length for goal in missing if (place := earliest(hits[goal.name])) is not None]
+            if found:
+                inputs = [*before(), *rest.run_inputs(0, min(found))]
+                self._population = begun(self._batch, start, len(self._goals), 1)
+                self._take(self._batch.taken(self._batch.run(start, inputs)))
+                self._population.select(np.zeros(WIDTH, np.int64))
+                return True
+        return False
+
+    def _take(self, runs: Runs) -> None:
+        """Let all runs go on as ``runs`` do, and credit them with goals."""
         population, first = self._population, not self._population.steps
-        choice = CHOICE * (len(self._goals) + len(population.states))
-        runs = self._budget.go_on(population, steps or self._stride, choice, waiting)
-        if runs is None:
-            return False
         for name, values in runs.states.items():
             self._modes.learn(name, values[:, :SHOWN])
         before = 0 if population.tail is None else population.tail.steps
@@ -289,7 +271,6 @@ class RandomRuns:
             self._credit_apart(hits, begun, 0 if first else before + 1, joined.steps)
         else:
             self._credit(hits, begun, -1 if first else before)
-        return True
 
     def _credit(self, hits: Mapping[str, Column], begun: int, before: int) -> None:
         """Credit goals that end after ``before`` steps of what was seen, which began at the step ``begun``."""
@@ -333,24 +314,12 @@ class RandomRuns:
         if not len(alive):
             return False
         covered = population.ends[:, alive] < NEVER
-        by_goals = _information(covered.sum(axis=1), len(alive)) @ np.where(covered, 1.0, self._nearness(alive))
-        chosen = self._drawn(population, alive, by_goals)
+        by_goals = information(covered.sum(axis=1), len(alive)) @ np.where(covered, 1.0, self._nearness(alive))
+        chosen = rivals(population, self._random, alive, by_goals)
         chosen[0] = np.lexsort((population.last[alive], -covered.sum(axis=0)))[0]
         population.select(alive[chosen])
         population.manner = self._batch.changed(population.manner, CHANGED)
         return True
-
-    def _drawn(self, population: Population, alive: Column, worth: Column) -> Column:
-        """``WIDTH`` places among the runs ``alive``, of some rivals each time the one of most ``worth``; for a quarter
-        it is the one whose values of the state few runs have."""
-        by_values = np.zeros(len(alive))
-        for values in population.states.values():
-            by_values += _commonness(values[alive])
-        drawn = self._random.below(len(alive), (WIDTH, RIVALS))
-        first = worth[drawn].argmax(axis=1)
-        first[::4] = by_values[drawn[::4]].argmax(axis=1)
-        chosen: Column = drawn[np.arange(WIDTH), first]
-        return chosen
 
     def _nearness(self, alive: Column) -> Column:
         """For each goal and run a part of 1: the less, the farther the state is from a start of the goal."""
@@ -361,9 +330,12 @@ class RandomRuns:
     def _ended(self) -> Run:
         """The best run, to the end where there is a way, else as it is: its goals are seen all the same."""
         start = self._batch.initial()
-        inputs = self._population.inputs(self._population.best())
-        ending = self._to_end(self._batch.run(start, inputs).states[-1])
-        return self._batch.run(start, [*inputs, *(ending or [])])
+        best = self._population.best()
+        inputs = self._population.inputs(best)
+        ending = self._endings.find(self._batch.run(start, inputs).states[-1], PATIENCE[0] * self._patience)
+        run = self._batch.run(start, [*inputs, *(ending or [])])
+        self._ending = (self._population.ends[:, best].copy(), run)
+        return run
 
     def _reach(self) -> None:
         """Tests of goals, and distances, by runs from init; far ones where there is a limit from goal to goal."""
@@ -389,45 +361,10 @@ class RandomRuns:
         """The first run from init to the end of each goal that is met."""
         start = self._batch.initial()
         for name, goal in self._goals.items():
-            place = _earliest(hits[name])
+            place = earliest(hits[name])
             if place is not None and name not in self.tests:
                 step, number = place
                 self.tests[name] = self._batch.run(start, runs.run_inputs(number, step + goal.length))
-
-    def _to_end(self, state: Valuation) -> list[dict[str, int]] | None:
-        """The inputs from ``state`` to the final condition."""
-        if self._problem.final is None:
-            return []
-        within = slice(None if self._within is None else self._within + 1)
-        for count, steps in ENDINGS:
-            runs = self._budget.drawn(state, count, steps)
-            place = None if runs is None else _earliest(self._watch.hits(runs)[FINAL][within])
-            if runs is not None and place is not None:
-                return runs.run_inputs(place[1], place[0])
-        return self._approach(state) if self._within is None else None
-
-    def _approach(self, state: Valuation) -> list[dict[str, int]] | None:
-        """The inputs from ``state`` to the final condition, by runs of which those that are nearer to it go on."""
-        population = self._begun(state, 1)
-        choice = CHOICE * (1 + len(population.states))
-        for _ in range(0, PATIENCE[0] * self._patience, STRIDE):
-            runs = self._budget.go_on(population, STRIDE, choice)
-            if runs is None:
-                return None
-            for name, values in runs.states.items():
-                self._modes.learn(name, values[:, :SHOWN])
-            place = _earliest(self._watch.hits(population.add(runs, 0))[FINAL])
-            if place is not None:
-                population.ends[0, place[1]] = population.steps - STRIDE + place[0]
-                return population.inputs(place[1])
-            alive = np.flatnonzero(population.alive)
-            if not len(alive):
-                return None
-            columns = {f"{name}@0": values[alive] for name, values in population.states.items()}
-            (far,) = self._final(columns, len(alive))
-            population.select(alive[self._drawn(population, alive, -far)])
-            population.manner = self._batch.changed(population.manner, CHANGED)
-        return None
 
     def _learn(self, hits: Mapping[str, Column], first: bool) -> None:
         """Note the distances that runs show; ``first``: they start in init."""
@@ -436,7 +373,7 @@ class RandomRuns:
         least = {name: goal.length if self._problem.forbid else 0 for name, goal in self._goals.items()}
         seen = gaps(hits, least, self._goals)
         if first:
-            seen |= {(INIT, name): place[0] for name in self._goals if (place := _earliest(hits[name])) is not None}
+            seen |= {(INIT, name): place[0] for name in self._goals if (place := earliest(hits[name])) is not None}
         if self._problem.final is not None:
             seen |= gaps(hits, {name: goal.length for name, goal in self._goals.items()}, [FINAL])
         for edge, steps in seen.items():
@@ -453,38 +390,7 @@ class RandomRuns:
             hits = self._watch.hits(runs)
             self._learn(hits, False)
             for other, rows in hits.items():
-                place = _earliest(rows)
+                place = earliest(rows)
                 if place is not None and other != name:
                     steps = goal.length + place[0]
                     self.upper[name, other] = min(steps, self.upper.get((name, other), steps))
-
-
-def _information(counts: Column, runs: int) -> Column:
-    """What it tells of a run that it is one of ``counts`` among so many, in bits, and one more."""
-    found: Column = 1 + np.log2(runs / np.maximum(counts, 1))
-    return found
-
-
-FEW = 32
-"""Values of a variable that are told apart; of more, only how many bits they have."""
-
-
-def _commonness(values: Column) -> Column:
-    """How much the value that each run has of a variable tells of it, by how many runs have that value."""
-    if values.dtype == object:
-        return np.zeros(len(values))
-    if values.dtype.itemsize == 1:
-        often = np.bincount(values)
-        if np.count_nonzero(often) <= FEW:
-            found: Column = _information(often, len(values))[values.astype(np.uint8)]
-            return found
-    different, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if len(different) > FEW:
-        _, place, counts = np.unique(np.frexp(values.astype(float))[1], return_inverse=True, return_counts=True)
-    return _information(counts, len(values))[place]
-
-
-def _earliest(rows: Column) -> tuple[int, int] | None:
-    """The first step at which something holds, and the first number where it does."""
-    steps = np.flatnonzero(rows.any(axis=1))
-    return (int(steps[0]), int(np.argmax(rows[steps[0]]))) if len(steps) else None

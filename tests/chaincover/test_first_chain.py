@@ -111,9 +111,9 @@ def test_what_random_runs_know_is_told_before_they_are_paused(tmp_path: Path) ->
 
     def pause() -> None:
         paused.append((runs._told, runs._most))
-        limits.pause_after(0.01, pause)
+        limits.pause_after(0.001, pause)
 
-    limits.pause_after(0.01, pause)
+    limits.pause_after(0.001, pause)
     last = list(runs.runs())[-1]
     assert all(known == most for known, most in paused)
     assert paused[-1][1] > 1

@@ -312,14 +312,19 @@ def test_what_a_timer_brings_about_is_covered_by_runs_that_wait() -> None:
 
 
 def test_runs_go_on_with_more_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After 800 steps in which no input changes the timer is over, which is longer than runs wait at first."""
+    """After 800 steps in which the input stays 1 the timer is over, which is longer than runs wait at first."""
     monkeypatch.setattr(random, "PATIENCE", (100, 0.0))
     flag, time = ValueType("flag", 1), ValueType("time", 10)
     now, old, timer = flag.symbol("slow_in"), flag.symbol("slow_old"), time.symbol("slow_timer")
     counted = Ite(timer.BVULT(time.constant(800)), timer + time.constant(1), timer)
     state = (
         StateVariable("slow_old", flag, flag.constant(0), now),
-        StateVariable("slow_timer", time, time.constant(0), Ite(now.Equals(old), counted, time.constant(0))),
+        StateVariable(
+            "slow_timer",
+            time,
+            time.constant(0),
+            Ite(And(now.Equals(old), now.Equals(flag.constant(1))), counted, time.constant(0)),
+        ),
     )
     system = TransitionSystem("slow", state, (InputVariable("slow_in", flag, ((0, 1),)),), TRUE())
     goals = [Goal("over", at(timer.Equals(time.constant(800)), 0), None, 0)]
@@ -410,3 +415,54 @@ def test_runs_that_may_take_no_step_begin_anew_when_they_are_asked_again() -> No
         for run in simulated.runs():
             assert simulator.valid_part(run) == run
             assert run.length <= 2
+
+
+FLAG, TIME = ValueType("flag", 1), ValueType("time", 14)
+
+
+def timed(steps: int, opens: bool) -> TransitionSystem:
+    """A timer that counts to ``steps`` steps, and from 0 again when its input is pressed.
+
+    With ``opens`` it does not count before the input was pressed once.
+    """
+    pressed, timer, on = FLAG.symbol("timed_in"), TIME.symbol("timed_timer"), FLAG.symbol("timed_on")
+    one, full = FLAG.constant(1), TIME.constant(steps)
+    counted = Ite(And(on.Equals(one), timer.BVULT(full)), timer + TIME.constant(1), timer)
+    state = (
+        StateVariable("timed_timer", TIME, TIME.constant(0), Ite(pressed.Equals(one), TIME.constant(0), counted)),
+        StateVariable("timed_on", FLAG, FLAG.constant(0 if opens else 1), Ite(pressed.Equals(one), one, on)),
+    )
+    return TransitionSystem("timed", state, (InputVariable("timed_in", FLAG, ((0, 1),)),), TRUE())
+
+
+@pytest.mark.parametrize("opens", [False, True])
+def test_a_run_rests_until_a_long_timer_is_over(opens: bool) -> None:
+    """6,000 steps are more than all runs together can wait for; one by itself is simulated that far."""
+    timer = TIME.symbol("timed_timer")
+    goals = [
+        Goal("over", at(timer.Equals(TIME.constant(6000)), 0), None, 0),
+        Goal("on", at(FLAG.symbol("timed_on").Equals(FLAG.constant(1)), 0), None, 0),
+    ]
+    *_, last = RandomRuns(problem_of(timed(6000, opens), goals, None), Limits()).runs()
+    assert all(Monitor(goals).covered(last).values())
+
+
+def test_a_run_rests_until_the_final_condition() -> None:
+    """Steps that random runs do not go on to the end: what is told first ends in the final condition."""
+    timer = TIME.symbol("timed_timer")
+    final = timer.Equals(TIME.constant(6000))
+    goals = [Goal("early", at(timer.Equals(TIME.constant(3)), 0), None, 0)]
+    first = next(RandomRuns(problem_of(timed(6000, True), goals, final), Limits()).runs())
+    assert first.states[-1]["timed_timer"] == 6000
+
+
+def test_a_run_at_rest_is_the_simulators_and_ends_where_nothing_changes() -> None:
+    system = timed(20, False)
+    start = Simulator(system).initial()
+    runs = Batch(system).rest(start, 100)
+    assert runs.steps == 21, "the last of them shows that nothing changes any more"
+    assert runs.run_inputs(0, runs.steps) == [{"timed_in": 0}] * 21
+    assert runs.states["timed_timer"][:, 0].tolist() == [*range(21), 20]
+    assert Batch(system).rest(start, 7).steps == 7
+    refused = replace(system, input_constraint=Not(TIME.symbol("timed_timer").Equals(TIME.constant(5))))
+    assert Batch(refused).rest(start, 100).steps == 5

@@ -1,0 +1,80 @@
+"""What random runs may take: units of work, counted before they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bmc.engines.protocol import WORK as NANOSECONDS
+from bmc.explicit.batch import Batch, Runs
+from bmc.explicit.vectors import OVERHEAD, VALUE
+from bmc.system.transition import Valuation
+from chaincover.limits import Limits
+from chaincover.runs.population import Population
+
+WORK = 3.0
+"""Units of work that all runs may take each time."""
+
+PER_UNIT = round(NANOSECONDS / VALUE)
+"""Operations on single values that take about a unit of work."""
+
+OPERATIONS_PER_UNIT = 20_000_000
+"""Operations of the steps of a run by itself that take about a unit of work."""
+
+REST = 0.1
+"""Units of work for a run by itself in which all inputs are at rest. With twice as much, timers of twice as many steps
+are waited for, and a first chain with a final condition that is far comes later."""
+
+PAIRS_PER_UNIT = 3_000_000_000
+"""Pairs of goals, at one step of one run each, whose distance is looked at in about a unit of work."""
+
+
+class Budget:
+    """Random runs of a batch, while there is work left; that of ``left`` units counts for ``limits`` too.
+
+    ``check`` is called before each step.
+    """
+
+    def __init__(self, batch: Batch, limits: Limits, check: Callable[[], None]) -> None:
+        self.batch, self._limits, self._check, self.left = batch, limits, check, WORK
+
+    def spend(self, count: int, steps: int, more: int = 0) -> bool:
+        """Count the work of so many runs and steps, and ``more`` operations; False if that is more than is left."""
+        return self.take(self.work(count, steps, more))
+
+    def take(self, work: float) -> bool:
+        """Count so many units of work; False if that is more than is left."""
+        if work > self.left:
+            return False
+        self.left -= work
+        self._limits.spend(work)
+        return True
+
+    def work(self, count: int, steps: int, more: int = 0) -> float:
+        """The units of work of so many runs and steps, and ``more`` operations."""
+        return (steps * self.batch.nodes + more) * (count + OVERHEAD) / PER_UNIT
+
+    def pairs(self, count: float) -> None:
+        """Count the work of comparing so many pairs; it is done in any case."""
+        self._limits.spend(count / PAIRS_PER_UNIT)
+
+    def drawn(self, state: Valuation, count: int, steps: int) -> Runs | None:
+        """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
+        return self.batch.draw(state, count, steps, self._check) if self.spend(count, steps) else None
+
+    def rest(self, state: Valuation) -> Runs | None:
+        """The run from ``state`` with inputs at rest; None when the work is used up."""
+        if self.left < REST:
+            return None
+        runs = self.batch.rest(state, round(REST * OPERATIONS_PER_UNIT / self.batch.nodes))
+        self.take(runs.steps * self.batch.nodes / OPERATIONS_PER_UNIT)
+        return runs
+
+    def go_on(self, population: Population, steps: int, more: int, waiting: bool = False) -> Runs | None:
+        """The next steps of a population; None when the work is used up. LimitReached when time is over.
+
+        No input changes while it is ``waiting``.
+        """
+        if not self.spend(len(population.alive), steps, more):
+            return None
+        manner = population.manner.still() if waiting else population.manner
+        return self.batch.go_on(population.states, manner, steps, self._check)
