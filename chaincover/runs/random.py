@@ -21,7 +21,7 @@ from bmc.system.transition import Run, Valuation
 from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
-from chaincover.runs.budget import WORK, Budget
+from chaincover.runs.budget import REST, WORK, Budget
 from chaincover.runs.endings import ENDINGS, Endings
 from chaincover.runs.population import (
     CHANGED,
@@ -140,7 +140,7 @@ class RandomRuns:
         """Ask the limits whether to go on; what is known by then is told before they pause it."""
         if self._told < self._most and self._limits.turn_over:
             self._told = self._most
-            self._limits.extend(sum(self._budget.work(count, steps) for count, steps in ENDINGS))
+            self._limits.extend(REST + sum(self._budget.work(count, steps) for count, steps in ENDINGS))
             self.before_pause(self._ended())
             self._limits.end_turn()
         self._limits.check()

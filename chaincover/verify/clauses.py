@@ -107,6 +107,8 @@ def _read(text: str, named: Sequence[tuple[FNode, int]]) -> Template:
         first, *rest = line.split()
         if first == "p":
             size = int(rest[1])
+        elif first == "0":  # facts that contradict each other
+            clauses, size = [[1], [-1]], max(size, 1)
         elif first != "c":
             clauses.append([int(literal) for literal in (first, *rest[:-1])])
         elif rest[1].startswith("bit"):
@@ -204,9 +206,9 @@ class Clauses:
             return 1
 
     def _renamed(self, template: Template, step: int) -> int:
-        """Add the clauses of ``template``, so many steps later; the literal of its formula."""
+        """Add the clauses of ``template``, so many steps later; the literal of its formula, if any."""
         first = self._solver.fresh(template.size).start
-        names, out = [0, *range(first, first + template.size)], 0
+        names, out = [0, *range(first, first + template.size)], first
         for number, (symbol, bit) in template.ports.items():
             if symbol.symbol_name() == OUT:
                 out = names[number]

@@ -67,6 +67,13 @@ def test_the_facts_of_a_template_hold_whatever_is_asked() -> None:
     assert asked.possible(Equals(Y, BV(5, 4)), [out]) is False
 
 
+def test_nothing_is_possible_beside_facts_that_contradict_each_other() -> None:
+    asked = clauses()
+    out = asked.placed(BVULT(X, Y), (Equals(X, BV(5, 4)), Equals(X, BV(6, 4))))
+    assert asked.possible(Equals(Y, BV(6, 4)), [out]) is False
+    assert asked.possible(Equals(Y, BV(6, 4)), [-out]) is False
+
+
 def test_every_port_of_a_template_is_a_bit_that_is_asked_for() -> None:
     made = template_of(Iff(F, BVULT(X, Y)))
     ports = set(made.ports.values())
