@@ -20,6 +20,9 @@ PER_UNIT = round(NANOSECONDS / VALUE)
 OPERATIONS_PER_UNIT = 20_000_000
 """Operations of the steps of a run by itself that take about a unit of work."""
 
+PER_STEP = 40
+"""Operations that a step of such a run takes besides its own."""
+
 REST = 0.1
 """Units of work for a run by itself in which all inputs are at rest. With twice as much, timers of twice as many steps
 are waited for, and a first chain with a final condition that is far comes later."""
@@ -65,8 +68,9 @@ class Budget:
         """The run from ``state`` with inputs at rest; None when the work is used up."""
         if self.left < REST:
             return None
-        runs = self.batch.rest(state, round(REST * OPERATIONS_PER_UNIT / self.batch.nodes))
-        self.take(runs.steps * self.batch.nodes / OPERATIONS_PER_UNIT)
+        each = (self.batch.nodes + PER_STEP) / OPERATIONS_PER_UNIT
+        runs = self.batch.rest(state, int(REST / each))
+        self.take(runs.steps * each)
         return runs
 
     def go_on(self, population: Population, steps: int, more: int, waiting: bool = False) -> Runs | None:

@@ -49,7 +49,7 @@ WAITS = 64, 4
 a timer brings about needs inputs that all stay as they are."""
 
 WAITED = 64
-"""Steps of waiting that are looked at together."""
+"""Steps that are looked at together at most: of waiting, and where the choice of runs takes longer than their steps."""
 
 PART = 0.5
 """What it is worth, as a part of a goal, to be where it begins."""
@@ -193,7 +193,7 @@ class RandomRuns:
         """Steps until runs give way to others, no less work than to choose these; one where there is a limit from goal
         to goal.
         """
-        least = self._choice // self._batch.nodes
+        least = min(WAITED, self._choice // max(1, self._batch.nodes))
         return max(STRIDE * self._patience, least) if self._within is None else 1
 
     @property

@@ -466,3 +466,18 @@ def test_a_run_at_rest_is_the_simulators_and_ends_where_nothing_changes() -> Non
     assert Batch(system).rest(start, 7).steps == 7
     refused = replace(system, input_constraint=Not(TIME.symbol("timed_timer").Equals(TIME.constant(5))))
     assert Batch(refused).rest(start, 100).steps == 5
+
+
+def test_runs_of_a_step_that_computes_nothing() -> None:
+    """All that is known of the next state is an input: the step has no operation."""
+    pressed = FLAG.symbol("plain_in")
+    system = TransitionSystem(
+        "plain",
+        (StateVariable("plain_out", FLAG, FLAG.constant(0), pressed),),
+        (InputVariable("plain_in", FLAG, ((0, 1),)),),
+        TRUE(),
+    )
+    on = FLAG.symbol("plain_out").Equals(FLAG.constant(1))
+    goals = [Goal("on", at(on, 0), None, 0)]
+    *_, last = RandomRuns(problem_of(system, goals, Not(on)), Limits()).runs()
+    assert all(Monitor(goals).covered(last).values())
