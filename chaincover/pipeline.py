@@ -65,7 +65,7 @@ STAGES = (
     Stage("enumerate", enumerate_states, LISTING, for_targets=False, early=unlisted),
     Stage("simulate", RUNS, as_long_as_reading, for_targets=False, early=unlisted),
     Stage("normal form", NORMAL_FORM, 0.5, for_targets=False, early=unlisted),
-    Stage("simulate", RUNS, first_turn=0.15, for_targets=False, early=form_undecided),
+    Stage("simulate", RUNS, first_turn=0.45, for_targets=False, early=form_undecided),
     Stage("normal form", NORMAL_FORM, inf, for_targets=False, early=form_undecided),
     Stage("enumerate", enumerate_states, first_turn=0.4, for_targets=False),
     Stage("implied goals", later(f"{IMPLIED}:represent_implied_on_states"), 4.0, for_targets=False),

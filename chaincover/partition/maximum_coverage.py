@@ -196,8 +196,12 @@ class _Most:
             how = "at all" if at_all else f"within K = {self._whole.depth}"
             self._most = number, f"the others exclude each other {how}", at_all
 
+    @ending.uninterrupted()
     def _try(self, names: Collection[str]) -> ChainResult:
-        """A chain through the goals ``names``, taken if it is better, or as good and its bound is higher."""
+        """A chain through the goals ``names``, taken if it is better, or as good and its bound is higher.
+
+        Only the search itself is interrupted.
+        """
         result = generate(self._problem.of(names), share_of(self._options, self._limits, SHARE), Silent(self._listener))
         self._limits.spend(result.answered.effort)
         self._used_up = self._used_up or result.used_up

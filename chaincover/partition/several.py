@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from bmc import ending
 from bmc.errors import CheckDisagreed, LimitReached, counted
@@ -380,15 +380,17 @@ class _Several:
         own = share_of(self._options, self._limits, 1 / (len(classes) + 1))
         problems = [self._expanded(names) for names in classes]
         if workers is None or len(classes) < 2:
-            return [self._counted(part, own, Silent(self._listener)) for part in problems]
+            with ending.uninterrupted():
+                return [self._counted(generate(part, own, Silent(self._listener))) for part in problems]
         tasks = [pack((part, own)) for part in problems]
         done = workers.map(generate_packed, tasks, lambda count: self._limits.check())
-        return [self._kept(result) for result in done]
+        return [self._counted(result) for result in done]
 
     def _one(self, names: Sequence[str], share: float) -> ChainResult:
         """The best chain for the goals ``names``, with a share of what is left of time and effort."""
         own, listener = share_of(self._options, self._limits, share), _Growing(self._listener, self._with_more)
-        return self._counted(self._expanded(names), own, listener, self._listener.stages)
+        with ending.uninterrupted():
+            return self._counted(generate(self._expanded(names), own, listener, self._listener.stages))
 
     def _with_more(self, found: ChainResult) -> SeveralChains:
         """What is known now, while the search for one more chain goes on that has ``found`` this so far."""
@@ -398,12 +400,7 @@ class _Several:
         """The problem with the goals of the kinds ``names``."""
         return self._problem.of([name for name in self._problem.names if self._same_as.get(name, name) in names])
 
-    @ending.uninterrupted()
-    def _counted(self, *asked: Any) -> ChainResult:
-        """What ``generate`` finds when it is ``asked`` so; only the search itself is interrupted."""
-        return self._kept(generate(*asked))
-
-    def _kept(self, result: ChainResult) -> ChainResult:
+    def _counted(self, result: ChainResult) -> ChainResult:
         """``result``, the work of which counts. An interrupt ends the search; what was found until then is kept."""
         self._limits.spend(result.answered.effort)
         self._in_hand.add(result)

@@ -1,4 +1,4 @@
-"""What random runs may take: units of work, counted before they are made."""
+"""What random runs may take: units of work, which are counted."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ PER_UNIT = round(NANOSECONDS / VALUE)
 """Operations on single values that take about a unit of work."""
 
 OPERATIONS_PER_UNIT = 20_000_000
-"""Operations of the steps of a run by itself that take about a unit of work."""
+"""Operations of the steps of a run by itself that take about a unit of work. With twice as many, runs rest for twice as
+many steps."""
 
 PER_STEP = 40
-"""Operations that a step of such a run takes besides its own."""
+"""Operations that a step of such a run takes besides its own. With twice as many, small programs rest for fewer
+steps."""
 
 REST = 0.1
 """Units of work for a run by itself in which all inputs are at rest. With twice as much, timers of twice as many steps

@@ -12,7 +12,7 @@ from bmc.explicit.draws import Draws
 from bmc.system.transition import Valuation
 from chaincover.problem import Problem
 from chaincover.runs.budget import Budget
-from chaincover.runs.population import CHANGED, CHOICE, SEED, SHOWN, STRIDE, begun, rivals
+from chaincover.runs.population import CHANGED, CHOICE, SEED, SHOWN, STRIDE, rivals, started
 from chaincover.weights import FINAL
 
 ENDINGS = ((128, 16), (128, 64), (256, 256))
@@ -40,20 +40,21 @@ class Endings:
         """
         if not self._final:
             return []
-        ending = self._drawn(state, ENDINGS[:-1])
+        few, many = ENDINGS[:-1], ENDINGS[-1:]
         if self._within is not None:
-            return self._drawn(state, ENDINGS[-1:]) if ending is None else ending
-        rest = None if ending is not None else self._budget.rest(state)
-        if rest is None:
+            return self._drawn(state, ENDINGS)
+        if (ending := self._drawn(state, few)) is not None:
             return ending
-        place = earliest(self._watch.hits(rest)[FINAL])
-        if place is not None:
+        if (rest := self._budget.rest(state)) is None:
+            return None
+        if (place := earliest(self._watch.hits(rest)[FINAL])) is not None:
             return rest.run_inputs(0, place[0])
-        ending = self._drawn(state, ENDINGS[-1:])
-        if ending is None:
-            ending = self._drawn({name: int(values[-1, 0]) for name, values in rest.states.items()}, ENDINGS[:-1])
-            return self._approach(state, steps) if ending is None else [*rest.run_inputs(0, rest.steps), *ending]
-        return ending
+        if (ending := self._drawn(state, many)) is not None:
+            return ending
+        rested = {name: int(values[-1, 0]) for name, values in rest.states.items()}
+        if (ending := self._drawn(rested, few)) is not None:
+            return [*rest.run_inputs(0, rest.steps), *ending]
+        return self._approach(state, steps)
 
     def _drawn(self, state: Valuation, tries: Iterable[tuple[int, int]]) -> list[dict[str, int]] | None:
         """The inputs from ``state`` to the final condition by one of so many runs of so many steps."""
@@ -67,7 +68,7 @@ class Endings:
 
     def _approach(self, state: Valuation, steps: int) -> list[dict[str, int]] | None:
         """The inputs from ``state`` to the final condition, by runs of which those that are nearer to it go on."""
-        population = begun(self._budget.batch, state, 1)
+        population = started(self._budget.batch, state, 1)
         choice = CHOICE * (1 + len(population.states))
         for _ in range(0, steps, STRIDE):
             runs = self._budget.go_on(population, STRIDE, choice)

@@ -127,7 +127,7 @@ class Population:
             wanted = block.parents[kept]
 
 
-def begun(batch: Batch, state: Valuation, goals: int, width: int = WIDTH) -> Population:
+def started(batch: Batch, state: Valuation, goals: int, width: int = WIDTH) -> Population:
     """``width`` runs in ``state``, and so many goals to cover."""
     starts = batch.repeated(state, width)
     ends = np.full((goals, width), NEVER, np.int64)

@@ -31,9 +31,9 @@ from chaincover.runs.population import (
     SHOWN,
     STRIDE,
     WIDTH,
-    begun,
     information,
     rivals,
+    started,
 )
 from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
@@ -117,7 +117,7 @@ class RandomRuns:
         self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, self._modes)
         self._budget = Budget(self._batch, limits, self._check)
         self._endings = Endings(problem, self._budget, self._watch, self._modes, within)
-        self._population = begun(self._batch, self._batch.initial(), len(problem.goals))
+        self._population = started(self._batch, self._batch.initial(), len(problem.goals))
         self.upper: dict[Edge, int] = {}
         self.tests: dict[str, Run] = {}
 
@@ -157,7 +157,7 @@ class RandomRuns:
         known, tell_at = -1, WORK
         self._budget.left = WORK
         if self._population.steps and not self._select():
-            self._population = begun(self._batch, self._batch.initial(), len(self._goals))
+            self._population = started(self._batch, self._batch.initial(), len(self._goals))
         idle, left, wait_after, waiting = 0, self._budget.left, WAITS[0], 0
         while self._most < len(self._goals) and (self._wait(waiting) if waiting else self._advance()):
             covered = self._population.ends < NEVER
@@ -252,7 +252,7 @@ class RandomRuns:
             found = [place[0] + goal.length for goal in missing if (place := earliest(hits[goal.name])) is not None]
             if found:
                 inputs = [*before(), *rest.run_inputs(0, min(found))]
-                self._population = begun(self._batch, start, len(self._goals), 1)
+                self._population = started(self._batch, start, len(self._goals), 1)
                 self._take(self._batch.taken(self._batch.run(start, inputs)))
                 self._population.select(np.zeros(WIDTH, np.int64))
                 return True

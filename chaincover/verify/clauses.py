@@ -206,7 +206,8 @@ class Clauses:
             return 1
 
     def _renamed(self, template: Template, step: int) -> int:
-        """Add the clauses of ``template``, so many steps later; the literal of its formula, if any."""
+        """Add the clauses of ``template``, so many steps later; the literal of its formula. Facts that contradict each
+        other leave it without one: any stands for it."""
         first = self._solver.fresh(template.size).start
         names, out = [0, *range(first, first + template.size)], first
         for number, (symbol, bit) in template.ports.items():

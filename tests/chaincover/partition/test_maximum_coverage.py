@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, pairwise
+from typing import Any
 
 import pytest
 from command_line import MODELS
@@ -20,13 +21,16 @@ from pysmt.shortcuts import And
 
 from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
+from bmc import ending
 from bmc.formulas.unroll import at
 from chaincover.certificate import MostFact
-from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE
+from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Verdict
 from chaincover.options import Options
+from chaincover.partition import maximum_coverage
 from chaincover.partition.conflicts import LARGEST, conflicts_of, largest_class
 from chaincover.partition.coverable_sets import Cover
 from chaincover.partition.maximum_coverage import generate_all_or_most, generate_most
+from chaincover.pipeline import generate
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.result import ChainResult
@@ -247,6 +251,28 @@ def test_a_stop_in_the_first_search_gives_what_there_is() -> None:
     result = generate_most(problem_of(*three_branches()), LARGE, Told("exact graph:", "graph:"))
     assert result.stopped_by == "interrupt"
     assert EXCLUDED not in statuses(result).values()
+
+
+def test_an_interrupt_between_two_searches_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first search is made to find no chain; after the second one an interrupt comes where one is allowed."""
+    searches: list[ChainResult] = []
+
+    def searched(*asked: Any) -> ChainResult:
+        searches.append(generate(*asked))
+        if len(searches) == 1:
+            verdicts = tuple(Verdict(verdict.goal, UNDECIDED) for verdict in searches[0].verdicts)
+            return replace(searches[0], chain=None, verdicts=verdicts, used_up=False)
+        ending.call_off("interrupt")
+        ending.check()
+        return searches[-1]
+
+    monkeypatch.setattr(maximum_coverage, "generate", searched)
+    try:
+        result = generate_most(problem_of(*three_branches()), LARGE)
+    finally:
+        ending.begin()
+    assert len(searches) == 2
+    assert result.chain is not None
 
 
 NAMES = tuple("abcde")

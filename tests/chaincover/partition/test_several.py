@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import MODELS, chaincover, fresh_names
@@ -22,6 +23,7 @@ from pysmt.shortcuts import BV, BVULE, Equals, Ite, Or
 
 from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
+from bmc import ending
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
@@ -32,6 +34,7 @@ from chaincover.partition import several
 from chaincover.partition.best import SHARED
 from chaincover.partition.conflicts import Conflict, classes_without, pairs_apart
 from chaincover.partition.several import generate_several
+from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
@@ -383,6 +386,31 @@ def test_an_interrupt_keeps_the_chains_so_far_and_the_runs_in_hand(monkeypatch: 
     numbers = [len(each.results) for each in told.results]
     assert numbers == sorted(numbers)
     assert {*numbers} >= {1, 2, 3}
+
+
+@pytest.fixture
+def called_off_after_a_search(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Each search for a chain is called off once it has ended, and interrupted there if that is allowed."""
+    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    searches: list[str] = []
+
+    def searched(*asked: Any) -> ChainResult:
+        found = generate(*asked)
+        searches.append(found.stopped_by)
+        ending.call_off("interrupt")
+        ending.check()
+        return found
+
+    monkeypatch.setattr(several, "generate", searched)
+    yield searches
+    ending.begin()
+
+
+def test_an_interrupt_between_two_searches_loses_nothing(called_off_after_a_search: list[str]) -> None:
+    result = generate_several(problem_of(*paths_of_their_own(3)), Options())
+    assert called_off_after_a_search[0] == "", "the first one has come to its end"
+    assert len(result.results) >= 1
+    assert COVERED in {verdict.status for verdict in result.verdicts}
 
 
 def test_what_the_first_search_has_found_is_told_before_it_ends() -> None:
