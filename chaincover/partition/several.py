@@ -172,10 +172,7 @@ class _Several:
         return self._answer()
 
     def _work(self) -> None:
-        whole = self._one(self._kinds, ONE_SHARE)
-        self._give_up(whole, whole.uncoverable)
-        if whole.chain is not None:
-            self._take((whole,), Bounds(whole.bounds.lower, whole.chain.length, ONE))
+        whole = self._all_in_one()
         if whole.chain is not None and not self._left(self._best.covered):
             self._prove(whatever_k=True)
             return
@@ -194,6 +191,18 @@ class _Several:
                 self._shorten(whole, left)
         self._bound_each()
 
+    # what follows is uninterrupted but for the searches themselves, so that nothing that these have found is lost
+
+    @ending.uninterrupted()
+    def _all_in_one(self) -> ChainResult:
+        """The best chain for all goals, taken if there is one."""
+        whole = self._one(self._kinds, ONE_SHARE)
+        self._give_up(whole, whole.uncoverable)
+        if whole.chain is not None:
+            self._take((whole,), Bounds(whole.bounds.lower, whole.chain.length, ONE))
+        return whole
+
+    @ending.uninterrupted()
     def _bound_each(self) -> None:
         """A search of its own for each chain that is left over from a search for other goals, for a bound on it."""
         for place, result in enumerate(self._best.results):
@@ -205,19 +214,7 @@ class _Several:
                 if covered_by(found) >= own and total(results) <= total(best.results):
                     self._take(results, replace(best.bounds, length=total(results)))
 
-    @property
-    def _kinds(self) -> list[str]:
-        return [name for name in self._problem.names if name not in self._same_as]
-
-    def _left(self, without: Collection[str] = ()) -> list[str]:
-        """The goals that are not proved to be in no chain, nor among ``without``."""
-        return [name for name in self._kinds if name not in self._impossible and name not in without]
-
-    def _give_up(self, result: ChainResult, names: Collection[str]) -> None:
-        """No chain was found for the goals ``names``; some of them are proved to be in none."""
-        self._missed.update({verdict.goal: verdict for verdict in result.verdicts if verdict.goal in names})
-        self._impossible.update(result.uncoverable)
-
+    @ending.uninterrupted()
     def _cover_the_rest(self) -> None:
         """Greedily add chains until every goal is covered or given up.
 
@@ -238,6 +235,19 @@ class _Several:
                 self._take((*self._best.results, found))
             else:
                 self._give_up(found, missing[:1])
+
+    @property
+    def _kinds(self) -> list[str]:
+        return [name for name in self._problem.names if name not in self._same_as]
+
+    def _left(self, without: Collection[str] = ()) -> list[str]:
+        """The goals that are not proved to be in no chain, nor among ``without``."""
+        return [name for name in self._kinds if name not in self._impossible and name not in without]
+
+    def _give_up(self, result: ChainResult, names: Collection[str]) -> None:
+        """No chain was found for the goals ``names``; some of them are proved to be in none."""
+        self._missed.update({verdict.goal: verdict for verdict in result.verdicts if verdict.goal in names})
+        self._impossible.update(result.uncoverable)
 
     def _sets_of(self, names: Collection[str], measured: bool = True) -> Exhaustion | None:
         """The sets of the goals ``names`` that one run covers; None where they are not found within the limits.
@@ -290,7 +300,7 @@ class _Several:
         pairs = {frozenset(conflict.goals) for conflict in self._conflicts if len(conflict.goals) == 2}
         joined = with_resets(self._problem.of(goals), chains, placed_apart(goals, pairs, chains))
         own = replace(share_of(self._options, self._limits, SHARE), bound=None)
-        with ending.uninterrupted():  # but for the search itself: what it has found is not lost
+        with ending.uninterrupted():
             found = generate(joined, own, _Growing(self._listener, self._with_parts))
             self._limits.spend(found.answered.effort)
             self._offer(self._parts_of(found))
@@ -389,8 +399,7 @@ class _Several:
     def _one(self, names: Sequence[str], share: float) -> ChainResult:
         """The best chain for the goals ``names``, with a share of what is left of time and effort."""
         own, listener = share_of(self._options, self._limits, share), _Growing(self._listener, self._with_more)
-        with ending.uninterrupted():
-            return self._counted(generate(self._expanded(names), own, listener, self._listener.stages))
+        return self._counted(generate(self._expanded(names), own, listener, self._listener.stages))
 
     def _with_more(self, found: ChainResult) -> SeveralChains:
         """What is known now, while the search for one more chain goes on that has ``found`` this so far."""

@@ -388,20 +388,29 @@ def test_an_interrupt_keeps_the_chains_so_far_and_the_runs_in_hand(monkeypatch: 
     assert {*numbers} >= {1, 2, 3}
 
 
-@pytest.fixture
-def called_off_after_a_search(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Each search for a chain is called off once it has ended, and interrupted there if that is allowed."""
+@pytest.fixture(params=["interrupt", "time limit"])
+def called_off_after_a_search(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The run is called off once a search for a chain has ended, and interrupted from then on where that is allowed.
+
+    No search has a run in hand besides its chain, from which that could be made again.
+    """
     monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
     searches: list[str] = []
 
     def searched(*asked: Any) -> ChainResult:
-        found = generate(*asked)
+        found = replace(generate(*asked), tests={})
         searches.append(found.stopped_by)
-        ending.call_off("interrupt")
+        ending.call_off(request.param)
         ending.check()
         return found
 
+    def interrupted_before(search: Any, result: ChainResult, names: Any) -> None:
+        ending.check()
+        give_up(search, result, names)
+
+    give_up = several._Several._give_up
     monkeypatch.setattr(several, "generate", searched)
+    monkeypatch.setattr(several._Several, "_give_up", interrupted_before)
     yield searches
     ending.begin()
 
