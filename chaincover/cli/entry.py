@@ -112,10 +112,14 @@ def _loading(frame: FrameType | None) -> bool:
 
 
 def not_lost(told: Callable[[Any], object]) -> Callable[[Any], None]:
-    """As ``told`` tells of exceptions that nothing can take (in a destructor), but those of alarms come again."""
+    """As ``told`` tells of exceptions that nothing can take (in a destructor), but those of alarms come again.
+
+    An object that was being made when the run was interrupted lacks attributes that its destructor may ask for.
+    """
 
     def tell(lost: Any) -> None:
-        if not issubclass(lost.exc_type, KeyboardInterrupt | ending.CutShort):
+        half_made = issubclass(lost.exc_type, AttributeError) and bool(ending.called_off())
+        if not half_made and not issubclass(lost.exc_type, KeyboardInterrupt | ending.CutShort):
             told(lost)
 
     return tell
@@ -154,31 +158,16 @@ def main() -> None:
         whole = io.BufferedWriter(sys.stdout.buffer)
         sys.stdout = io.TextIOWrapper(whole, sys.stdout.encoding, sys.stdout.errors, line_buffering=True)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else numpy starts threads for products of matrices
-    seen: list[int] = []
-
-    def too_early(number: int, frame: FrameType | None) -> None:
-        seen.append(number)
-        raise KeyboardInterrupt
-
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, too_early)
-    signal.signal(signal.SIGTERM, too_early)
     try:
-        _begun.append(time.monotonic())
-        from chaincover.cli.main import main as run
-    except BaseException:
-        if not seen:
-            raise
-        of_keyboard = seen[0] == signal.SIGINT
-        sys.stderr.write("\ninterrupted\n" if of_keyboard else "\nterminated\n")
-        sys.stderr.flush()
-        os._exit(INTERRUPTED if of_keyboard else TERMINATED)  # half-loaded libraries complain when they are torn down
-    if signal.getsignal(signal.SIGINT) is too_early:
-        signal.signal(signal.SIGINT, interrupted)
-    signal.signal(signal.SIGTERM, interrupted)
-    sys.unraisablehook = not_lost(sys.unraisablehook)
-    try:
-        run()
+        with ending.uninterrupted():  # but for what a command says may be: half-loaded libraries are no use
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                signal.signal(signal.SIGINT, interrupted)
+            signal.signal(signal.SIGTERM, interrupted)
+            sys.unraisablehook = not_lost(sys.unraisablehook)
+            _begun.append(time.monotonic())
+            from chaincover.cli.main import main as run
+
+            run()
     except SystemExit as ended:
         _leave(int(ended.code or 0))
 

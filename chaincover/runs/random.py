@@ -35,6 +35,7 @@ from chaincover.runs.population import (
     rivals,
     started,
 )
+from chaincover.runs.resting import Resting
 from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
 
@@ -117,6 +118,7 @@ class RandomRuns:
         self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, self._modes)
         self._budget = Budget(self._batch, limits, self._check)
         self._endings = Endings(problem, self._budget, self._watch, self._modes, within)
+        self._resting = Resting(problem.by_name, self._budget, self._watch, self._distance)
         self._population = started(self._batch, self._batch.initial(), len(problem.goals))
         self.upper: dict[Edge, int] = {}
         self.tests: dict[str, Run] = {}
@@ -228,15 +230,15 @@ class RandomRuns:
         return runs is not None
 
     def _rest(self) -> bool:
-        """Whether a run that has covered most goals comes to one more while its inputs are at rest; then all go on
-        from there.
+        """Whether a run that has covered most goals comes to one more by a way that begins with all inputs at rest;
+        then all go on from there.
 
         Tried are the best one, from its end, and others from where they are.
         """
         population, start = self._population, self._batch.initial()
-        counts = (population.ends < NEVER).sum(axis=0)
+        counts = np.where(population.alive, (population.ends < NEVER).sum(axis=0), -1)
         most = np.flatnonzero(counts == counts.max(initial=0))
-        drawn = most[self._random.below(len(most), RESTED - 1)].tolist()
+        drawn = most[self._random.below(len(most), RESTED - 1)].tolist() if len(most) else []
         tried: list[tuple[Column, Valuation, Callable[[], Sequence[Valuation]]]] = [
             (population.ends[:, n], population.state(n), partial(population.inputs, n, population.steps)) for n in drawn
         ]
@@ -244,16 +246,11 @@ class RandomRuns:
             ends, run = self._ending
             tried.insert(0, (ends, run.states[-1], lambda: run.inputs))
         for ends, state, before in tried:
-            rest = self._budget.rest(state)
-            if rest is None:
-                return False
-            hits = self._watch.hits(rest)
-            missing = (goal for goal, end in zip(self._goals.values(), ends, strict=True) if end == NEVER)
-            found = [place[0] + goal.length for goal in missing if (place := earliest(hits[goal.name])) is not None]
-            if found:
-                inputs = [*before(), *rest.run_inputs(0, min(found))]
+            missing = [name for name, end in zip(self._goals, ends, strict=True) if end == NEVER]
+            way = self._resting.way(state, missing)
+            if way is not None:
                 self._population = started(self._batch, start, len(self._goals), 1)
-                self._take(self._batch.taken(self._batch.run(start, inputs)))
+                self._take(self._batch.taken(self._batch.run(start, [*before(), *way])))
                 self._population.select(np.zeros(WIDTH, np.int64))
                 return True
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from types import FrameType
+from types import FrameType, SimpleNamespace
 
 import pytest
 
@@ -146,3 +146,14 @@ def test_what_was_read_when_the_run_ended_is_told_as_it_was_then() -> None:
     assert raises(ending.check) == "KeyboardInterrupt time limit"
     names.append("third")
     assert ending.reading() == "second"
+
+
+@pytest.mark.parametrize("half_made", [True, False])
+def test_the_destructor_of_what_was_half_made_when_the_run_was_called_off_is_not_heard(half_made: bool) -> None:
+    told: list[str] = []
+    tell = entry.not_lost(lambda lost: told.append(lost.exc_type.__name__))
+    for error in (AttributeError, OSError, KeyboardInterrupt):
+        if half_made:
+            ending.call_off("time limit")
+        tell(SimpleNamespace(exc_type=error))
+    assert told == (["OSError"] if half_made else ["AttributeError", "OSError"])

@@ -456,6 +456,17 @@ def test_a_run_rests_until_the_final_condition() -> None:
     assert first.states[-1]["timed_timer"] == 6000
 
 
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_run_at_rest_is_left_at_the_step_that_a_goal_asks_for(steps: int) -> None:
+    """The input is to be pressed while the timer is at 5,000, so many steps before it is at 0 again."""
+    timer, pressed = TIME.symbol("timed_timer"), FLAG.symbol("timed_in")
+    asked = [at(timer.Equals(TIME.constant(5000)), 0), at(pressed.Equals(FLAG.constant(1)), steps - 1)]
+    goals = [Goal("pressed", And(*asked, at(timer.Equals(TIME.constant(0)), steps)), None, steps)]
+    *_, last = RandomRuns(problem_of(timed(6000, False), goals, None), Limits()).runs()
+    assert all(Monitor(goals).covered(last).values())
+    assert last.length >= 5000 + steps
+
+
 def test_a_run_at_rest_is_the_simulators_and_ends_where_nothing_changes() -> None:
     system = timed(20, False)
     start = Simulator(system).initial()
