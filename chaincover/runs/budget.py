@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from bmc.engines.protocol import WORK as NANOSECONDS
 from bmc.explicit.batch import Batch, Runs
-from bmc.explicit.vectors import OVERHEAD, VALUE
+from bmc.explicit.vectors import OVERHEAD, VALUE, Columns
 from bmc.system.transition import Valuation
 from chaincover.limits import Limits
 from chaincover.runs.population import Population
@@ -65,6 +65,12 @@ class Budget:
     def drawn(self, state: Valuation, count: int, steps: int) -> Runs | None:
         """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
         return self.batch.draw(state, count, steps, self._check) if self.spend(count, steps) else None
+
+    def drawn_from(self, starts: Columns, count: int, steps: int) -> Runs | None:
+        """Runs from ``count`` states; None when the work is used up. LimitReached when time is over."""
+        if not self.spend(count, steps):
+            return None
+        return self.batch.go_on(starts, self.batch.manner(count), steps, self._check)
 
     def rest(self, state: Valuation) -> Runs | None:
         """The run from ``state`` with inputs at rest; None when the work is used up."""

@@ -9,14 +9,15 @@ import numpy as np
 from bmc.explicit.batch import Runs, Watch, earliest
 from bmc.explicit.branch_distance import BranchDistance
 from bmc.explicit.draws import Draws
+from bmc.explicit.vectors import Column
 from bmc.system.transition import Valuation
-from chaincover.runs.budget import Budget
-from chaincover.runs.population import CHOICE, SEED
+from chaincover.runs.budget import REST, Budget
+from chaincover.runs.population import CHOICE, SEED, WIDTH
 from properties.goal import Goal
 
-ASIDE = (128, 16)
-"""Runs, and their steps besides those of a goal, from where a run at rest is nearest to it. With twice as many runs,
-goals that ask more of their inputs are met, and fewer places are tried for the same work."""
+ASIDE = 16
+"""Steps, besides those of a goal, that runs go on from where they leave one at rest. With twice as many, goals that ask
+for more are met, and half as many places are tried for the same work."""
 
 
 class Resting:
@@ -32,37 +33,40 @@ class Resting:
     def way(self, state: Valuation, missing: Collection[str]) -> list[dict[str, int]] | None:
         """The inputs from ``state`` to the end of one of the goals ``missing``; None where none were found.
 
-        First comes the run at rest itself. Then it is left where it is nearest to each of the goals, or at one of
-        these places, drawn at random.
+        First comes the run at rest itself. Then random runs leave it: half of them where it is nearest to one of the
+        goals, the others anywhere, again and again until they took as much work as the run may.
         """
         rest = self._budget.rest(state)
         if rest is None:
             return None
-        hits = self._watch.hits(rest)
-        ends = [at[0] + self._goals[name].length for name in missing if (at := earliest(hits[name])) is not None]
-        if ends:
-            return rest.run_inputs(0, min(ends))
-        for name, place in self._nearest(rest, missing).items():
-            count, steps = ASIDE
-            start = {variable: int(values[place, 0]) for variable, values in rest.states.items()}
-            runs = self._budget.drawn(start, count, steps + self._goals[name].length)
+        if met := self._met(rest, missing):
+            return rest.run_inputs(0, met[0])
+        steps = ASIDE + max((self._goals[name].length for name in missing), default=0)
+        enough, nearest = self._budget.left - REST, self._nearest(rest, missing)
+        while nearest and self._budget.left > enough:
+            places = self._random.below(rest.steps + 1, WIDTH)
+            for number in range(0, WIDTH, 2):
+                near = nearest[number // 2 % len(nearest)]
+                places[number] = near[places[number] % len(near)]
+            starts = {name: values[places, 0] for name, values in rest.states.items()}
+            runs = self._budget.drawn_from(starts, WIDTH, steps)
             if runs is None:
                 return None
-            found = earliest(self._watch.hits(runs)[name])
-            if found is not None:
-                step, number = found
-                return [*rest.run_inputs(0, place), *runs.run_inputs(number, step + self._goals[name].length)]
+            if met := self._met(runs, missing):
+                return [*rest.run_inputs(0, int(places[met[1]])), *runs.run_inputs(met[1], met[0])]
         return None
 
-    def _nearest(self, rest: Runs, missing: Collection[str]) -> dict[str, int]:
-        """For each of the goals ``missing`` the step at which ``rest`` is nearest to where it begins."""
+    def _met(self, runs: Runs, names: Collection[str]) -> tuple[int, int] | None:
+        """The step at which ``runs`` meet one of the goals ``names`` first, at its end, and the run that does."""
+        hits = self._watch.hits(runs)
+        met = ((self._goals[name].length, earliest(hits[name])) for name in names)
+        return min(((at[0] + length, at[1]) for length, at in met if at is not None), default=None)
+
+    def _nearest(self, rest: Runs, missing: Collection[str]) -> list[Column]:
+        """For each of the goals ``missing`` the steps at which ``rest`` is nearest to where it begins."""
         count = rest.steps + 1
         if not self._budget.spend(count, 0, CHOICE * (len(self._goals) + len(rest.states))):
-            return {}
+            return []
         columns = {f"{name}@0": values[:, 0] for name, values in rest.states.items()}
-        found = {}
-        for name, far in zip(self._goals, self._distance(columns, count), strict=True):
-            if name in missing:
-                places = np.flatnonzero(far == far.min())
-                found[name] = int(places[int(self._random.below(len(places), 1)[0])])
-        return found
+        far = dict(zip(self._goals, self._distance(columns, count), strict=True))
+        return [np.flatnonzero(far[name] == far[name].min()) for name in missing]
