@@ -94,8 +94,10 @@ class Manner:
         return Manner(len(chosen), rates, self.rests[chosen], last, falls)
 
     def still(self) -> Manner:
-        """The same, with inputs that stay as they are."""
-        return replace(self, rates={name: np.zeros(self.count) for name in self.rates})
+        """The same, with inputs that stay as they are, in every second run all at rest."""
+        resting = np.arange(self.count) % 2
+        rates = resting.astype(float)
+        return replace(self, rates=dict.fromkeys(self.rates, rates), rests=np.where(resting == 1, 1.0, self.rests))
 
 
 class Batch:

@@ -84,7 +84,7 @@ class Budget:
     def go_on(self, population: Population, steps: int, more: int, waiting: bool = False) -> Runs | None:
         """The next steps of a population; None when the work is used up. LimitReached when time is over.
 
-        No input changes while it is ``waiting``.
+        While it is ``waiting`` no input changes; in every second run all are at rest.
         """
         if not self.spend(len(population.alive), steps, more):
             return None

@@ -47,7 +47,7 @@ PATIENCE = 256, 0.15
 
 WAITS = 64, 4
 """After so many steps without news, and after twice as many each time, all runs wait for some times as many steps: what
-a timer brings about needs inputs that all stay as they are."""
+a timer brings about needs inputs that all stay as they are, or are at rest."""
 
 WAITED = 64
 """Steps that are looked at together at most: of waiting, and where the choice of runs takes longer than their steps."""
@@ -204,8 +204,8 @@ class RandomRuns:
         return CHOICE * (len(self._goals) + len(self._population.states))
 
     def _wait(self, steps: int) -> bool:
-        """Let all runs go on for about so many steps in which no input changes, or until no state does; False when no
-        work is left.
+        """Let all runs go on for about so many steps in which no input changes or all are at rest, or until no state
+        changes; False when no work is left.
 
         Others take the places of those that no step is allowed to any more, unless that is the best one.
         """
