@@ -171,8 +171,8 @@ class RandomRuns:
                 break
             elif idle >= wait_after and self._within is None:
                 wait_after, waiting = 2 * wait_after, WAITS[1] * idle
-                if self._rest():
-                    idle, waiting, count = 0, 0, self._most + 1
+                if rested := self._rest():
+                    idle, waiting, count = 0, 0, rested
                     left, wait_after = self._budget.left, WAITS[0]
             self._most, known = max(self._most, count), max(known, reached)
             stuck = not self._population.alive[self._population.best()]
@@ -229,11 +229,11 @@ class RandomRuns:
             self._take(runs)
         return runs is not None
 
-    def _rest(self) -> bool:
-        """Whether a run that has covered most goals comes to one more by a way that begins with all inputs at rest;
-        then all go on from there.
+    def _rest(self) -> int:
+        """How many goals a run covers that comes to more than any before, by a way that begins with all inputs at rest;
+        then all go on from there. 0 without one.
 
-        Tried are the best one, from its end, and others from where they are.
+        Tried are the best one of those that go on, from its end, and others from where they are.
         """
         population, start = self._population, self._batch.initial()
         counts = np.where(population.alive, (population.ends < NEVER).sum(axis=0), -1)
@@ -249,11 +249,14 @@ class RandomRuns:
             missing = [name for name, end in zip(self._goals, ends, strict=True) if end == NEVER]
             way = self._resting.way(state, missing)
             if way is not None:
-                self._population = started(self._batch, start, len(self._goals), 1)
+                self._population = rested = started(self._batch, start, len(self._goals), 1)
                 self._take(self._batch.taken(self._batch.run(start, [*before(), *way])))
-                self._population.select(np.zeros(WIDTH, np.int64))
-                return True
-        return False
+                count = int((rested.ends < NEVER).sum())
+                if count > self._most:
+                    rested.select(np.zeros(WIDTH, np.int64))
+                    return count
+                self._population = population
+        return 0
 
     def _take(self, runs: Runs) -> None:
         """Let all runs go on as ``runs`` do, and credit them with goals."""
