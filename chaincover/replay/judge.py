@@ -134,12 +134,27 @@ class Judge:
         any."""
         found: dict[str, Sequence[int]] = dict(covered)
         for sample in self._samples():
-            other = self._simulator.run({**run.states[0], **sample}, run.inputs)
+            other, same = self._until_same(run, {**run.states[0], **sample})
             if next(self._refused(other), None) is None:
-                there = self._monitor.covered(other)
-                kept = {name: [step for step in steps if step in there[name]] for name, steps in found.items()}
-                found = {name: kept[name] or steps for name, steps in found.items()}
+                there = {name: {*steps} for name, steps in self._monitor.covered(other).items()}
+                for name, steps in found.items():
+                    found[name] = [step for step in steps if step >= same or step in there[name]] or steps
         return found
+
+    def _until_same(self, run: Run, start: Valuation) -> tuple[Run, int]:
+        """The run from ``start`` under the inputs of ``run``, and the first step from which on both are the same.
+
+        It ends where goals that begin before that step do, as far as that is in ``run``.
+        """
+        longest = max((goal.length for goal in self._problem.goals), default=0)
+        states = [start]
+        for step, state in enumerate(run.states):
+            if states[step] == state:
+                end = min(run.length, step + longest)
+                return Run((*states, *run.states[step + 1 : end + 1]), run.inputs[:end]), step
+            if step < run.length:
+                states.append(self._simulator.step(states[step], run.inputs[step]))
+        return Run(tuple(states), run.inputs), len(run.states)
 
     def _samples(self) -> Iterator[dict[str, int]]:
         if self._open:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise, product
 
 import pytest
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from machines import Machine, fork
 from problems import problem_of
 from pysmt.shortcuts import BV, TRUE, Equals, Ite
+from random_systems import random_case
 
 from bmc.errors import CheckDisagreed
+from bmc.explicit.batch import Batch
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
@@ -191,3 +194,30 @@ def test_steps_that_depend_on_an_open_start_value_are_not_credited_where_others_
     assert chain is not None
     assert [(hit.goal, hit.step) for hit in chain.hits] == [("five", 1)]
     assert chain.relies_on == ("judge_noise",)
+
+
+def independent(judge: Judge, run: Run) -> dict[str, list[int]]:
+    """The steps at which goals are credited: by whole runs from each sample of the open start values."""
+    found = judge._monitor.covered(run)
+    simulator = judge._simulator
+    for sample in judge._samples():
+        other = simulator.run({**run.states[0], **sample}, run.inputs)
+        if all(simulator.allowed(state, given) for state, given in zip(other.states, other.inputs, strict=False)):
+            there = judge._monitor.covered(other)
+            kept = {name: [step for step in steps if step in there[name]] for name, steps in found.items()}
+            found = {name: kept[name] or steps for name, steps in found.items()}
+    return found
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.integers(0, 10**9), st.integers(0, 12))
+def test_steps_that_open_start_values_do_not_change_against_whole_runs(seed: int, steps: int) -> None:
+    """Runs from other start values are simulated until they are in the state of the run, and not to the end."""
+    case = random_case(seed)
+    state = tuple(replace(var, init=None) if var.name != "rs_a" else var for var in case.system.state)
+    system = replace(case.system, state=state)
+    judge = Judge(problem_of(system, case.goals, None))
+    batch = Batch(system, seed=seed)
+    runs = batch.draw(batch.initial(), 1, steps)
+    run = batch.run(batch.initial(), runs.run_inputs(0, int(runs.valid[0])))
+    assert judge._independent(run, judge._monitor.covered(run)) == independent(judge, run)
