@@ -7,7 +7,9 @@ of the counter only, within one cell, where by the lemma of ``bmc.invariants.cou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, Valuation
@@ -18,23 +20,40 @@ from properties.monitor import Monitor
 
 
 def long_test(graph: JumpGraph, goal: Goal, path: Sequence[Arc]) -> LongTest | None:
-    """The test along ``path`` from the start of ``graph``; None where it is no run, or does not end with ``goal``."""
-    simulator, state, parts = Simulator(graph.system), graph.state(0), list[tuple[tuple[Valuation, ...], int]]()
-    last = Run((state,), ())
+    """The test along ``path`` from the start of ``graph``; None where it is no run, or does not end with ``goal``.
+
+    Of each sequence that is made many times only so many are left as the goal needs: the path leads to one value of a
+    cell, and mostly all of them will do.
+    """
+    simulator, start, parts = Simulator(graph.system), graph.state(0), list[tuple[tuple[Valuation, ...], int]]()
     for arc in path:
-        for sequence, count in arc.moves or ():
-            inputs = tuple(graph.inputs[choice] for choice in sequence)
-            begin = _moved(simulator, state, inputs, count - 1)
-            made = None if begin is None else _made(simulator, begin, inputs)
-            if made is None:
-                return None
-            last, state = made, made.states[-1]
-            parts.append((inputs, count))
-        if arc.moves is None or state != graph.state(arc.target):
+        if arc.moves is None:
             return None
-    steps = sum(len(inputs) * count for inputs, count in parts)
-    covered = Monitor([goal]).holds(last, goal.name, last.length - goal.length)
-    return LongTest(steps, tuple(parts)) if covered else None
+        parts += [(tuple(graph.inputs[choice] for choice in sequence), count) for sequence, count in arc.moves]
+
+    def covered(place: int, count: int) -> bool:
+        """Whether the goal is covered where the part at ``place`` is made so many times."""
+        last = _last(simulator, start, [*parts[:place], (parts[place][0], count), *parts[place + 1 :]])
+        return last is not None and Monitor([goal]).holds(last, goal.name, last.length - goal.length)
+
+    if not parts or not covered(0, parts[0][1]):
+        return None
+    for place in reversed(range(len(parts))):
+        inputs, count = parts[place]
+        parts[place] = (inputs, 1 + bisect_left(range(1, count), True, key=partial(covered, place)))
+    return LongTest(sum(len(inputs) * count for inputs, count in parts), tuple(parts))
+
+
+def _last(simulator: Simulator, state: Valuation, parts: Iterable[tuple[Sequence[Valuation], int]]) -> Run | None:
+    """The run of the last of ``parts`` when it is made for the last time; None where they are no run from ``state``."""
+    made: Run | None = None
+    for inputs, count in parts:
+        begin = _moved(simulator, state, inputs, count - 1)
+        made = None if begin is None else _made(simulator, begin, inputs)
+        if made is None:
+            return None
+        state = made.states[-1]
+    return made
 
 
 def _made(simulator: Simulator, state: Valuation, inputs: Sequence[Valuation]) -> Run | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -183,6 +184,16 @@ def test_a_goal_that_is_four_billion_steps_away(written: Written) -> None:
         assert test is not None
         assert test["length"] == sum(len(part["inputs"]) * part["times"] for part in test["parts"]) == 4_000_000_001
         assert goals[name].detail.startswith("reachable: a test of its own has 4,000,000,001 steps")
+
+
+def test_a_test_is_no_longer_than_its_goal_needs(tmp_path: Path) -> None:
+    """A jump leads to the last value of a cell, 2^32 - 1, and the goal holds from the first value on."""
+    (tmp_path / "total.c").write_text(PROGRAM)
+    controller = load_request(Request(str(tmp_path / "total.c"), cover=("branches()",)))
+    result = generate(controller.problem, Options(), stages=[Stage("accelerate", accelerate)])
+    assert [verdict.detail for verdict in result.verdicts if verdict.status == UNDECIDED] == [
+        "reachable: a test of its own has 4,000,000,001 steps, more than are stored: a chain has at most 1,000,000"
+    ]
 
 
 def test_verify_makes_the_jumps_again(written: Written) -> None:
