@@ -29,10 +29,12 @@ class CutShort(BaseException):
 
 class _Run:
     """The run of this process. ``patience``: as given to ``interruptible``, None within ``uninterrupted``; ``whole``:
-    how many pieces of work are under way that nothing at all may cut."""
+    how many pieces of work are under way that nothing at all may cut; ``interrupted``: a signal's handler has raised
+    KeyboardInterrupt."""
 
     def __init__(self) -> None:
         self.reason, self.since = "", 0.0
+        self.interrupted = False
         self.patience: float | None = PATIENCE
         self.closed = False
         self.whole = 0
@@ -105,6 +107,7 @@ def interrupt(frame: FrameType | None) -> None:
     if not _run.reason or patience is None or _inside(frame) or _unwinding():
         return
     if time.monotonic() >= _run.since + patience:
+        _run.interrupted = True
         raise KeyboardInterrupt(_run.reason)
 
 
@@ -128,7 +131,11 @@ def _unwinding() -> bool:
 
 
 class _Region(ContextDecorator):
-    """Within it the run has another ``patience``. As a decorator: within each call."""
+    """Within it the run has another ``patience``. As a decorator: within each call.
+
+    A compiled library may make another exception of an interrupt that comes while it calls Python (numpy: TypeError):
+    what leaves the region then is KeyboardInterrupt all the same.
+    """
 
     def __init__(self, patience: float | None) -> None:
         self._patience = patience
@@ -138,9 +145,14 @@ class _Region(ContextDecorator):
         self._before.append(_run.patience)
         _run.patience = self._patience
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         before = self._before.pop()
         _run.patience = None if _run.closed else before
+        if self._patience is not None and _run.interrupted and isinstance(error, Exception):
+            from bmc.errors import ChainCoverError  # which the entry point does not wait for
+
+            if not isinstance(error, ChainCoverError):
+                raise KeyboardInterrupt(_run.reason) from error
 
 
 def interruptible(patience: float | None = None) -> _Region:

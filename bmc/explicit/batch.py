@@ -94,7 +94,7 @@ class Manner:
         return Manner(len(chosen), rates, self.rests[chosen], last, falls)
 
     def still(self) -> Manner:
-        """The same, with inputs that stay as they are, in every second run all at rest."""
+        """The same, but that inputs stay as they are in one half of the runs, and are all at rest in the other half."""
         resting = np.arange(self.count) % 2
         rates = resting.astype(float)
         return replace(self, rates=dict.fromkeys(self.rates, rates), rests=np.where(resting == 1, 1.0, self.rests))

@@ -191,7 +191,7 @@ class _Several:
                 self._shorten(whole, left)
         self._bound_each()
 
-    # what follows is uninterrupted but for the searches themselves, so that nothing that these have found is lost
+    # the next three are uninterrupted but for the searches within them, so that nothing that these have found is lost
 
     @ending.uninterrupted()
     def _all_in_one(self) -> ChainResult:

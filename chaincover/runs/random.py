@@ -56,7 +56,7 @@ PART = 0.5
 """What it is worth, as a part of a goal, to be where it begins."""
 
 RESTED = 3
-"""Runs, the best one and others, that rest where random ones bring no news. With twice as many, up to 0.3 units more
+"""Runs, the best one and others, that rest where random ones bring no news. With twice as many, up to 0.6 units more
 are taken before all runs wait."""
 
 AROUND = (128, 24)

@@ -31,7 +31,8 @@ class Resting:
         self._random = Draws(SEED)
 
     def way(self, state: Valuation, missing: Collection[str]) -> list[dict[str, int]] | None:
-        """The inputs from ``state`` to the end of one of the goals ``missing``; None where none were found.
+        """The inputs from ``state`` to the end of one of the goals ``missing``; None where none were found, or no work
+        is left.
 
         First comes the run at rest itself. Then random runs leave it: half of them where it is nearest to one of the
         goals, the others anywhere, again and again until they took as much work as the run may.
@@ -44,9 +45,9 @@ class Resting:
         steps = ASIDE + max((self._goals[name].length for name in missing), default=0)
         enough, nearest = self._budget.left - REST, self._nearest(rest, missing)
         while nearest and self._budget.left > enough:
-            places = self._random.below(rest.steps + 1, WIDTH)
+            places, goals = self._random.below(rest.steps + 1, WIDTH), self._random.below(len(nearest), WIDTH)
             for number in range(0, WIDTH, 2):
-                near = nearest[number // 2 % len(nearest)]
+                near = nearest[goals[number]]
                 places[number] = near[places[number] % len(near)]
             starts = {name: values[places, 0] for name, values in rest.states.items()}
             runs = self._budget.drawn_from(starts, WIDTH, steps)

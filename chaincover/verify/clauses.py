@@ -206,8 +206,9 @@ class Clauses:
             return 1
 
     def _renamed(self, template: Template, step: int) -> int:
-        """Add the clauses of ``template``, so many steps later; the literal of its formula. Facts that contradict each
-        other leave it without one: any stands for it."""
+        """Add the clauses of ``template``, so many steps later; the literal of its formula. Where facts
+        contradict each other it has none, and any literal stands for it: whatever is asked of states in which all facts
+        hold, there are no such states."""
         first = self._solver.fresh(template.size).start
         names, out = [0, *range(first, first + template.size)], first
         for number, (symbol, bit) in template.ports.items():

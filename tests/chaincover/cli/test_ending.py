@@ -157,3 +157,21 @@ def test_the_destructor_of_what_was_half_made_when_the_run_was_called_off_is_not
             ending.call_off("time limit")
         tell(SimpleNamespace(exc_type=error))
     assert told == (["OSError"] if half_made else ["AttributeError", "OSError"])
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_what_a_library_makes_of_an_interrupt_is_one(comes: bool, now: Now) -> None:
+    """numpy raises TypeError where an alarm interrupts it as it finds a common type."""
+
+    def library() -> None:
+        try:
+            for _ in range(2 * comes):
+                now.seconds += 1000
+                alarm()
+        finally:
+            raise TypeError("no common type")
+
+    entry.interrupt_after(10)
+    error, text = (KeyboardInterrupt, "time limit") if comes else (TypeError, "no common type")
+    with pytest.raises(error, match=text), ending.interruptible():
+        library()
