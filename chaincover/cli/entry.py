@@ -159,15 +159,16 @@ def main() -> None:
         sys.stdout = io.TextIOWrapper(whole, sys.stdout.encoding, sys.stdout.errors, line_buffering=True)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else numpy starts threads for products of matrices
     try:
-        with ending.uninterrupted():  # but for what a command says may be: half-loaded libraries are no use
+        with ending.uninterrupted():  # half-loaded libraries are no use
             if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
                 signal.signal(signal.SIGINT, interrupted)
             signal.signal(signal.SIGTERM, interrupted)
             sys.unraisablehook = not_lost(sys.unraisablehook)
             _begun.append(time.monotonic())
             from chaincover.cli.main import main as run
-
-            run()
+        run()
+    except KeyboardInterrupt:  # between the two
+        _leave(signalled() or INTERRUPTED)
     except SystemExit as ended:
         _leave(int(ended.code or 0))
 

@@ -26,8 +26,9 @@ PER_STEP = 40
 steps."""
 
 REST = 0.1
-"""Units of work for a run by itself in which all inputs are at rest, and for those that leave it. With twice as much,
-timers of twice as many steps are waited for, and a first chain with a final condition that is far comes later."""
+"""Units of work for a run by itself in which all inputs are at rest, and at most as many for those that leave it. With
+twice as much, timers of twice as many steps are waited for, and a first chain with a final condition that is far comes
+later."""
 
 PAIRS_PER_UNIT = 3_000_000_000
 """Pairs of goals, at one step of one run each, whose distance is looked at in about a unit of work."""

@@ -11,7 +11,7 @@ from bmc.explicit.branch_distance import BranchDistance
 from bmc.explicit.draws import Draws
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Valuation
-from chaincover.runs.budget import REST, Budget
+from chaincover.runs.budget import Budget
 from chaincover.runs.population import CHOICE, SEED, WIDTH
 from properties.goal import Goal
 
@@ -35,15 +35,16 @@ class Resting:
         is left.
 
         First comes the run at rest itself. Then random runs leave it: half of them where it is nearest to one of the
-        goals, the others anywhere, again and again until they took as much work as the run may.
+        goals, the others anywhere, again and again until they took as much work as the run.
         """
+        before = self._budget.left
         rest = self._budget.rest(state)
         if rest is None:
             return None
         if met := self._met(rest, missing):
             return rest.run_inputs(0, met[0])
         steps = ASIDE + max((self._goals[name].length for name in missing), default=0)
-        enough, nearest = self._budget.left - REST, self._nearest(rest, missing)
+        enough, nearest = 2 * self._budget.left - before, self._nearest(rest, missing)
         while nearest and self._budget.left > enough:
             places, goals = self._random.below(rest.steps + 1, WIDTH), self._random.below(len(nearest), WIDTH)
             for number in range(0, WIDTH, 2):

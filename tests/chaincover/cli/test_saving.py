@@ -84,7 +84,8 @@ entry.main()
 @pytest.mark.needs_signals
 def test_a_termination_while_the_libraries_are_loaded_gives_no_traceback() -> None:
     ended = subprocess.run([sys.executable, "-c", INTERRUPTED_AT_ONCE], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (143, "", "\nterminated\n")
+    assert (ended.returncode, ended.stdout) == (143, "")
+    assert "Traceback" not in ended.stderr
 
 
 INTERRUPTED_IN_A_LIBRARY = """\
