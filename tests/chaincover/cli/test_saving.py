@@ -83,8 +83,10 @@ entry.main()
 
 @pytest.mark.needs_signals
 def test_a_termination_while_the_libraries_are_loaded_gives_no_traceback() -> None:
-    ended = subprocess.run([sys.executable, "-c", INTERRUPTED_AT_ONCE], capture_output=True, text=True, check=False)
+    code = [sys.executable, "-c", INTERRUPTED_AT_ONCE, "check", str(MODELS / "latch" / "latch.c")]
+    ended = subprocess.run(code, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (143, "")
+    assert "error: terminated while the file" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
