@@ -49,6 +49,7 @@ from chaincover.reductions.slicing import normal_states, sliced_problem
 from chaincover.replay.judge import Judge, explained
 from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Listener, Requirements, Silent
 from chaincover.stages import Profiler, Stage, later, take_turns, wait_for
+from chaincover.verdicts import never_by_induction
 from chaincover.weights import END, INIT
 from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
@@ -345,8 +346,7 @@ class _Unrolled:
                 before = [Not(shift(goal.antecedent, step)) for step in range(k)]
                 status = self._asked(self._anywhere, [*before, shift(goal.antecedent, k)], k + goal.length)
                 if status is Status.UNSAT:
-                    how = f"proved by induction over {counted(k, 'step')}" if k else "no state allows it"
-                    board.rule_out({name: Reason(UNREACHABLE, f"no run covers it: {how}")})
+                    board.rule_out({name: Reason(UNREACHABLE, never_by_induction(k))})
                     break
 
     def _reach(self, steps: int) -> None:

@@ -58,6 +58,13 @@ EFFORT = "the effort"
 MOST_NAMES = 8
 """Goals named in one verdict."""
 
+
+def never_by_induction(steps: int) -> str:
+    """That induction over so many steps proves a goal unreachable; over none, its formula excludes every state."""
+    how = f"proved by induction over {counted(steps, 'step')}" if steps else "no state allows it"
+    return f"no run covers it: {how}"
+
+
 _NEXT_STEP_GENERATED = {
     UNREACHABLE: "nothing, if it is dead code or a combination that the constraints or held inputs exclude; it "
     "does not count as missed",

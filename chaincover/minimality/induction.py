@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bmc.errors import counted
 from bmc.invariants.candidates import self_found, value_facts
 from bmc.invariants.induction import Prover, never
 from bmc.system.transition import Condition
@@ -14,6 +13,7 @@ from chaincover.graph.enumerated import analysed
 from chaincover.known import Board, Known, Reason
 from chaincover.problem import Problem
 from chaincover.stages import unless_far, wait_for
+from chaincover.verdicts import never_by_induction
 from chaincover.weights import INIT
 
 INDUCTION = 8
@@ -74,8 +74,7 @@ def prove_unreachable(board: Board) -> None:
             prover = Prover(board.engine, board.limits.for_query, board.limits.question())
             k = never(problem.system, goal.antecedent, goal.length, min(INDUCTION, refuted), prover)
             if k is not None:
-                how = f"no run covers it: proved by induction over {counted(k, 'step')}"
-                board.rule_out({name: Reason(UNREACHABLE, how)})
+                board.rule_out({name: Reason(UNREACHABLE, never_by_induction(k))})
 
 
 def _due(known: Known, asked: int) -> bool:

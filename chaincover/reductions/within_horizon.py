@@ -21,7 +21,7 @@ from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECID
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
 from chaincover.result import ChainResult
-from chaincover.verdicts import own_test
+from chaincover.verdicts import never_by_induction, own_test
 
 INDUCTION = 8
 """The largest k of a proof by k-induction that a goal is unreachable on the states as they are."""
@@ -59,7 +59,7 @@ def _unreachable(result: ChainResult, problem: Problem, steps: int, prover: Prov
             except LimitReached:
                 return found
             if k is not None:
-                found[goal.name] = f"no run covers it: proved by induction over {counted(k, 'step')}"
+                found[goal.name] = never_by_induction(k)
     return found
 
 

@@ -40,7 +40,10 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     """The report of ``check``: what is wrong, what will be slow, then what was read; the rest where it is asked for."""
     wrong = _wrong(controller, analysis)
     found = f"{counted(len(wrong), 'problem')}, told first" if wrong else "nothing wrong found"
-    say(out, f"{controller.system.name}: {found}", "bold red" if wrong else "bold")
+    if analysis.interrupted:
+        ended = ended_by(analysis.interrupted)
+        found += f"; {ended[0].lower()}{ended[1:]}: what is not told was not looked at"
+    say(out, f"{controller.system.name}: {found}", "bold red" if wrong or analysis.interrupted else "bold")
     part = out.part()
     for text, advice in wrong:
         say(part, text, "bold red")
@@ -81,9 +84,6 @@ def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
     if _ends_harmlessly(controller, analysis):
         no_step = None
     found = []
-    if analysis.interrupted:
-        ended = ended_by(analysis.interrupted)
-        found.append((f"{ended[0].lower()}{ended[1:]}: what is not told was not looked at", ""))
     if not controller.system.inputs:
         still = [var.name for var in controller.system.state if var.next is var.symbol and var.role == "state"]
         told = f"such as {listed(grouped(still, _names(controller)))}, which the step never sets" if still else ""

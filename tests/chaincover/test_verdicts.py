@@ -21,7 +21,7 @@ from chaincover.known import FailedRepair, Known, Reason
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
-from chaincover.verdicts import judge_goals, next_step
+from chaincover.verdicts import judge_goals, never_by_induction, next_step
 from chaincover.weights import END, FINAL, Edge, ReachGraph
 from properties.goal import Goal
 
@@ -145,3 +145,8 @@ def test_advice_is_more_effort_only_where_the_effort_ended_the_run(stopped_by: s
     (verdict,) = judge_goals(known, Options(), stopped_by, used_up)
     assert verdict.status == UNDECIDED
     assert ("--effort" in next_step(verdict, False, Options())) == used_up
+
+
+def test_a_formula_that_excludes_every_state_is_not_said_to_be_proved_over_no_steps() -> None:
+    assert never_by_induction(0) == "no run covers it: no state allows it"
+    assert never_by_induction(1) == "no run covers it: proved by induction over 1 step"

@@ -78,7 +78,7 @@ def test_sigterm_leaves_what_is_known(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(UndefinedBehaviourSearch, "run", terminated)
     outcome = chaincover("check", folder(tmp_path, "s->m++;", GOAL), "--compare", "0", CHAINCOVER_NO_NATIVE="1")
     assert outcome.code == 143
-    assert "stopped by SIGTERM: what is not told was not looked at" in outcome.out
+    assert "1 problem, told first; stopped by SIGTERM: what is not told was not looked at" in outcome.out
 
 
 @pytest.mark.parametrize("stage", [UndefinedBehaviourSearch, VacuitySearch])
