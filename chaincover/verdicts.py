@@ -49,6 +49,15 @@ TOO_LONG = (
 )
 """The same where all tests of the goal have more steps than are stored."""
 
+AFTER_A_WRAP = "after these a counter may wrap around"
+"""Up to where no run covers a goal, where a normal form holds up to a wrap only."""
+
+BEYOND_A_WRAP = (
+    "leave the goal out with --exclude, or correct it: nothing else than a counter that has wrapped around can bring "
+    "it about"
+)
+"""The advice there: more effort proves no more."""
+
 CALLED_OFF_EARLY = "run it again, and let it go on until it ends by itself"
 """The same where a signal ended the run before a limit did."""
 
@@ -77,6 +86,8 @@ def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
     """What a user can do about a goal with this verdict, '' if it is covered."""
     if verdict.status == NO_WAY_TO_FINAL and verdict.proved:
         return PROVED_NO_WAY
+    if verdict.status == NOT_WITHIN_BOUND and AFTER_A_WRAP in verdict.detail:
+        return BEYOND_A_WRAP
     if verdict.status == UNDECIDED and any(f"stopped by {BY.get(by, by)}" in verdict.detail for by in CALLED_OFF):
         return CALLED_OFF_EARLY
     if verdict.status == UNDECIDED and options.max_length is None and (BEYOND in verdict.detail):

@@ -21,7 +21,7 @@ from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECID
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
 from chaincover.result import ChainResult
-from chaincover.verdicts import never_by_induction, own_test
+from chaincover.verdicts import AFTER_A_WRAP, never_by_induction, own_test
 
 INDUCTION = 8
 """The largest k of a proof by k-induction that a goal is unreachable on the states as they are."""
@@ -70,10 +70,10 @@ def _verdict(verdict: Verdict, result: ChainResult, steps: int, never_met: Mappi
     if verdict.goal in never_met:
         return replace(verdict, detail=never_met[verdict.goal])
     if verdict.status == UNREACHABLE:
-        detail = f"{upto} covers it; after these a counter may wrap around"
+        detail = f"{upto} covers it; {AFTER_A_WRAP}"
         return Verdict(verdict.goal, NOT_WITHIN_BOUND, detail=detail)
     if verdict.status == NO_WAY_TO_FINAL and verdict.proved:
-        detail = f"{upto} covers it and ends in the final condition; after these a counter may wrap around{seen}"
+        detail = f"{upto} covers it and ends in the final condition; {AFTER_A_WRAP}{seen}"
         return Verdict(verdict.goal, NOT_WITHIN_BOUND, detail=detail)
     if result.no_chain and verdict.status != COVERED:
         limited = verdict.detail.replace(f": {result.no_chain}", f", in up to {counted(steps, 'step')}")

@@ -16,12 +16,13 @@ from chaincover.chain import (
     NOT_WITHIN_BOUND,
     UNDECIDED,
     UNREACHABLE,
+    Verdict,
 )
 from chaincover.known import FailedRepair, Known, Reason
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
-from chaincover.verdicts import judge_goals, never_by_induction, next_step
+from chaincover.verdicts import AFTER_A_WRAP, judge_goals, never_by_induction, next_step
 from chaincover.weights import END, FINAL, Edge, ReachGraph
 from properties.goal import Goal
 
@@ -150,3 +151,9 @@ def test_advice_is_more_effort_only_where_the_effort_ended_the_run(stopped_by: s
 def test_a_formula_that_excludes_every_state_is_not_said_to_be_proved_over_no_steps() -> None:
     assert never_by_induction(0) == "no run covers it: no state allows it"
     assert never_by_induction(1) == "no run covers it: proved by induction over 1 step"
+
+
+def test_more_effort_is_no_advice_where_a_counter_would_have_to_wrap_around() -> None:
+    beyond = Verdict("a", NOT_WITHIN_BOUND, detail=f"no run of up to 9 steps covers it; {AFTER_A_WRAP}")
+    assert "--effort" not in next_step(beyond, False, Options())
+    assert "--effort" in next_step(replace(beyond, detail="K is bound"), False, Options())
