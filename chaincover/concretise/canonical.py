@@ -11,7 +11,7 @@ inputs are enumerated from 0 up, and of those that nothing tells apart the first
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
@@ -22,7 +22,6 @@ from pysmt.shortcuts import BV, FALSE, TRUE, And, Not, Or
 
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, counted
-from bmc.explicit.input_classes import allowed_ranges
 from bmc.explicit.state_graph import StateGraph
 from bmc.floats.format import FORMATS
 from bmc.floats.ranges import every
@@ -30,14 +29,12 @@ from bmc.floats.values import plainest_first
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed, unframed
 from bmc.records import dataclass
-from bmc.system.constraints import remembers
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
     InputVariable,
     Run,
     StateVariable,
     TransitionSystem,
-    Valuation,
     ValueType,
     conjunction,
     equal,
@@ -45,21 +42,17 @@ from bmc.system.transition import (
 )
 from chaincover.chain import Chain, Plan
 from chaincover.concretise.check_path import build_path
+from chaincover.concretise.tidy import tidy
 from chaincover.graph.goal_product import goal_product
 from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.graph.least_run import least_run
-from chaincover.known import Board, Known
-from chaincover.limits import QUESTION, UNITS
+from chaincover.known import Board
+from chaincover.limits import QUESTION, Limits
 from chaincover.problem import Questions
 from chaincover.replay.judge import Judge, credited_with, open_variables
-from properties.monitor import Monitor
 
 SIMULATED = 1000
 """Values of one floating variable that are tried by simulation before the solver is asked."""
-
-
-PART = 0.25
-"""Part of the effort that canonical inputs may take beside it; those that are not settled by then are tidy ones."""
 
 ENCODED = 32
 """Steps of a chain that are encoded before it is looked at whether the work still suffices."""
@@ -172,9 +165,9 @@ class _Slot:
 def canonical_inputs(board: Board) -> Chain | None:
     """The best chain with canonical inputs, and whether it works for all open start values; None without a chain.
 
-    From the enumerated states where these are at hand, else by queries: those that ``PART`` of the effort does not
-    suffice for are left out, and the inputs that they leave open are tidy ones, as all are of a chain in jumps of
-    counters, and where states were searched in layers. LimitReached when time is over.
+    From the enumerated states where these are at hand, else by queries: those that the limits for what comes after the
+    search do not suffice for are left out, and the inputs that they leave open are tidy ones, as all are of a chain in
+    jumps of counters, and where states were searched in layers. LimitReached when time is over.
     """
     chain, problem = board.known.chain, board.known.problem
     if chain is None:
@@ -184,24 +177,25 @@ def canonical_inputs(board: Board) -> Chain | None:
     if chain.goals != {*questions.problem.names}:
         questions = Questions(problem.of(chain.goals), board.engine, board.limits)
     plan = Judge(questions.problem).plan(chain)
-    effort, states = board.limits.effort, board.known.enumerated
-    until = inf if effort is None else board.limits.spent + PART * effort * UNITS
-    run = None if states is None else enumerated_values(questions, states, plan, until - board.limits.spent)
+    after, states = board.limits.after(), board.known.enumerated
+    run = None if states is None else enumerated_values(questions, states, plan, after.unspent)
     if run is None and board.accelerated is not None:  # its thousands of steps are not unrolled
-        return tidy(board.known)
+        return tidy(board.known, board.limits.after())
+    settled = run is not None
     if run is None and (board.known.reachable or (states is not None and _by_value(problem.system))):
-        run, until = chain.run, 0.0
-    if run is None:
-        run = canonicalise(questions, plan, chain.run, until)
+        run = chain.run
+    elif run is None:
+        run = canonicalise(questions, plan, chain.run, after)
+        settled = not after.used_up
     found = credited_with(chain.goals, problem, run)
     least = board.known.lower if board.known.complete else 0  # other inputs may happen to make a shorter chain
     if found is None or not least <= found.length <= chain.length or not chain.goals <= found.goals:
         raise CheckDisagreed("the chain with canonical inputs covers less")
-    if board.limits.spent >= until:
-        found = tidy(replace(board.known, chain=found)) or found
+    if not settled:
+        found = tidy(replace(board.known, chain=found), board.limits.after()) or found
     if board.known.enumerated is not None and _left_open(problem.system, board.known.enumerated):
         return replace(found, relies_on=())
-    units = None if effort is None else _units(PART * effort * UNITS)
+    units = _units(board.limits.after().unspent)
     return replace(found, relies_on=start_dependence(questions, Judge(questions.problem).plan(found), found.run, units))
 
 
@@ -210,12 +204,12 @@ def _units(left: float) -> int | None:
     return None if left == inf else max(1, round(min(QUESTION, left)))
 
 
-def canonicalise(questions: Questions, plan: Plan, run: Run, until: float = inf) -> Run:
+def canonicalise(questions: Questions, plan: Plan, run: Run, after: Limits) -> Run:
     """The canonical run of ``plan``, given one. Where the solver gives up, the value found last stays.
 
-    Nothing is asked any more once ``until`` units of work are spent. LimitReached when time is over.
+    Nothing is asked any more once the effort of ``after`` is used up. LimitReached when time is over.
     """
-    search = _Search(questions, plan, run, until)
+    search = _Search(questions, plan, run, after)
     slots = _slots(questions.problem.system, run.length) if search.encoded() else []
     done = 0
     while done < len(slots) and not search.over:
@@ -226,8 +220,8 @@ def canonicalise(questions: Questions, plan: Plan, run: Run, until: float = inf)
 class _Search:
     """Narrows the runs of one plan: ``run`` is a current model of ``fixed``."""
 
-    def __init__(self, questions: Questions, plan: Plan, run: Run, until: float) -> None:
-        self._questions, self._until = questions, until
+    def __init__(self, questions: Questions, plan: Plan, run: Run, after: Limits) -> None:
+        self._questions, self._after = questions, after
         self._fixed, self._steps = build_path(questions.problem, plan)
         self._wanted = tuple(self._fixed)
         self.run = run
@@ -239,12 +233,12 @@ class _Search:
     @property
     def _question(self) -> int | None:
         """Units of work for the next question."""
-        return _units(self._until - self._questions.limits.spent)
+        return _units(self._after.unspent)
 
     @property
     def over(self) -> bool:
         """Whether the work is spent that may be."""
-        return self._questions.limits.spent >= self._until
+        return self._after.used_up
 
     def encoded(self) -> bool:
         """Encode the steps, a portion of them at a time; whether the work sufficed."""
@@ -385,88 +379,6 @@ def _left_open(system: TransitionSystem, states: StateGraph) -> bool:
     rows, starts = states.states, [*states.starts]
     told = [var.name for var in open_variables(system) if var.name in rows.columns]
     return all(name in rows.open and rows.open[name][starts].all() for name in told)
-
-
-def tidy(known: Known) -> Chain | None:
-    """The best chain with simpler inputs: each keeps the value of the step before, or has the simplest one.
-
-    A value stays where another one would change the states of the run, break a constraint or lose a goal. Takes two
-    simulated steps for each input and step, and more for an input of which something is remembered for constraints:
-    such a one changes for as long as it was the same.
-    """
-    chain, problem = known.chain, known.problem
-    if chain is None or problem.system.hold > 1:
-        return chain
-    simulator = Simulator(problem.system)
-    monitor = Monitor(problem.of(chain.goals).goals)
-    memory = [var.next for var in problem.system.state if remembers(var.name)]
-    tied = {symbol.symbol_name() for following in memory for symbol in symbols_of(following)}
-    run = chain.run
-    for step in range(chain.length):
-        for var in problem.system.inputs:
-            steps = _same_from(run, step, var.name) if var.name in tied else range(step, step + 1)
-            for value in _simpler(var, run, step):
-                other = _changed(simulator, run, steps, {var.name: value})
-                if other is not None and _still_covered(monitor, chain, other, steps):
-                    run = other
-                    break
-    judged = credited_with(chain.goals, problem, run)  # simpler inputs may cover a goal earlier, and so end earlier
-    return judged if judged is not None and judged.length <= chain.length and judged.goals >= chain.goals else chain
-
-
-def _same_from(run: Run, step: int, name: str) -> range:
-    """The steps from ``step`` on in which an input has the same value."""
-    value = run.inputs[step][name]
-    ends = (k for k in range(step, run.length) if run.inputs[k][name] != value)
-    return range(step, next(ends, run.length))
-
-
-def _simpler(var: InputVariable, run: Run, step: int) -> Iterator[int]:
-    """Values that are simpler than the one at ``step``: that of the step before, then the simplest ones."""
-    own = run.inputs[step][var.name]
-    values = [run.inputs[step - 1][var.name]] if step else []
-    values += [_simplest(var)]
-    for value in values:
-        if value == own:
-            return
-        yield value
-
-
-def _simplest(var: InputVariable) -> int:
-    """The first allowed value from 0 up, raw; the least one if all are negative."""
-    values = [max(low, 0) for low, high in allowed_ranges(var) if high >= 0]
-    return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))
-
-
-def _changed(simulator: Simulator, run: Run, steps: range, values: Valuation) -> Run | None:
-    """``run`` with other inputs in some ``steps``; None if a step is not allowed or changes the state.
-
-    What is remembered for constraints may change, until it is the same again.
-    """
-    inputs, state = {k: {**run.inputs[k], **values} for k in steps}, run.states[steps.start]
-    states: list[Valuation] = []
-    for k in range(steps.start, run.length):
-        given = inputs.get(k, run.inputs[k])
-        if not simulator.allowed(state, given):
-            return None
-        state = simulator.step(state, given)
-        states.append(state)
-        if state == run.states[k + 1]:
-            if k + 1 >= steps.stop:
-                break
-        elif any(value != run.states[k + 1][name] for name, value in state.items() if not remembers(name)):
-            return None
-    before, after = run.states[: steps.start + 1], run.states[steps.start + 1 + len(states) :]
-    return Run((*before, *states, *after), tuple(inputs.get(k, own) for k, own in enumerate(run.inputs)))
-
-
-def _still_covered(monitor: Monitor, chain: Chain, run: Run, steps: range) -> bool:
-    """Whether ``run``, with other inputs in some ``steps``, covers the goals of ``chain`` where they are credited."""
-    return all(
-        monitor.holds(run, hit.goal, hit.step)
-        for hit in chain.hits
-        if hit.step < steps.stop and steps.start < hit.step + max(1, monitor.goals[hit.goal].length)
-    )
 
 
 MOST_CELLS, CELLS_PER_UNIT = 1 << 30, 60_000_000

@@ -18,7 +18,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.concretise import canonical
+from chaincover import limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
@@ -57,7 +57,7 @@ def test_inputs_are_the_least_that_the_plan_allows(monkeypatch: pytest.MonkeyPat
         {"pl_dial": 5, "pl_choice": 0},
         {"pl_dial": 21, "pl_choice": 5},
     ]
-    monkeypatch.setattr(canonical, "PART", 0.0)
+    monkeypatch.setattr(limits, "AFTER", 0.0)
     result = generate(Problem(system, (goal,), None), Options(engine="sat"))
     (inputs,) = (stage for stage in result.answered.profile if stage.stage == "inputs")
     assert (result.chain.length, inputs.queries) == (2, 0), "what the effort does not suffice for is not asked"
