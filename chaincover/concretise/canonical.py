@@ -60,6 +60,11 @@ ENCODED = 32
 STEPS = 20_000
 """Simulated steps for all trials together."""
 
+NEAR = 150_000
+"""Operations of all steps of a chain for which a question takes twice as long as its work says: a larger formula is no
+longer near the processor. With twice as many, the questions about a chain of thousands of steps take nearly twice as
+long as the limit for what comes after the search means."""
+
 
 class Trials:
     """Runs of ``system`` that satisfy ``formulas`` (framed)."""
@@ -224,6 +229,7 @@ class _Search:
         self._questions, self._after = questions, after
         self._fixed, self._steps = build_path(questions.problem, plan)
         self._wanted = tuple(self._fixed)
+        self._slowed = 1 + self._steps * Simulator(questions.problem.system).size / NEAR
         self.run = run
 
     @cached_property
@@ -233,7 +239,7 @@ class _Search:
     @property
     def _question(self) -> int | None:
         """Units of work for the next question."""
-        return _units(self._after.unspent)
+        return _units(self._after.unspent / self._slowed)
 
     @property
     def over(self) -> bool:
@@ -241,12 +247,12 @@ class _Search:
         return self._after.used_up
 
     def encoded(self) -> bool:
-        """Encode the steps, a portion of them at a time; whether the work sufficed."""
+        """Encode the steps, a portion of them at a time, of which nothing is asked yet; whether the work sufficed."""
         limits, session = self._questions.limits, self._questions.from_init
         for steps in range(ENCODED, self._steps, ENCODED):
             if self.over:
                 return False
-            session.check([], steps, limits.for_query(), self._question)
+            session.check([], steps, limits.for_query(), 0)
         return not self.over
 
     def settle(self, slots: Sequence[_Slot], first: int) -> int:
@@ -306,8 +312,9 @@ class _Search:
         limits = self._questions.limits
         if self.over:
             return ()
-        session = self._questions.from_init
+        session, before = self._questions.from_init, self._after.spent
         answer = session.check([*self._fixed, *wanted], self._steps, limits.for_query(), self._question)
+        self._after.spend((self._after.spent - before) * (self._slowed - 1))
         if answer.status is Status.SAT:
             self.run = session.run()
             return None
