@@ -119,9 +119,24 @@ def show(raw: int, form: Format) -> str:
         return repr(abs(value) if math.isnan(value) else value)
     for digits in range(1, 10):
         text = f"{value:.{digits}g}"
-        if nearest(Fraction(text), form) | raw & form.sign == raw:
+        if _reads_as(text, raw, form):
             return repr(float(text))
     raise AssertionError(f"nine digits tell all float32 values apart, but not {value!r}")
+
+
+HALF, LEAST_NORMAL = 1 << 28, 2.0**-126
+"""Of a float64 that lies half way between two normal float32 the last 29 bits; the least of these."""
+
+
+def _reads_as(text: str, raw: int, form: Format) -> bool:
+    """Whether a decimal text is read as ``raw``.
+
+    A float64 on the way makes no difference, but where that lies half way between two numbers of the format.
+    """
+    value = float(text)
+    if form is FLOAT32 and abs(value) >= LEAST_NORMAL and pattern(value, FLOAT64) & 2 * HALF - 1 != HALF:
+        return pattern(value, form) == raw
+    return nearest(Fraction(text), form) | raw & form.sign == raw
 
 
 _DECIMAL = re.compile(r"(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?", re.ASCII)
