@@ -17,7 +17,7 @@ from native_programs import needs_compiler
 from pysmt.shortcuts import BV, TRUE
 
 from bmc.errors import InputRefused, Location
-from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, Format, canonical, nearest, number, pattern, read
+from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, Format, _reads_as, canonical, nearest, number, pattern, read
 from bmc.floats.ranges import between, every, show_ranges, values_in
 from bmc.formulas.value_sets import contains
 from bmc.native.original import find_compiler
@@ -88,9 +88,11 @@ def test_exact_arithmetic_is_for_numbers_that_a_wider_float_does_not_tell(monkey
     monkeypatch.setattr("bmc.floats.format.nearest", counted)
     for tenths in range(1, 1000):
         assert FLOAT.show(pattern(tenths / 10, FLOAT32)) == repr(tenths / 10)
-    assert exactly == []
     assert FLOAT.show(1) == "1e-45"
-    assert exactly == [Fraction("1e-45")]
+    assert exactly == []
+    halves = 2.0**24 + 1, 2.0**-150, 3 * 2.0**-150
+    assert [_reads_as(repr(half), 0, FLOAT32) for half in halves] == [False, True, False]
+    assert exactly == [Fraction(repr(half)) for half in halves]
 
 
 def test_what_is_shown_is_short_and_json() -> None:
