@@ -7,6 +7,7 @@ steps stay allowed and all goals are still covered where they are credited.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bmc.engines.protocol import INSTRUCTION, WORK
 from bmc.explicit.input_classes import allowed_ranges
@@ -31,9 +32,10 @@ def tidy(known: Known, limits: Limits) -> Chain | None:
     chain, problem = known.chain, known.problem
     if chain is None or problem.system.hold > 1:
         return chain
-    run = _Tidying(chain, problem, limits).run()
+    run, following = _Tidying(chain, problem, limits).run()
     judged = credited_with(chain.goals, problem, run)  # simpler inputs may cover a goal earlier, and so end earlier
-    return judged if judged is not None and judged.length <= chain.length and judged.goals >= chain.goals else chain
+    best = judged if judged is not None and judged.length <= chain.length and judged.goals >= chain.goals else chain
+    return replace(best, as_found=following if following < best.length else None)
 
 
 class _Tidying:
@@ -51,15 +53,15 @@ class _Tidying:
         memory = [var.next for var in problem.system.state if remembers(var.name)]
         self._tied = {symbol.symbol_name() for following in memory for symbol in symbols_of(following)}
 
-    def run(self) -> Run:
-        """Simplify the inputs of one step after the other while the limits last; the run."""
+    def run(self) -> tuple[Run, int]:
+        """Simplify the inputs of one step after the other while the limits last; the run, and the step after those."""
         simplest = [(var.name, _simplest(var)) for var in self._system.inputs]
-        for step in range(len(self._inputs)):
-            if self._limits.over:
-                break
+        step, end = 0, len(self._inputs)
+        while step < end and not self._limits.over:
             for name, value in simplest:
                 self._simplify(step, name, value)
-        return Run(tuple(self._states), tuple(self._inputs))
+            step += 1
+        return Run(tuple(self._states), tuple(self._inputs)), step
 
     def _simplify(self, step: int, name: str, simplest: int) -> None:
         """Give an input a simpler value at ``step``, if it can have one: that of the step before, or the simplest."""

@@ -196,6 +196,18 @@ def test_what_escapes_the_search_leaves_the_best_chain_that_it_told(
     assert json.loads((tmp_path / "chain-out" / "chain.json").read_text()) == outcome.json
 
 
+@pytest.mark.parametrize("options", [(), ("--several",)])
+def test_inputs_that_were_not_made_simpler_are_told(
+    options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path, {"c.c": GOOD})
+    for part, told in ((0.25, False), (0.0, True)):
+        monkeypatch.setattr("chaincover.limits.AFTER", part)
+        outcome = chaincover("generate", "c.c", *REACH, "--no-native", *options, cwd=tmp_path)
+        assert ("the inputs of steps 0 to 1 are as the search found them" in outcome.out) == told
+        assert outcome.code == 0
+
+
 @pytest.mark.parametrize(
     ("search", "options", "once", "again"),
     [

@@ -100,14 +100,14 @@ def test_inputs_of_later_steps_stay_where_the_effort_for_what_comes_after_the_se
     found = tidy(Known(problem, chain=chain), whole.after())
     assert found is not None
     assert [values["tidy_noise"] for values in found.run.inputs] == [0] * 100
+    assert found.as_found is None
     monkeypatch.setattr(limits, "AFTER", limits.AFTER * (whole.spent / UNITS - 2.0) / 2)
     before = whole.spent
     found = tidy(Known(problem, chain=chain), whole.after())
     assert found is not None
     noise, given = ([values["tidy_noise"] for values in run.inputs] for run in (found.run, chain.run))
-    tidied = noise.index(1)
-    assert 0 < tidied < 100
-    assert noise == [*[0] * tidied, *given[tidied:]]
+    assert found.as_found in range(1, 100)
+    assert noise == [*[0] * found.as_found, *given[found.as_found :]]
     assert whole.spent > before, "what it takes is counted"
 
 
@@ -121,7 +121,9 @@ def test_of_a_run_that_the_clock_has_ended_some_seconds_are_left_for_it(monkeypa
     assert not after.over
     seconds[0] += limits.AFTER_SECONDS
     assert after.over
-    assert tidy(Known(problem, chain=chain), after) == chain
+    found = tidy(Known(problem, chain=chain), after)
+    assert found is not None
+    assert (found.run, found.as_found) == (chain.run, 0)
 
 
 @pytest.mark.parametrize("seed", range(40))
