@@ -20,14 +20,14 @@ from math import inf
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Not, Or
 
-from bmc.engines.protocol import Status
+from bmc.engines.protocol import GATE, WORK, Status
 from bmc.errors import CheckDisagreed, counted
 from bmc.explicit.state_graph import StateGraph
 from bmc.floats.format import FORMATS
 from bmc.floats.ranges import every
 from bmc.floats.values import plainest_first
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import at, framed, unframed
+from bmc.formulas.unroll import at, framed, shift, unframed
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
@@ -48,7 +48,7 @@ from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.graph.least_run import least_run
 from chaincover.known import Board
 from chaincover.limits import QUESTION, Limits
-from chaincover.problem import Questions
+from chaincover.problem import Problem, Questions
 from chaincover.replay.judge import Judge, credited_with, open_variables
 
 SIMULATED = 1000
@@ -200,8 +200,8 @@ def canonical_inputs(board: Board) -> Chain | None:
         found = tidy(replace(board.known, chain=found), board.limits.after()) or found
     if board.known.enumerated is not None and _left_open(problem.system, board.known.enumerated):
         return replace(found, relies_on=())
-    units = _units(board.limits.after().unspent)
-    return replace(found, relies_on=start_dependence(questions, Judge(questions.problem).plan(found), found.run, units))
+    plan = Judge(questions.problem).plan(found)
+    return replace(found, relies_on=start_dependence(questions, plan, found.run, board.limits.after()))
 
 
 def _units(left: float) -> int | None:
@@ -348,16 +348,42 @@ def _size(piece: range) -> int:
     return (piece.stop - piece.start - 1) // piece.step + 1
 
 
-def start_dependence(questions: Questions, plan: Plan, run: Run, units: int | None) -> tuple[str, ...]:
+def start_dependence(questions: Questions, plan: Plan, run: Run, after: Limits) -> tuple[str, ...]:
     """The variables that init leaves open and the tester does not choose, unless the chain works for all their values.
 
-    One query of so many ``units`` of work: is there a start with which the inputs of ``run`` break a constraint, miss a
-    goal of ``plan`` or the end?
+    Is there a start with which the inputs of ``run`` break a constraint, miss a goal of ``plan`` or the end? One
+    question is about the first steps alone: behind them all is the same where every start leads to one state. One about
+    all steps is asked where ``after`` suffices to translate them.
     """
-    system = questions.problem.system
-    names = tuple(var.name for var in open_variables(system))
+    problem, names = questions.problem, tuple(var.name for var in open_variables(questions.problem.system))
     if not names:
         return ()
+    begun = _settled_at(problem, plan, run.length)
+    if begun < run.length:
+        state = [
+            equal(framed(var.symbol, begun), var.type.constant(run.states[begun][var.name]))
+            for var in problem.system.state
+        ]
+        goals = zip(plan.goals, plan.starts, strict=True)
+        met = [shift(problem.by_name[goal].antecedent, step) for goal, step in goals if step < begun]
+        if _works(questions, [*met, *state], Run(run.states[: begun + 1], run.inputs[:begun]), after):
+            return ()
+    if run.length * Simulator(problem.system).size * GATE / WORK > after.unspent:
+        return names
+    return () if _works(questions, build_path(problem, plan)[0], run, after) else names
+
+
+def _settled_at(problem: Problem, plan: Plan, length: int) -> int:
+    """The first step after so many that are encoded together at which no goal is under way; the end if there is
+    none."""
+    spans = [(start, start + problem.length(goal)) for goal, start in zip(plan.goals, plan.starts, strict=True)]
+    free = (step for step in range(ENCODED, length) if not any(start < step < end for start, end in spans))
+    return next(free, length)
+
+
+def _works(questions: Questions, formulas: Sequence[FNode], run: Run, after: Limits) -> bool:
+    """Whether it is proved that the inputs of ``run`` are allowed and meet ``formulas`` from every start."""
+    system = questions.problem.system
     free = replace(system, input_constraint=TRUE(), defined=TRUE(), invariants=())
     chosen = [
         equal(framed(var.symbol, 0), var.type.constant(run.states[0][var.name]))
@@ -370,12 +396,12 @@ def start_dependence(questions: Questions, plan: Plan, run: Run, units: int | No
         for var in system.inputs
     ]
     step_ok = system.input_constraint.And(system.defined)
-    formulas, _ = build_path(questions.problem, plan)
     wanted = conjunction([*formulas, *(at(step_ok, step) for step in range(run.length))])
     source = conjunction([at(system.init_formula, 0), *chosen])
     session = questions.engine.session(free, source, [wanted])
+    units = _units(after.unspent)
     answer = session.check([*given, Not(wanted)], run.length, questions.limits.for_query(), units)
-    return () if answer.status is Status.UNSAT else names
+    return answer.status is Status.UNSAT
 
 
 def _left_open(system: TransitionSystem, states: StateGraph) -> bool:
