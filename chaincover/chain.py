@@ -219,7 +219,8 @@ class Chain:
     ``hits`` credits each goal once, in the order of the path; ``repeats`` are the other steps at which goals are
     covered. ``late`` are the steps at which a property with a deadline is violated by another occurrence of its
     antecedent than the one that covers the goal. ``relies_on`` names the variables that init leaves open and the tester
-    does not choose, whose start values the chain is not proved to be independent of.
+    does not choose, whose start values the chain is not proved to be independent of. ``as_found``: the inputs from this
+    step on were not made simpler, for want of time or effort; None where all were.
     """
 
     run: Run
@@ -229,6 +230,7 @@ class Chain:
     violations: tuple[Violation, ...] = ()
     relies_on: tuple[str, ...] = ()
     late: tuple[Hit, ...] = ()
+    as_found: int | None = field(default=None, compare=False)
 
     @property
     def length(self) -> int:

@@ -29,6 +29,15 @@ LOOK = 0.1
 """Units of work from one look at the memory that is taken to the next. With twice as many, twice as much may be taken
 beyond the limit; a look takes a quarter of a millisecond."""
 
+AFTER = 0.25
+"""Part of the effort that each part of what comes once the search is over may take beside it: questions for canonical
+inputs, tidy ones, and the question whether a chain relies on its start. With twice as much, a long chain that used the
+effort up has more canonical inputs, and the whole of a run takes up to three quarters of the effort more."""
+
+AFTER_SECONDS = 2.0
+"""Seconds for it from the moment at which the clock or a signal has ended the search. With twice as many, a longer
+chain has tidy inputs on a busy machine, and writing and telling the result has so much less of its time."""
+
 _end_of_run = inf
 
 
@@ -194,6 +203,16 @@ class Limits:
         """Limits over at most so many ``units`` of work of what is left: a ``share`` that is no longer than that."""
         made = self.share(1.0)
         made.effort = units / UNITS if made.effort is None else min(made.effort, units / UNITS)
+        return made
+
+    def after(self) -> Limits:
+        """Limits for a part of what comes once the search is over, and which a result is right without: ``AFTER`` of
+        the effort beside it, and where the clock or a signal has ended the search, ``AFTER_SECONDS`` from then on."""
+        made = self.share(1.0)
+        made.effort = None if self.effort is None else AFTER * self.effort
+        if ending.called_off() or not self.left():
+            made.seconds = AFTER_SECONDS
+            made._end = (ending.since() if ending.called_off() else time.monotonic()) + AFTER_SECONDS
         return made
 
     def check_whole(self) -> None:

@@ -21,7 +21,8 @@ from bmc.engines import choose as choose_engine
 from bmc.engines import listen
 from bmc.errors import LimitReached, MemoryLimitReached, StepTooLarge
 from bmc.explicit.vectors import node_count
-from chaincover.concretise.canonical import canonical_inputs, tidy
+from chaincover.concretise.canonical import canonical_inputs
+from chaincover.concretise.tidy import tidy
 from chaincover.graph.enumerated import AT_ONCE, STATES_PER_UNIT, STATES_PORTION, enumerate_states, exact_graph
 from chaincover.known import Board, Known
 from chaincover.limits import Limits
@@ -164,7 +165,7 @@ def _search(board: Board, stages: Sequence[Stage]) -> str:
             find_tests(board)
             board.known = replace(board.known, chain=canonical_inputs(board))
     except StepTooLarge:
-        board.known = replace(board.known, chain=tidy(board.known))
+        board.known = replace(board.known, chain=tidy(board.known, board.limits.after()))
     except LimitReached as error:
         stopped_by = error.limit
     except MemoryError:
@@ -175,5 +176,5 @@ def _search(board: Board, stages: Sequence[Stage]) -> str:
         stopped_by = MemoryLimitReached.limit
     if stopped_by:
         footprint.unlimit_data()
-        board.known = replace(board.known, chain=tidy(board.known))
+        board.known = replace(board.known, chain=tidy(board.known, board.limits.after()))
     return stopped_by

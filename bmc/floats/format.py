@@ -115,13 +115,35 @@ def _power(exponent: int) -> Fraction:
 def show(raw: int, form: Format) -> str:
     """The shortest decimal text that reads back as ``raw``: ``0.1``, ``-inf``, ``nan``."""
     value = number(raw, form)
-    if form is FLOAT64 or math.isnan(value) or math.isinf(value):
+    if form is FLOAT64 or not value or math.isnan(value) or math.isinf(value):
         return repr(abs(value) if math.isnan(value) else value)
-    for digits in range(1, 10):
+    for digits in range(6 if form is FLOAT32 and abs(value) >= LEAST_NORMAL else 1, 10):  # six tell all shorter texts
         text = f"{value:.{digits}g}"
-        if nearest(Fraction(text), form) | raw & form.sign == raw:
+        if _reads_as(text, raw, form):
             return repr(float(text))
     raise AssertionError(f"nine digits tell all float32 values apart, but not {value!r}")
+
+
+LEAST_NORMAL = 2.0**-126
+"""The least float32 with all its bits; smaller ones are multiples of the least of all, 2 ** -149."""
+
+
+def _reads_as(text: str, raw: int, form: Format) -> bool:
+    """Whether a decimal text is read as ``raw``.
+
+    A float64 on the way makes no difference, but where that lies half way between two numbers of the format.
+    """
+    value = float(text)
+    if form is not FLOAT32 or _half_way(value):
+        return nearest(Fraction(text), form) | raw & form.sign == raw
+    return pattern(value, form) == raw
+
+
+def _half_way(value: float) -> bool:
+    """Whether a float64 lies half way between two float32."""
+    if abs(value) < LEAST_NORMAL:
+        return value * 2.0**150 % 2 == 1
+    return pattern(value, FLOAT64) & (1 << 29) - 1 == 1 << 28
 
 
 _DECIMAL = re.compile(r"(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?", re.ASCII)

@@ -25,8 +25,9 @@ a signal on; no limit is longer than the last one."""
 TOGETHER = 0.5
 """Seconds after a signal in which a further one is the same: ``timeout`` sends it to a process and to its group."""
 CLOSING = 10.0
-"""Seconds for writing and telling the result of a run that was called off, before that is cut. Twice as long: a very
-long chain is still written on a machine that is busy, and a run ends so much later."""
+"""Seconds from the moment at which a run is called off in which its result is made, written and told, before that is
+cut; half of them are left for writing and telling it however long making it took. Twice as long: a very long chain is
+still written on a machine that is busy, and a run ends so much later."""
 INTERRUPT = "interrupt"
 SIGNALS = {signal.SIGINT: (INTERRUPT, INTERRUPTED), signal.SIGTERM: ("terminated", TERMINATED)}
 """Why a run ends that a signal calls off, and its exit code."""
@@ -52,7 +53,7 @@ class _Alarms:
     def bound(self) -> None:
         """What closes the run is cut from some time on."""
         if self.closing and self.cut_from == inf:
-            self.cut_from = time.monotonic() + CLOSING
+            self.cut_from = max(ending.since() + CLOSING, time.monotonic() + CLOSING / 2)
 
 
 _alarms = _Alarms()

@@ -130,16 +130,18 @@ def generate_chain(run: Run, find: Find) -> int:
     nothing = result.chain is None and not result.tests
     no_step = find_dead_end(run, [result]) if nothing or _missed(result) else None
     closing(result.stopped_by)
-    if ending.called_off():
-        _try_to_write(run, lambda: _write(run, result, results.chain_document(controller, result)))
+    document = results.chain_document(controller, result, no_step=no_step)
+    written = bool(ending.called_off()) and _written(run, lambda: _write(run, result, document))
     played, problem = try_replay(run, controller, result)
     violated, other = replay_violations(run, result.requirements)
     problem = problem or other
     progress.done()
-    document = results.chain_document(controller, result, no_step=no_step)
     errors = [problem]
     try:
-        _write(run, result, document, played, violated)
+        if written:
+            write_texts(_of_this_run(run, result, played, violated))
+        else:
+            _write(run, result, document, played, violated)
     except CannotWrite as error:
         errors.insert(0, error)
     if run.shown.as_json and not any(errors):
@@ -172,11 +174,13 @@ def searched(run: Run, saving: Saving[T], find: Callable[..., T], not_begun: Cal
     return not_begun(stopped_by) if found is None else replace(found, stopped_by=stopped_by)  # type: ignore[type-var]
 
 
-def _try_to_write(run: Run, write: Callable[[], None]) -> None:
+def _written(run: Run, write: Callable[[], None]) -> bool:
     """Write the result, before all that may take long; where that fails it is told when it fails once more."""
     with suppress(CannotWrite):
         write()
         ending.keeps(f"{run.folder}/")
+        return True
+    return False
 
 
 def _missed(found: ChainResult | SeveralChains) -> bool:
@@ -294,8 +298,7 @@ def _write(
     texts: dict[Path, Iterable[str]] = {folder / "chain.json": json_parts(document)}
     if result.chain is not None:
         texts[table] = chain_file.csv_lines(controller, result.chain)
-    data = results.run_document(controller, result, played, run.progress.seconds, violated)
-    texts[folder / "run.json"] = json_parts(data)
+    texts |= _of_this_run(run, result, played, violated)
     texts |= _violations(run, result.requirements)
     write_texts(texts)
     _remove_violations(run, result.requirements)
@@ -304,6 +307,14 @@ def _write(
     if (folder / "chains.json").exists():  # of an earlier run for several chains
         (folder / "chains.json").unlink(missing_ok=True)
         _remove_chains(folder, 1)
+
+
+def _of_this_run(
+    run: Run, result: ChainResult, played: Replay | None, violated: Mapping[str, Replay]
+) -> dict[Path, Iterable[str]]:
+    """The file that differs from run to run, with the replays: all else stays as it is."""
+    data = results.run_document(run.controller, result, played, run.progress.seconds, violated)
+    return {run.folder / "run.json": json_parts(data)}
 
 
 Replays = Sequence["Replay | None"]
@@ -325,8 +336,8 @@ def generate_chains(run: Run) -> int:
     nothing = not found.results
     no_step = find_dead_end(run, found.results) if nothing or _missed(found) else None
     closing(found.stopped_by)
-    if ending.called_off():
-        _try_to_write(run, lambda: _write_chains(run, found, [None] * len(found.results)))
+    unplayed = [None] * len(found.results)
+    written = bool(ending.called_off()) and _written(run, lambda: _write_chains(run, found, unplayed, no_step=no_step))
     parts = [part_of(run.controller, result) for result in found.results]
     tried = [try_replay(run, part, result) for part, result in zip(parts, found.results, strict=True)]
     played = [own for own, _ in tried]
@@ -334,7 +345,10 @@ def generate_chains(run: Run) -> int:
     errors = [problem for problem in (*(problem for _, problem in tried), other) if problem is not None]
     run.progress.done()
     try:
-        _write_chains(run, found, played, no_step=no_step)
+        if written:
+            write_texts(_of_these_runs(run, found, played))
+        else:
+            _write_chains(run, found, played, no_step=no_step)
     except CannotWrite as error:
         errors.insert(0, error)
     if run.shown.as_json and not errors:
@@ -343,8 +357,8 @@ def generate_chains(run: Run) -> int:
         each = ["chain-N.json, chain-N.csv, run-N.json"] if found.results else []
         files = "" if errors else ", ".join(["chains.json", *each, *_tables(found.requirements)])
         chains = {f"chain-{number}.json": own or problem for number, (own, problem) in enumerate(tried, 1)}
-        unplayed = _unplayed(run, {**chains, **_violations_played(found.requirements, violated, other)})
-        asked = Asked(run.controller, run.options, run.folder, no_step, files, violated, unplayed, stage)
+        missing = _unplayed(run, {**chains, **_violations_played(found.requirements, violated, other)})
+        asked = Asked(run.controller, run.options, run.folder, no_step, files, violated, missing, stage)
         show_several(console.console(run.shown.verbose > 0), asked, found, played)
     if errors:
         raise errors[0]
@@ -415,13 +429,12 @@ def _write_chains(
     """Write the files of all chains and the summary; those of chains that there are no longer are removed."""
     folder = run.folder
     texts: dict[Path, Iterable[str]] = {}
-    for number, (result, own) in enumerate(zip(found.results, played, strict=True), 1):
+    for number, result in enumerate(found.results, 1):
         assert result.chain is not None
         part = part_of(run.controller, result)
         texts[folder / f"chain-{number}.json"] = json_parts(results.chain_document(part, result, finished))
         texts[folder / f"chain-{number}.csv"] = chain_file.csv_lines(part, result.chain)
-        run_data = results.run_document(part, result, own, run.progress.seconds)
-        texts[folder / f"run-{number}.json"] = json_parts(run_data)
+    texts |= _of_these_runs(run, found, played)
     texts[folder / "chains.json"] = json_parts(summary(run, found, finished, no_step))
     texts |= _violations(run, found.requirements)
     write_texts(texts)
@@ -429,6 +442,15 @@ def _write_chains(
     _remove_chains(folder, len(found.results) + 1)
     for name in ("chain.json", "chain.csv", "run.json"):  # of an earlier run for one chain
         (folder / name).unlink(missing_ok=True)
+
+
+def _of_these_runs(run: Run, found: SeveralChains, played: Replays) -> dict[Path, Iterable[str]]:
+    """The files that differ from run to run, with the replays: all else stays as it is."""
+    texts: dict[Path, Iterable[str]] = {}
+    for number, (result, own) in enumerate(zip(found.results, played, strict=True), 1):
+        data = results.run_document(part_of(run.controller, result), result, own, run.progress.seconds)
+        texts[run.folder / f"run-{number}.json"] = json_parts(data)
+    return texts
 
 
 def _remove_chains(folder: Path, first: int) -> None:

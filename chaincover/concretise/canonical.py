@@ -11,7 +11,7 @@ inputs are enumerated from 0 up, and of those that nothing tells apart the first
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
@@ -20,24 +20,21 @@ from math import inf
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Not, Or
 
-from bmc.engines.protocol import Status
+from bmc.engines.protocol import GATE, WORK, Status
 from bmc.errors import CheckDisagreed, counted
-from bmc.explicit.input_classes import allowed_ranges
 from bmc.explicit.state_graph import StateGraph
 from bmc.floats.format import FORMATS
 from bmc.floats.ranges import every
 from bmc.floats.values import plainest_first
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import at, framed, unframed
+from bmc.formulas.unroll import at, framed, shift, unframed
 from bmc.records import dataclass
-from bmc.system.constraints import remembers
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
     InputVariable,
     Run,
     StateVariable,
     TransitionSystem,
-    Valuation,
     ValueType,
     conjunction,
     equal,
@@ -45,27 +42,28 @@ from bmc.system.transition import (
 )
 from chaincover.chain import Chain, Plan
 from chaincover.concretise.check_path import build_path
+from chaincover.concretise.tidy import tidy
 from chaincover.graph.goal_product import goal_product
 from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.graph.least_run import least_run
-from chaincover.known import Board, Known
-from chaincover.limits import QUESTION, UNITS
-from chaincover.problem import Questions
+from chaincover.known import Board
+from chaincover.limits import QUESTION, Limits
+from chaincover.problem import Problem, Questions
 from chaincover.replay.judge import Judge, credited_with, open_variables
-from properties.monitor import Monitor
 
 SIMULATED = 1000
 """Values of one floating variable that are tried by simulation before the solver is asked."""
-
-
-PART = 0.25
-"""Part of the effort that canonical inputs may take beside it; those that are not settled by then are tidy ones."""
 
 ENCODED = 32
 """Steps of a chain that are encoded before it is looked at whether the work still suffices."""
 
 STEPS = 20_000
 """Simulated steps for all trials together."""
+
+NEAR = 150_000
+"""Operations of all steps of a chain for which a question takes twice as long as its work says: a larger formula is no
+longer near the processor. With twice as many, the questions about a chain of thousands of steps take nearly twice as
+long as the limit for what comes after the search means."""
 
 
 class Trials:
@@ -172,9 +170,9 @@ class _Slot:
 def canonical_inputs(board: Board) -> Chain | None:
     """The best chain with canonical inputs, and whether it works for all open start values; None without a chain.
 
-    From the enumerated states where these are at hand, else by queries: those that ``PART`` of the effort does not
-    suffice for are left out, and the inputs that they leave open are tidy ones, as all are of a chain in jumps of
-    counters, and where states were searched in layers. LimitReached when time is over.
+    From the enumerated states where these are at hand, else by queries: those that the limits for what comes after the
+    search do not suffice for are left out, and the inputs that they leave open are tidy ones, as all are of a chain in
+    jumps of counters, and where states were searched in layers. LimitReached when time is over.
     """
     chain, problem = board.known.chain, board.known.problem
     if chain is None:
@@ -184,25 +182,26 @@ def canonical_inputs(board: Board) -> Chain | None:
     if chain.goals != {*questions.problem.names}:
         questions = Questions(problem.of(chain.goals), board.engine, board.limits)
     plan = Judge(questions.problem).plan(chain)
-    effort, states = board.limits.effort, board.known.enumerated
-    until = inf if effort is None else board.limits.spent + PART * effort * UNITS
-    run = None if states is None else enumerated_values(questions, states, plan, until - board.limits.spent)
+    after, states = board.limits.after(), board.known.enumerated
+    run = None if states is None else enumerated_values(questions, states, plan, after.unspent)
     if run is None and board.accelerated is not None:  # its thousands of steps are not unrolled
-        return tidy(board.known)
+        return tidy(board.known, board.limits.after())
+    settled = run is not None
     if run is None and (board.known.reachable or (states is not None and _by_value(problem.system))):
-        run, until = chain.run, 0.0
-    if run is None:
-        run = canonicalise(questions, plan, chain.run, until)
+        run = chain.run
+    elif run is None:
+        run = canonicalise(questions, plan, chain.run, after)
+        settled = not after.used_up
     found = credited_with(chain.goals, problem, run)
     least = board.known.lower if board.known.complete else 0  # other inputs may happen to make a shorter chain
     if found is None or not least <= found.length <= chain.length or not chain.goals <= found.goals:
         raise CheckDisagreed("the chain with canonical inputs covers less")
-    if board.limits.spent >= until:
-        found = tidy(replace(board.known, chain=found)) or found
+    if not settled:
+        found = tidy(replace(board.known, chain=found), board.limits.after()) or found
     if board.known.enumerated is not None and _left_open(problem.system, board.known.enumerated):
         return replace(found, relies_on=())
-    units = None if effort is None else _units(PART * effort * UNITS)
-    return replace(found, relies_on=start_dependence(questions, Judge(questions.problem).plan(found), found.run, units))
+    plan = Judge(questions.problem).plan(found)
+    return replace(found, relies_on=start_dependence(questions, plan, found.run, board.limits.after()))
 
 
 def _units(left: float) -> int | None:
@@ -210,12 +209,12 @@ def _units(left: float) -> int | None:
     return None if left == inf else max(1, round(min(QUESTION, left)))
 
 
-def canonicalise(questions: Questions, plan: Plan, run: Run, until: float = inf) -> Run:
+def canonicalise(questions: Questions, plan: Plan, run: Run, after: Limits) -> Run:
     """The canonical run of ``plan``, given one. Where the solver gives up, the value found last stays.
 
-    Nothing is asked any more once ``until`` units of work are spent. LimitReached when time is over.
+    Nothing is asked any more once the effort of ``after`` is used up. LimitReached when time is over.
     """
-    search = _Search(questions, plan, run, until)
+    search = _Search(questions, plan, run, after)
     slots = _slots(questions.problem.system, run.length) if search.encoded() else []
     done = 0
     while done < len(slots) and not search.over:
@@ -226,10 +225,11 @@ def canonicalise(questions: Questions, plan: Plan, run: Run, until: float = inf)
 class _Search:
     """Narrows the runs of one plan: ``run`` is a current model of ``fixed``."""
 
-    def __init__(self, questions: Questions, plan: Plan, run: Run, until: float) -> None:
-        self._questions, self._until = questions, until
+    def __init__(self, questions: Questions, plan: Plan, run: Run, after: Limits) -> None:
+        self._questions, self._after = questions, after
         self._fixed, self._steps = build_path(questions.problem, plan)
         self._wanted = tuple(self._fixed)
+        self._slowed = 1 + self._steps * Simulator(questions.problem.system).size / NEAR
         self.run = run
 
     @cached_property
@@ -239,20 +239,20 @@ class _Search:
     @property
     def _question(self) -> int | None:
         """Units of work for the next question."""
-        return _units(self._until - self._questions.limits.spent)
+        return _units(self._after.unspent / self._slowed)
 
     @property
     def over(self) -> bool:
         """Whether the work is spent that may be."""
-        return self._questions.limits.spent >= self._until
+        return self._after.used_up
 
     def encoded(self) -> bool:
-        """Encode the steps, a portion of them at a time; whether the work sufficed."""
+        """Encode the steps, a portion of them at a time, of which nothing is asked yet; whether the work sufficed."""
         limits, session = self._questions.limits, self._questions.from_init
         for steps in range(ENCODED, self._steps, ENCODED):
             if self.over:
                 return False
-            session.check([], steps, limits.for_query(), self._question)
+            session.check([], steps, limits.for_query(), 0)
         return not self.over
 
     def settle(self, slots: Sequence[_Slot], first: int) -> int:
@@ -312,8 +312,9 @@ class _Search:
         limits = self._questions.limits
         if self.over:
             return ()
-        session = self._questions.from_init
+        session, before = self._questions.from_init, self._after.spent
         answer = session.check([*self._fixed, *wanted], self._steps, limits.for_query(), self._question)
+        self._after.spend((self._after.spent - before) * (self._slowed - 1))
         if answer.status is Status.SAT:
             self.run = session.run()
             return None
@@ -347,16 +348,42 @@ def _size(piece: range) -> int:
     return (piece.stop - piece.start - 1) // piece.step + 1
 
 
-def start_dependence(questions: Questions, plan: Plan, run: Run, units: int | None) -> tuple[str, ...]:
+def start_dependence(questions: Questions, plan: Plan, run: Run, after: Limits) -> tuple[str, ...]:
     """The variables that init leaves open and the tester does not choose, unless the chain works for all their values.
 
-    One query of so many ``units`` of work: is there a start with which the inputs of ``run`` break a constraint, miss a
-    goal of ``plan`` or the end?
+    Is there a start with which the inputs of ``run`` break a constraint, miss a goal of ``plan`` or the end? One
+    question is about the first steps alone: behind them all is the same where every start leads to one state. One about
+    all steps is asked where ``after`` suffices to translate them.
     """
-    system = questions.problem.system
-    names = tuple(var.name for var in open_variables(system))
+    problem, names = questions.problem, tuple(var.name for var in open_variables(questions.problem.system))
     if not names:
         return ()
+    begun = _settled_at(problem, plan, run.length)
+    if begun < run.length:
+        state = [
+            equal(framed(var.symbol, begun), var.type.constant(run.states[begun][var.name]))
+            for var in problem.system.state
+        ]
+        goals = zip(plan.goals, plan.starts, strict=True)
+        met = [shift(problem.by_name[goal].antecedent, step) for goal, step in goals if step < begun]
+        if _works(questions, [*met, *state], Run(run.states[: begun + 1], run.inputs[:begun]), after):
+            return ()
+    if run.length * Simulator(problem.system).size * GATE / WORK > after.unspent:
+        return names
+    return () if _works(questions, build_path(problem, plan)[0], run, after) else names
+
+
+def _settled_at(problem: Problem, plan: Plan, length: int) -> int:
+    """The first step after so many that are encoded together at which no goal is under way; the end if there is
+    none."""
+    spans = [(start, start + problem.length(goal)) for goal, start in zip(plan.goals, plan.starts, strict=True)]
+    free = (step for step in range(ENCODED, length) if not any(start < step < end for start, end in spans))
+    return next(free, length)
+
+
+def _works(questions: Questions, formulas: Sequence[FNode], run: Run, after: Limits) -> bool:
+    """Whether it is proved that the inputs of ``run`` are allowed and meet ``formulas`` from every start."""
+    system = questions.problem.system
     free = replace(system, input_constraint=TRUE(), defined=TRUE(), invariants=())
     chosen = [
         equal(framed(var.symbol, 0), var.type.constant(run.states[0][var.name]))
@@ -369,12 +396,12 @@ def start_dependence(questions: Questions, plan: Plan, run: Run, units: int | No
         for var in system.inputs
     ]
     step_ok = system.input_constraint.And(system.defined)
-    formulas, _ = build_path(questions.problem, plan)
     wanted = conjunction([*formulas, *(at(step_ok, step) for step in range(run.length))])
     source = conjunction([at(system.init_formula, 0), *chosen])
     session = questions.engine.session(free, source, [wanted])
+    units = _units(after.unspent)
     answer = session.check([*given, Not(wanted)], run.length, questions.limits.for_query(), units)
-    return () if answer.status is Status.UNSAT else names
+    return answer.status is Status.UNSAT
 
 
 def _left_open(system: TransitionSystem, states: StateGraph) -> bool:
@@ -385,88 +412,6 @@ def _left_open(system: TransitionSystem, states: StateGraph) -> bool:
     rows, starts = states.states, [*states.starts]
     told = [var.name for var in open_variables(system) if var.name in rows.columns]
     return all(name in rows.open and rows.open[name][starts].all() for name in told)
-
-
-def tidy(known: Known) -> Chain | None:
-    """The best chain with simpler inputs: each keeps the value of the step before, or has the simplest one.
-
-    A value stays where another one would change the states of the run, break a constraint or lose a goal. Takes two
-    simulated steps for each input and step, and more for an input of which something is remembered for constraints:
-    such a one changes for as long as it was the same.
-    """
-    chain, problem = known.chain, known.problem
-    if chain is None or problem.system.hold > 1:
-        return chain
-    simulator = Simulator(problem.system)
-    monitor = Monitor(problem.of(chain.goals).goals)
-    memory = [var.next for var in problem.system.state if remembers(var.name)]
-    tied = {symbol.symbol_name() for following in memory for symbol in symbols_of(following)}
-    run = chain.run
-    for step in range(chain.length):
-        for var in problem.system.inputs:
-            steps = _same_from(run, step, var.name) if var.name in tied else range(step, step + 1)
-            for value in _simpler(var, run, step):
-                other = _changed(simulator, run, steps, {var.name: value})
-                if other is not None and _still_covered(monitor, chain, other, steps):
-                    run = other
-                    break
-    judged = credited_with(chain.goals, problem, run)  # simpler inputs may cover a goal earlier, and so end earlier
-    return judged if judged is not None and judged.length <= chain.length and judged.goals >= chain.goals else chain
-
-
-def _same_from(run: Run, step: int, name: str) -> range:
-    """The steps from ``step`` on in which an input has the same value."""
-    value = run.inputs[step][name]
-    ends = (k for k in range(step, run.length) if run.inputs[k][name] != value)
-    return range(step, next(ends, run.length))
-
-
-def _simpler(var: InputVariable, run: Run, step: int) -> Iterator[int]:
-    """Values that are simpler than the one at ``step``: that of the step before, then the simplest ones."""
-    own = run.inputs[step][var.name]
-    values = [run.inputs[step - 1][var.name]] if step else []
-    values += [_simplest(var)]
-    for value in values:
-        if value == own:
-            return
-        yield value
-
-
-def _simplest(var: InputVariable) -> int:
-    """The first allowed value from 0 up, raw; the least one if all are negative."""
-    values = [max(low, 0) for low, high in allowed_ranges(var) if high >= 0]
-    return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))
-
-
-def _changed(simulator: Simulator, run: Run, steps: range, values: Valuation) -> Run | None:
-    """``run`` with other inputs in some ``steps``; None if a step is not allowed or changes the state.
-
-    What is remembered for constraints may change, until it is the same again.
-    """
-    inputs, state = {k: {**run.inputs[k], **values} for k in steps}, run.states[steps.start]
-    states: list[Valuation] = []
-    for k in range(steps.start, run.length):
-        given = inputs.get(k, run.inputs[k])
-        if not simulator.allowed(state, given):
-            return None
-        state = simulator.step(state, given)
-        states.append(state)
-        if state == run.states[k + 1]:
-            if k + 1 >= steps.stop:
-                break
-        elif any(value != run.states[k + 1][name] for name, value in state.items() if not remembers(name)):
-            return None
-    before, after = run.states[: steps.start + 1], run.states[steps.start + 1 + len(states) :]
-    return Run((*before, *states, *after), tuple(inputs.get(k, own) for k, own in enumerate(run.inputs)))
-
-
-def _still_covered(monitor: Monitor, chain: Chain, run: Run, steps: range) -> bool:
-    """Whether ``run``, with other inputs in some ``steps``, covers the goals of ``chain`` where they are credited."""
-    return all(
-        monitor.holds(run, hit.goal, hit.step)
-        for hit in chain.hits
-        if hit.step < steps.stop and steps.start < hit.step + max(1, monitor.goals[hit.goal].length)
-    )
 
 
 MOST_CELLS, CELLS_PER_UNIT = 1 << 30, 60_000_000

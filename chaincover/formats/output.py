@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from json.encoder import encode_basestring
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,8 @@ def _text(data: Any, line: str) -> str:
         return str(data)
     if kind is str:
         return encode_basestring(data)
+    if kind is float and isfinite(data):
+        return repr(data)
     if isinstance(data, dict) and data:
         inner = line + "  "
         parts = [f"{encode_basestring(key)}: {_text(value, inner)}" for key, value in data.items()]

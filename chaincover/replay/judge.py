@@ -263,7 +263,7 @@ def on_whole(chain: Chain, problem: Problem) -> Chain:
     found = credited_with(chain.goals, problem, chain.run)
     if found is None or found.length != chain.length or not {*chain.hits} <= {*found.hits}:
         raise CheckDisagreed("a chain covers its goals on the sliced system, but not on the whole one")
-    return replace(found, relies_on=chain.relies_on)
+    return replace(found, relies_on=chain.relies_on, as_found=chain.as_found)
 
 
 FEW_BITS = 8

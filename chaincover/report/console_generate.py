@@ -109,6 +109,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
         _show_goals(rest, controller, result)
     show_next_steps(rest, zip(controller.goals, result.verdicts, strict=True), asked.options, asked.no_step)
     _show_what_is_left(rest, result)
+    _show_as_found(rest, [chain] if chain else [])
     _show_command(rest, asked, result, several=False)
     show_replays(rest, [played], asked.unplayed)
     _show_written(rest, asked)
@@ -297,6 +298,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     judged = zip(controller.goals, found.verdicts, strict=True)
     show_next_steps(rest, judged, asked.options, asked.no_step)
     show_open_ends(rest, _open_ends(found), found.stopped_by, asked.options.effort if found.used_up else None)
+    _show_as_found(rest, chains)
     _show_command(rest, asked, found, several=True)
     show_replays(rest, played, asked.unplayed)
     _show_written(rest, asked)
@@ -374,6 +376,16 @@ def _show_what_is_left(out: Console, result: ChainResult) -> None:
     show_open_ends(out, open_ends, result.stopped_by, result.options.effort if result.used_up else None)
     for told in result.answered.gave_up:
         say(out, f"gave up for want of memory: {told}")
+
+
+def _show_as_found(out: Console, chains: Sequence[Chain]) -> None:
+    """Which inputs were not made simpler."""
+    for number, chain in enumerate(chains, 1):
+        if chain.as_found is not None:
+            steps = f"{chain.as_found} to {chain.length - 1}" + (f" of chain {number}" if len(chains) > 1 else "")
+            say(
+                out, f"the inputs of steps {steps} are as the search found them: simpler ones would have taken too long"
+            )
 
 
 def _show_command(out: Console, asked: Asked, found: ChainResult | SeveralChains, several: bool) -> None:

@@ -129,6 +129,19 @@ def test_what_tells_the_result_of_a_run_that_was_called_off_has_its_time(now: No
     assert raises(alarm) == "CutShort"
 
 
+@pytest.mark.parametrize(("making", "left"), [(0.4, 0.6), (0.9, 0.5)])
+def test_that_time_begins_when_the_run_is_called_off_and_half_of_it_is_left_in_any_case(
+    making: float, left: float, now: Now
+) -> None:
+    ending.call_off("time limit")
+    now.seconds += making * entry.CLOSING
+    entry.closing("time limit")
+    now.seconds += left * entry.CLOSING - 0.1
+    assert raises(alarm) == ""
+    now.seconds += 0.2
+    assert raises(alarm) == "CutShort"
+
+
 def test_the_replay_of_a_run_that_was_called_off_has_its_own_time(now: Now) -> None:
     entry.closing("time limit")
     with ending.interruptible(5.0):

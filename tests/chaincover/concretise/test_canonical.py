@@ -11,17 +11,22 @@ import pytest
 from cruise import INPUTS, PROPERTIES, cruise
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pysmt.shortcuts import BV, BVUGE, BVULT, TRUE, And, Ite, Or
+from pysmt.shortcuts import BV, BVUGE, BVULT, TRUE, And, BVAdd, Ite, Or
 from random_systems import random_case
 
+from bmc.engines.sat import SatEngine, SatSession
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from chaincover import limits
+from chaincover.chain import Chain
 from chaincover.concretise import canonical
+from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
-from chaincover.problem import Problem
+from chaincover.problem import Problem, Questions
+from chaincover.replay.judge import Judge
 from properties.goal import Goal
 
 BYTE = ValueType("uint8", 8)
@@ -57,7 +62,7 @@ def test_inputs_are_the_least_that_the_plan_allows(monkeypatch: pytest.MonkeyPat
         {"pl_dial": 5, "pl_choice": 0},
         {"pl_dial": 21, "pl_choice": 5},
     ]
-    monkeypatch.setattr(canonical, "PART", 0.0)
+    monkeypatch.setattr(limits, "AFTER", 0.0)
     result = generate(Problem(system, (goal,), None), Options(engine="sat"))
     (inputs,) = (stage for stage in result.answered.profile if stage.stage == "inputs")
     assert (result.chain.length, inputs.queries) == (2, 0), "what the effort does not suffice for is not asked"
@@ -123,3 +128,55 @@ def test_exclusive_inputs_stay_exclusive() -> None:
     chain = generate(Problem(cruise(), tuple(PROPERTIES), None)).chain
     assert all(sum(values.values()) == 1 for values in chain.run.inputs)
     assert all(set(values) == {s.symbol_name() for s in INPUTS} for values in chain.run.inputs)
+
+
+def waiting(steps: int) -> tuple[Questions, Chain, SatEngine]:
+    """Questions about runs of a counter, to be put to a SAT solver, and a chain of so many steps."""
+    engine, own = SatEngine(), Limits(effort=1.0)
+    own.watch(engine)
+    system = TransitionSystem(
+        "waiting",
+        (StateVariable("pl_level", BYTE, BV(0, 8), Ite(choice.Equals(BV(3, 8)), level, BVAdd(level, BV(1, 8)))),),
+        (InputVariable("pl_choice", BYTE),),
+    )
+    problem = Problem(system, (Goal("late", at(level.Equals(BV(steps, 8)), 0), None, 0),), None)
+    simulator = Simulator(system)
+    chain = Judge(problem).chain(simulator.run(simulator.initial(), [{"pl_choice": 7}] * steps))
+    assert chain is not None
+    return Questions(problem, engine, own), chain, engine
+
+
+def canonical_run(questions: Questions, chain: Chain, after: Limits) -> Run:
+    return canonical.canonicalise(questions, Judge(questions.problem).plan(chain), chain.run, after)
+
+
+def test_a_long_chain_is_encoded_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """7,667 steps took 240 questions on the way, each for all steps so far: 48 s where 15 are meant."""
+    asked: list[int] = []
+    solved = SatSession._solve
+
+    def solve(self, assumptions, time_limit, effort):
+        if effort:
+            asked.append(len(self._encoded.valid))
+        return solved(self, assumptions, time_limit, effort)
+
+    monkeypatch.setattr(SatSession, "_solve", solve)
+    questions, chain, _ = waiting(200)
+    run = canonical_run(questions, chain, questions.limits.after())
+    assert [values["pl_choice"] for values in run.inputs] == [0] * 200
+    assert {*asked} == {200}
+
+
+def test_questions_about_a_large_formula_count_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent = []
+    for near in (1e9, 100.0):
+        monkeypatch.setattr(canonical, "NEAR", near)
+        questions, chain, engine = waiting(50)
+        after = questions.limits.after()
+        canonical_run(questions, chain, after)
+        spent.append((after.spent, engine.cost.effort))
+        assert questions.limits.spent == pytest.approx(after.spent), "the run counts them too"
+    (small, same), (large, work) = spent
+    assert same == work, "the solver does the same"
+    assert small == pytest.approx(same, rel=1e-3)
+    assert large > 2 * small

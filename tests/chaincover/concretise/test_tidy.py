@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from random import Random
 
+import pytest
 from boards import run_by
+from counted_calls import calls_in
 from machines import Machine
 from problems import problem_of
-from pysmt.shortcuts import FALSE
+from pysmt.shortcuts import BV, FALSE, BVAdd
+from random_systems import random_case
 
 from bmc.formulas.unroll import at, framed
 from bmc.system.constraints import Dwell, constrained
 from bmc.system.simulation import Simulator
-from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem
-from chaincover.concretise.canonical import tidy
+from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from chaincover import limits
+from chaincover.chain import Chain
+from chaincover.concretise.tidy import tidy
 from chaincover.known import Known
+from chaincover.limits import UNITS, Limits
+from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
 from properties.goal import Goal
+from properties.monitor import Monitor
 
 
 def test_a_goal_that_simpler_inputs_cover_earlier_is_credited_there() -> None:
@@ -29,7 +39,7 @@ def test_a_goal_that_simpler_inputs_cover_earlier_is_credited_there() -> None:
     chain = Judge(problem).chain(run_by(problem.system, 2, 1, 0))
     assert chain is not None
     assert {hit.goal: hit.step for hit in chain.hits} == {"right": 1, "left": 2}
-    found = tidy(Known(problem, chain=chain))
+    found = tidy(Known(problem, chain=chain), Limits())
     assert found is not None
     assert found == Judge(problem).chain(found.run)
     assert {hit.goal: hit.step for hit in found.hits} == {"right": 1, "left": 0}
@@ -49,8 +59,106 @@ def test_an_input_with_a_dwell_time_is_simpler_for_as_long_as_it_was_the_same() 
     assert chain is not None
     first, lit = (replace(problem, goals=chosen) for chosen in (goals[:1], goals))
     for asked, lights in ((first, [0, 0, 0, 0, 0]), (lit, [0, 0, 1, 1, 1])):
-        found = tidy(Known(asked, chain=Judge(asked).chain(chain.run)))
+        found = tidy(Known(asked, chain=Judge(asked).chain(chain.run)), Limits())
         assert found is not None
         assert [values["tidy_light"] for values in found.run.inputs] == lights
         assert [values["tidy_key"] for values in found.run.inputs] == [0, 0, 0, 0, 1]
         assert all(list(rule.broken(found.run)) == [] for rule in rules)
+
+
+def counting(steps: int) -> tuple[Problem, Chain]:
+    """A problem whose goal is reached by waiting, and a chain of so many steps with inputs that nothing reads."""
+    word = ValueType("uint16", 16)
+    count = word.symbol("tidy_count")
+    variable = StateVariable("tidy_count", word, BV(0, 16), BVAdd(count, BV(1, 16)))
+    system = TransitionSystem("counting", (variable,), (InputVariable("tidy_noise", BOOLEAN),))
+    problem = problem_of(system, [Goal("late", at(count.Equals(BV(steps, 16)), 0), None, 0)], None)
+    chain = Judge(problem).chain(run_by(system, *(step % 2 for step in range(1, steps + 1))))
+    assert chain is not None
+    assert chain.length == steps
+    return problem, chain
+
+
+def test_work_grows_as_the_chain_does() -> None:
+    """A change of one step copies no other one: 13,078 steps took 17 s, most of it for copies of all others."""
+
+    def work(steps: int) -> int:
+        problem, chain = counting(steps)
+        return calls_in(lambda: tidy(Known(problem, chain=chain), Limits()))
+
+    few, many = work(100), work(400)
+    assert many < 4.5 * few
+
+
+def test_inputs_of_later_steps_stay_where_the_effort_for_what_comes_after_the_search_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem, chain = counting(100)
+    whole = Limits(effort=1.0)
+    whole.spend(2.0 * UNITS)
+    assert whole.used_up, "tidying is done beside the effort"
+    found = tidy(Known(problem, chain=chain), whole.after())
+    assert found is not None
+    assert [values["tidy_noise"] for values in found.run.inputs] == [0] * 100
+    assert found.as_found is None
+    monkeypatch.setattr(limits, "AFTER", limits.AFTER * (whole.spent / UNITS - 2.0) / 2)
+    before = whole.spent
+    found = tidy(Known(problem, chain=chain), whole.after())
+    assert found is not None
+    noise, given = ([values["tidy_noise"] for values in run.inputs] for run in (found.run, chain.run))
+    assert found.as_found in range(1, 100)
+    assert noise == [*[0] * found.as_found, *given[found.as_found :]]
+    assert whole.spent > before, "what it takes is counted"
+
+
+def test_of_a_run_that_the_clock_has_ended_some_seconds_are_left_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = [1000.0]
+    monkeypatch.setattr("time.monotonic", lambda: seconds[0])
+    problem, chain = counting(10)
+    ended = Limits(seconds=5.0)
+    seconds[0] += 5.0
+    after = ended.after()
+    assert not after.over
+    seconds[0] += limits.AFTER_SECONDS
+    assert after.over
+    found = tidy(Known(problem, chain=chain), after)
+    assert found is not None
+    assert (found.run, found.as_found) == (chain.run, 0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_inputs_are_as_simple_as_trying_each_by_itself_makes_them(seed: int) -> None:
+    case, rng = random_case(seed, inputs=2), Random(seed)
+    problem, simulator = problem_of(case.system, case.goals, None), Simulator(case.system)
+    given = [{var.name: rng.getrandbits(1) for var in case.system.inputs} for _ in range(12)]
+    run = simulator.valid_part(simulator.run(simulator.initial(), given))
+    chain = Judge(problem).chain(run)
+    assert chain is not None
+    found = tidy(Known(problem, chain=chain), Limits())
+    assert found is not None
+    expected = Judge(problem).chain(simplified(problem, chain))
+    assert expected is not None
+    assert found.run == expected.run
+
+
+def simplified(problem: Problem, chain: Chain) -> Run:
+    """The run of ``chain``, of which each input of each step is replaced by itself where the whole run allows it."""
+    simulator, monitor, run = Simulator(problem.system), Monitor(problem.of(chain.goals).goals), chain.run
+    for step in range(chain.length):
+        for var in problem.system.inputs:
+            for value in candidates(run, step, var.name):
+                inputs = [{**own, var.name: value} if k == step else own for k, own in enumerate(run.inputs)]
+                other = simulator.run(run.states[0], inputs)
+                same = other.states == run.states and simulator.valid_part(other) == other
+                if same and all(monitor.holds(other, hit.goal, hit.step) for hit in chain.hits):
+                    run = other
+                    break
+    return run
+
+
+def candidates(run: Run, step: int, name: str) -> Iterator[int]:
+    """The value of the step before, then 0, up to the one that the step has."""
+    for value in ([run.inputs[step - 1][name]] if step else []) + [0]:
+        if value == run.inputs[step][name]:
+            return
+        yield value

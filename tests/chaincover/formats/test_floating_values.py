@@ -17,7 +17,7 @@ from native_programs import needs_compiler
 from pysmt.shortcuts import BV, TRUE
 
 from bmc.errors import InputRefused, Location
-from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, canonical, number, pattern, read
+from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, Format, _reads_as, canonical, nearest, number, pattern, read
 from bmc.floats.ranges import between, every, show_ranges, values_in
 from bmc.formulas.value_sets import contains
 from bmc.native.original import find_compiler
@@ -61,6 +61,38 @@ def test_json_and_csv_hold_every_value_exactly(case: tuple[ValueType, int]) -> N
     cell = next(csv.reader(io.StringIO(table.getvalue())))[0]
     assert parse_value(cell, vtype, HERE) == raw
     assert vtype.show(raw) == cell
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.integers(0, FLOAT32.infinity - 1), st.sampled_from((0, FLOAT32.sign)))
+@example(pattern(16777216.0, FLOAT32), 0)
+@example(pattern(16777218.0, FLOAT32), 0)
+@example(FLOAT32.infinity - 1, FLOAT32.sign)
+@example(0x00800000, 0)
+@example(0x007FFFFF, 0)
+def test_a_float_is_shown_by_the_fewest_digits_that_exact_arithmetic_reads_back(size: int, sign: int) -> None:
+    value = number(size | sign, FLOAT32)
+    texts = (f"{value:.{digits}g}" for digits in range(1, 10))
+    first = next(text for text in texts if nearest(Fraction(text), FLOAT32) | sign == size | sign)
+    assert FLOAT.show(size | sign) == repr(float(first))
+
+
+def test_exact_arithmetic_is_for_numbers_that_a_wider_float_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For every value of a long chain it took most of the time for writing it."""
+    exactly = []
+
+    def counted(value: Fraction, form: Format) -> int:
+        exactly.append(value)
+        return nearest(value, form)
+
+    monkeypatch.setattr("bmc.floats.format.nearest", counted)
+    for tenths in range(1, 1000):
+        assert FLOAT.show(pattern(tenths / 10, FLOAT32)) == repr(tenths / 10)
+    assert FLOAT.show(1) == "1e-45"
+    assert exactly == []
+    halves = 2.0**24 + 1, 2.0**-150, 3 * 2.0**-150
+    assert [_reads_as(repr(half), 0, FLOAT32) for half in halves] == [False, True, False]
+    assert exactly == [Fraction(repr(half)) for half in halves]
 
 
 def test_what_is_shown_is_short_and_json() -> None:
