@@ -19,7 +19,7 @@ from bmc.explicit.vectors import Column, Program
 from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
 from bmc.system.transition import symbols_of
-from chaincover.graph.goal_runs import BLOCK, Check, blocks, goal_classes
+from chaincover.graph.goal_runs import BLOCK, Check, Count, blocks, goal_classes
 from chaincover.problem import Problem
 from properties.goal import Goal
 from properties.progression import Arrival, Progression, bits
@@ -85,15 +85,19 @@ class GoalProduct:
 _in_use: WeakValueDictionary[tuple[int, bool], GoalProduct] = WeakValueDictionary()
 
 
-def goal_product(problem: Problem, graph: StateGraph, check: Check = lambda: None) -> GoalProduct | None:
+def goal_product(
+    problem: Problem, graph: StateGraph, check: Check = lambda: None, count: Count = lambda steps: None
+) -> GoalProduct | None:
     """The product for all goals of ``problem``; None for more than ``MOST_NODES`` or ``MOST_ARROWS``.
 
-    It may take as much memory as all else: who asks for one that somebody has gets that one.
+    It may take as much memory as all else: who asks for one that somebody has gets that one. ``count`` is told of one
+    that is made, at its end: nobody else makes it meanwhile.
     """
     key = id(graph), problem.forbid
     made = _in_use.get(key)
     if made is None or made.graph is not graph or made.goals != problem.goals:
         made = _goal_product(problem, graph, check)
+        count(graph.steps.total * len(problem.goals))
         if made is not None:
             _in_use[key] = made
     return made
@@ -223,12 +227,14 @@ class _Sets:
         return np.array([self.number(row.tobytes()) for row in different], np.uint64)[place.reshape(-1)]
 
 
-def followers_on_steps(problem: Problem, graph: StateGraph, check: Check = lambda: None) -> dict[str, set[str]]:
+def followers_on_steps(
+    problem: Problem, graph: StateGraph, check: Check = lambda: None, count: Count = lambda steps: None
+) -> dict[str, set[str]]:
     """For each goal of at most one step the others that every step on which it holds covers too, where it begins or
     where it ends; nothing for a goal that no step covers."""
     sets, names = _Sets(len(problem.goals)), problem.names
-    for _ in _steps_with_goals(problem, graph, sets, check):
-        pass
+    for _, _, steps, _ in _steps_with_goals(problem, graph, sets, check):
+        count(len(steps) * len(names))
     sets.numbered(_at_once(problem, graph, sets.width)[np.array(graph.starts, np.int64)])
     met = reduce(int.__or__, sets.sets)
     follow = {goal: reduce(int.__and__, (s for s in sets.sets if s >> goal & 1)) for goal in bits(met)}

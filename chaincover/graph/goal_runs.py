@@ -30,6 +30,9 @@ from properties.progression import Progression, bits
 
 Check = Callable[[], None]
 
+Count = Callable[[int], None]
+"""Is told how many steps were followed, for one goal each."""
+
 BLOCK = 1 << 17
 """Steps of the system that are followed together."""
 

@@ -18,7 +18,7 @@ from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.graph.goal_product import GoalProduct, goal_product
-from chaincover.graph.goal_runs import Check, run_of, states_in
+from chaincover.graph.goal_runs import LEAST_BLOCK, Check, Count, run_of, states_in
 from chaincover.problem import Problem
 
 BLOCK = 1 << 16
@@ -159,7 +159,9 @@ class _Surroundings:
     ``table`` holds the sets of goals by their numbers, in words.
     """
 
-    def __init__(self, problem: Problem, graph: StateGraph, made: GoalProduct, check: Check) -> None:
+    def __init__(
+        self, problem: Problem, graph: StateGraph, made: GoalProduct, check: Check, count: Count = lambda steps: None
+    ) -> None:
         self.made, self.product, self._sets = made, made.product, made.sets
         back = made.product.arrows.backward()
         self.layout = _Layout(self.size, len(problem.goals))
@@ -168,8 +170,9 @@ class _Surroundings:
         self.at_once = max((goals.bit_count() for goals in made.sets), default=0)
         self.ends = states_in(graph, problem.final)[made.product.states]
         self.to_end = back.distances(np.flatnonzero(self.ends), check)
+        count(len(back.ends) + LEAST_BLOCK * _layers(self.to_end))
         self.possible = [np.zeros(self.size, np.uint64) for _ in range(self.layout.width)]
-        self.to_complete = self._to_complete(back, len(problem.goals), check)
+        self.to_complete = self._to_complete(back, len(problem.goals), check, count)
 
     @property
     def size(self) -> int:
@@ -188,7 +191,7 @@ class _Surroundings:
             chosen.append(int(self.product.choices[numbers[fits]].min()))
         return chosen
 
-    def _to_complete(self, back: Arrows, goals: int, check: Check) -> Column:
+    def _to_complete(self, back: Arrows, goals: int, check: Check, count: Count) -> Column:
         sources = np.repeat(np.arange(self.size), np.diff(self.product.arrows.offsets))
         onward, masks = self.to_end[self.product.arrows.ends], self.product.masks.astype(np.int64)
         steps = np.zeros((self.size, goals), np.int32)
@@ -200,11 +203,18 @@ class _Surroundings:
                 completed = np.array([number >> goal & 1 for number in self._sets], bool)
                 arrows = np.flatnonzero(completed[masks] & (onward < UNREACHED))
                 np.minimum.at(row, sources[arrows], onward[arrows] + 1)
-            for goal, found in zip(several, back.all_distances(begin, check), strict=True):
+            distances = back.all_distances(begin, check)
+            count(len(several) * len(back.ends) + LEAST_BLOCK * _layers(distances))
+            for goal, found in zip(several, distances, strict=True):
                 steps[:, goal] = np.where(found < UNREACHED, found, 0)
                 for column, word in zip(self.possible, self.layout.split(1 << goal), strict=True):
                     column |= np.where(found < UNREACHED, np.uint64(word), np.uint64(0))
         return steps.astype(np.uint16) if steps.max(initial=0) < 1 << 16 else steps
+
+
+def _layers(distances: Column) -> int:
+    """How many layers were searched for ``distances``."""
+    return int(distances[distances < UNREACHED].max(initial=0))
 
 
 class ProductSearch:
@@ -214,11 +224,20 @@ class ProductSearch:
     in which order it goes on (``_running``).
 
     A unit of ``work`` is an arrow of the product that was made or followed, and a block of them is ``LEAST_WORK`` at
-    least. ``given_up`` says why the search cannot go on, or is ''. ``best`` is the found end with the most goals.
+    least; ``count`` is told of the steps that are followed before, to make the product. ``given_up`` says why the
+    search cannot go on, or is ''. ``best`` is the found end with the most goals.
     """
 
-    def __init__(self, problem: Problem, graph: StateGraph, check: Check = lambda: None, memory: int = MEMORY) -> None:
-        self._problem, self._graph, self._check, self._memory = problem, graph, check, memory
+    def __init__(
+        self,
+        problem: Problem,
+        graph: StateGraph,
+        check: Check = lambda: None,
+        memory: int = MEMORY,
+        count: Count = lambda steps: None,
+    ) -> None:
+        self._problem, self._graph, self._memory = problem, graph, memory
+        self._check, self._count = check, count
         self.work = 0
         self.given_up = ""
         self.finished = False
@@ -266,13 +285,14 @@ class ProductSearch:
 
     def _prepare(self) -> bool:
         """Make the product and let the starts wait. False if it takes too much memory."""
-        made, goals = goal_product(self._problem, self._graph, self._check), len(self._problem.goals)
+        made = goal_product(self._problem, self._graph, self._check, self._count)
+        goals = len(self._problem.goals)
         if made is None or made.product.arrows.size * (4 * goals + 16) > self._memory:
             self.given_up = (
                 f"the {len(self._graph.states)} states take too much memory with what is pending of {goals} goals"
             )
             return False
-        self._around = _Surroundings(self._problem, self._graph, made, self._check)
+        self._around = _Surroundings(self._problem, self._graph, made, self._check, self._count)
         self._met, self._waiting = _Nodes(self._around.layout), {}
         reached = self._around.to_end[self._around.to_end < UNREACHED]
         self.work += len(made.product.arrows.ends) * (1 + goals) + LEAST_WORK * int(reached.max(initial=0))

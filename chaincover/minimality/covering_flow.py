@@ -21,6 +21,7 @@ from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from chaincover.certificate import CutPrice, Prices
+from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.goal_product import GoalProduct, goal_product
 from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.known import Board
@@ -62,7 +63,9 @@ def cover_by_flow(board: Board) -> None:
     if problem.forbid and any(goal.length > 1 for goal in problem.goals):
         return
     board.limits.check()
-    made = goal_product(problem, states, board.limits.check)
+    limits = board.limits
+    made = goal_product(problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT))
+    limits.check()
     if made is None or len(made.product.arrows.ends) > MOST_ARCS:
         board.say("covering flow: too many steps between the enumerated states")
         return

@@ -41,8 +41,12 @@ def represent_implied_on_states(board: Board) -> None:
         if len(problem.goals) > MANY:
             _represent(board, implied_goals)
         return
-    board.limits.spend(states.steps.total * len(problem.goals) / PER_UNIT)
-    _represent(board, lambda questions: _represented(followers_on_steps(questions.problem, states, board.limits.check)))
+    limits = board.limits
+
+    def followers(questions: Questions) -> dict[str, set[str]]:
+        return followers_on_steps(questions.problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT))
+
+    _represent(board, lambda questions: _represented(followers(questions)))
 
 
 def represent_implied(board: Board) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bmc.explicit.vectors import Column
 from chaincover.certificate import Prices
+from chaincover.graph.enumerated import PER_UNIT as STEPS_PER_UNIT
 from chaincover.graph.goal_product import largest_sets
 from chaincover.graph.product import BLOCK, MEMORY, Found, ProductSearch
 from chaincover.known import Board
@@ -135,19 +137,25 @@ def search_product(board: Board) -> None:
     assert states is not None
     board.say("product search: enumerated states with the goals covered")
     limits, best, part = board.limits, None, board.limits.memory(MEMORY) // PARTS
+
+    def count(steps: int) -> None:
+        limits.spend(steps / STEPS_PER_UNIT)
+
     while True:
         begun = prices = _prices(board)
-        search = ShortestRun(problem, states, limits.check, limits.memory(MEMORY))
+        search = ShortestRun(problem, states, limits.check, limits.memory(MEMORY), count)
         if prices is not None:
             search.use(prices)
+        before = inf  # the first portion makes the product, which counts by itself
         while search.advance(PORTION) and (begun or not prices or search.bytes < part):
-            board.limits.spend(PORTION / PER_UNIT)
+            limits.spend(max(0.0, search.work - before) / PER_UNIT)
             search.shorter_than = board.known.length
             board.prove(states=len(states.states), searched=search.lower, basis=EXACT)
             found = _prices(board)
             if found is not None and found is not prices:
                 prices = found
                 search.use(prices)
+            before = search.work
             best = _offered(board, search, best)
         if search.finished:
             break

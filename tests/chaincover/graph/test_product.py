@@ -23,7 +23,11 @@ def test_steps_of_every_number_are_kept(onward: int) -> None:
     around.layout = _Layout(3, 1)
     around.possible = [np.zeros(3, np.uint64)]
     around.to_end = np.array([onward + 2, onward + 1, onward], np.int32)
-    assert around._to_complete(arrows.backward(), 1, lambda: None)[:, 0].tolist() == [onward + 2, onward + 1, 0]
+    assert around._to_complete(arrows.backward(), 1, lambda: None, lambda steps: None)[:, 0].tolist() == [
+        onward + 2,
+        onward + 1,
+        0,
+    ]
     assert around.possible[0].tolist() == [1, 1, 0]
 
 

@@ -29,6 +29,8 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import pipeline
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE
+from chaincover.graph import goal_runs
+from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.goal_product import followers_on_steps
 from chaincover.limits import Limits
 from chaincover.minimality import implied as room
@@ -86,6 +88,22 @@ def test_on_enumerated_steps_goals_follow_that_all_runs_through_the_goal_cover(s
             if reference.holds(goal.antecedent, states[step:], inputs[step:])
         }
         assert all(covered >= follows[goal] for goal in covered)
+
+
+def test_steps_that_are_compared_count_before_the_limits_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is counted ahead is another turn's work."""
+    system, goals, final = planted(0)
+    case = system, tuple(goal for goal in goals if goal.length <= 1), final
+    problem, graph = problem_of(*case), graph_of(*case)
+    monkeypatch.setattr(goal_runs, "BLOCK", 1)
+    board, _ = board_of(case)
+    board.tell(enumerated=graph)
+    spent = list[float]()
+    board.limits.pause_after(0.0, lambda: spent.append(board.limits.spent))
+    room.represent_implied_on_states(board)
+    assert spent[0] == 0
+    assert len(set(spent)) > 1
+    assert board.limits.spent == pytest.approx(graph.steps.total * len(problem.goals) / PER_UNIT)
 
 
 def test_nothing_is_implied_where_the_solver_gives_up() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from boards import board_of
 from chain_checks import check_run
 from enumerated import exhaust, graph_of, held, least_run, made, problem_of
 from explicit import Explicit, least_apart
@@ -15,7 +17,8 @@ from machines import Case, Machine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from chaincover.graph import goal_product
-from chaincover.minimality.product import ShortestRun
+from chaincover.graph.enumerated import PER_UNIT
+from chaincover.minimality.product import ShortestRun, search_product
 from chaincover.partition.coverable_sets import CoverableSets
 from properties.goal import Goal
 
@@ -179,3 +182,30 @@ def test_a_search_goes_on_after_the_caller_stopped_it(kind: type[ShortestRun] | 
             search.advance(10**9)
         assert search.finished
         assert search.best == whole.best
+
+
+def test_what_is_made_before_the_search_counts_as_it_is_made() -> None:
+    """The steps for each goal, once for all who ask for that product; the distances to each goal's ends each time."""
+    case = made(3, longest=1)
+    problem, graph = problem_of(case), graph_of(*case)
+    first, again = list[int](), list[int]()
+    search = ShortestRun(problem, graph, count=first.append)
+    search.advance(1)
+    assert first[0] == graph.steps.total * len(problem.goals)
+    ShortestRun(problem, graph, count=again.append).advance(1)
+    assert again == first[1:]
+    assert sum(again) > len(problem.goals)
+
+
+def test_the_product_search_counts_what_it_does() -> None:
+    """Its first turn is over once the product is made, if that takes so much."""
+    case = made(3, longest=1)
+    graph, (board, _) = graph_of(*case), board_of(case)
+    board.tell(enumerated=graph, graph=replace(board.known.graph, depth=0))
+    spent = list[float]()
+    board.limits.pause_after(0.0, lambda: spent.append(board.limits.spent))
+    search_product(board)
+    steps = graph.steps.total * len(board.problem.goals)
+    assert spent[0] == 0
+    assert any(units >= steps / PER_UNIT for units in spent)
+    assert board.limits.spent >= (steps + len(board.problem.goals) * len(graph.states)) / PER_UNIT
