@@ -18,6 +18,7 @@ from bmc.engines.protocol import WORK
 from bmc.errors import counted
 from bmc.explicit.layers import Key, LayeredSystem, NotInLayers, OutOfMemory, Watched
 from bmc.explicit.layers_in_c import layers
+from bmc.explicit.vectors import node_count
 from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
@@ -25,6 +26,7 @@ from chaincover.graph.enumerated import STATES_PER_UNIT, analysed
 from chaincover.limits import UNITS, Limits
 from chaincover.problem import Problem
 from chaincover.result import LayersNeed
+from chaincover.runs.budget import OPERATIONS_PER_UNIT, PER_STEP
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
 
 MEMORY = 8 << 30
@@ -66,6 +68,8 @@ class LayeredGoals:
         made = self._made = LayeredSystem(
             problem.system, [*watched, *(Watched(formula, False) for formula in problem.end_formulas(0))]
         )
+        judged = Simulator(problem.system).size + node_count([goal.antecedent for goal in problem.goals])
+        self._each = (judged + PER_STEP) / OPERATIONS_PER_UNIT
         limits.spend(made.size / COMPILED_PER_UNIT + analysed(made.system) + made.preparing / STATES_PER_UNIT)
         self._search = layers(made, memory)
 
@@ -117,8 +121,9 @@ class LayeredGoals:
         """
         key, run = self._made.start, self._run([])
         choices: list[int] = []
+        covered = covers(run)
         for name in path:
-            if name in (INIT, END) or name in covers(run):
+            if name in (INIT, END) or name in covered:
                 continue
             number = self._final if name == FINAL else self.problem.names.index(name)
             assert number is not None
@@ -129,7 +134,10 @@ class LayeredGoals:
                 return None
             key, more = self._way(number)
             choices += more
-            run = self._run(choices)
+            if more:
+                run = self._run(choices)
+                self._limits.spend(run.length * self._each)
+                covered = covers(run)
         return run
 
     def close(self) -> None:

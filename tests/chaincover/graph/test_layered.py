@@ -14,7 +14,8 @@ from pysmt.shortcuts import BV, Ite, Not
 from bmc.explicit import layers
 from bmc.explicit.layers import NotInLayers
 from bmc.formulas.unroll import at
-from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system.simulation import Simulator
+from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.graph import layered
 from chaincover.graph.enumerated import enumerated_graph
 from chaincover.graph.layered import LayeredGoals
@@ -24,6 +25,7 @@ from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
 from chaincover.result import LayersNeed
+from chaincover.runs.budget import OPERATIONS_PER_UNIT
 from chaincover.verdicts import judge_goals
 from chaincover.weights import ReachGraph
 from properties.goal import Goal
@@ -192,3 +194,25 @@ def test_states_that_take_more_memory_than_a_search_may_have_ask_for_no_effort()
     need = LayersNeed(1 << 33, False, 40, 50_000, 8192)
     assert not need.possible
     assert str(need).endswith(" states in layers take about 50000 MB, more than the 8192 that a search may have")
+
+
+def test_a_run_is_judged_once_after_each_part_and_that_counts() -> None:
+    """Judged before each goal of the path, a run of 25,000 steps took seconds that no unit stood for."""
+    case = made(5, longest=1)
+    problem, limits = problem_of(case, "allow"), Limits()
+    found, judge = LayeredGoals(problem, limits, lambda _: None), Judge(problem)
+    path = [*found.graph().possible.goals, problem.end]
+    judged: list[int] = []
+    counted: list[float] = []
+
+    def covers(run: Run) -> dict[str, int]:
+        judged.append(run.length)
+        counted.append(limits.spent)
+        return judge.first_steps(run)
+
+    found.run_along(path, covers)
+    found.close()
+    each = Simulator(problem.system).size / OPERATIONS_PER_UNIT
+    assert len(judged) > 1
+    assert len({*judged}) == len(judged)
+    assert limits.spent - counted[0] >= sum(judged) * each
