@@ -190,8 +190,7 @@ def canonical_inputs(board: Board) -> Chain | None:
     if run is None and (board.known.reachable or (states is not None and _by_value(problem.system))):
         run = chain.run
     elif run is None:
-        run = canonicalise(questions, plan, chain.run, after)
-        settled = not after.used_up
+        run, settled = canonicalise(questions, plan, chain.run, after)
     found = credited_with(chain.goals, problem, run)
     least = board.known.lower if board.known.complete else 0  # other inputs may happen to make a shorter chain
     if found is None or not least <= found.length <= chain.length or not chain.goals <= found.goals:
@@ -209,17 +208,17 @@ def _units(left: float) -> int | None:
     return None if left == inf else max(1, round(min(QUESTION, left)))
 
 
-def canonicalise(questions: Questions, plan: Plan, run: Run, after: Limits) -> Run:
-    """The canonical run of ``plan``, given one. Where the solver gives up, the value found last stays.
+def canonicalise(questions: Questions, plan: Plan, run: Run, after: Limits) -> tuple[Run, bool]:
+    """The canonical run of ``plan``, given one, and whether ``after`` sufficed for all questions.
 
-    Nothing is asked any more once the effort of ``after`` is used up. LimitReached when time is over.
+    Where the solver gives up, the value found last stays. LimitReached when time is over.
     """
     search = _Search(questions, plan, run, after)
     slots = _slots(questions.problem.system, run.length) if search.encoded() else []
     done = 0
     while done < len(slots) and not search.over:
         done = search.settle(slots, done)
-    return search.run
+    return search.run, not search.over
 
 
 class _Search:
@@ -230,6 +229,7 @@ class _Search:
         self._fixed, self._steps = build_path(questions.problem, plan)
         self._wanted = tuple(self._fixed)
         self._slowed = 1 + self._steps * Simulator(questions.problem.system).size / NEAR
+        self._begun = after.spent
         self.run = run
 
     @cached_property
@@ -239,12 +239,17 @@ class _Search:
     @property
     def _question(self) -> int | None:
         """Units of work for the next question."""
-        return _units(self._after.unspent / self._slowed)
+        return _units(self._left / self._slowed)
+
+    @property
+    def _left(self) -> float:
+        """Units of work left, where what was done so far has taken as much longer as the formula is large."""
+        return self._after.unspent - (self._slowed - 1) * (self._after.spent - self._begun)
 
     @property
     def over(self) -> bool:
         """Whether the work is spent that may be."""
-        return self._after.used_up
+        return self._left <= 0
 
     def encoded(self) -> bool:
         """Encode the steps, a portion of them at a time, of which nothing is asked yet; whether the work sufficed."""
@@ -312,9 +317,8 @@ class _Search:
         limits = self._questions.limits
         if self.over:
             return ()
-        session, before = self._questions.from_init, self._after.spent
+        session = self._questions.from_init
         answer = session.check([*self._fixed, *wanted], self._steps, limits.for_query(), self._question)
-        self._after.spend((self._after.spent - before) * (self._slowed - 1))
         if answer.status is Status.SAT:
             self.run = session.run()
             return None
