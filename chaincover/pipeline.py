@@ -62,6 +62,21 @@ def form_undecided(board: Board) -> bool:
     return unlisted(board) and board.restore is None
 
 
+LONG = 4.0
+"""Units of work in the long turn of random runs. With twice as many, a first chain has more goals, and all that comes
+after waits for it."""
+
+
+def rest_of_listing(board: Board) -> float:
+    """Units of work that it takes to list what follows the states known so far; infinite where that is not known."""
+    return inf if board.enumeration is None else board.enumeration.rest / STATES_PER_UNIT
+
+
+def nearly_listed(board: Board) -> bool:
+    """Whether the states are not enumerated, but may be in less work than the long turn of random runs takes."""
+    return unlisted(board) and rest_of_listing(board) <= LONG
+
+
 STAGES = (
     Stage("enumerate", enumerate_states, LISTING, for_targets=False, early=unlisted),
     Stage("simulate", RUNS, as_long_as_reading, for_targets=False, early=unlisted),
@@ -69,14 +84,15 @@ STAGES = (
     Stage("simulate", RUNS, first_turn=0.45, for_targets=False, early=form_undecided),
     Stage("normal form", NORMAL_FORM, inf, for_targets=False, early=form_undecided),
     Stage("enumerate", enumerate_states, first_turn=0.4, for_targets=False),
-    Stage("implied goals", later(f"{IMPLIED}:represent_implied_on_states"), 4.0, for_targets=False),
     Stage("simulate", RUNS, for_targets=False, early=unlisted),
+    Stage("enumerate", enumerate_states, rest_of_listing, for_targets=False, early=nearly_listed),
+    Stage("implied goals", later(f"{IMPLIED}:represent_implied_on_states"), 4.0, for_targets=False),
     Stage("exact graph", exact_graph, first_turn=1.0),
     Stage("tour", later("chaincover.minimality.path_weights:shortest_tour"), first_turn=5.0),
     Stage("product search", later("chaincover.minimality.product:search_product"), 0.5, question=SHORTEST),
     Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow"), question=SHORTEST),
     Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights"), first_turn=1.0),
-    Stage("simulate", RUNS, first_turn=4.0, for_targets=False),
+    Stage("simulate", RUNS, LONG, for_targets=False),
     Stage("leave out", later("chaincover.runs.leave_out:leave_out_steps"), first_turn=4.0),
     Stage("each goal alone", later("chaincover.reductions.alone:each_alone"), first_turn=1.0),
     Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=2.5),

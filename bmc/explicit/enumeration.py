@@ -12,6 +12,7 @@ Steps are made from whole batches of states under all inputs that can be told ap
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 import numpy as np
 from pysmt.fnode import FNode
@@ -90,6 +91,13 @@ class Enumeration:
     def states(self) -> int:
         """The number of states known so far."""
         return 0 if self._search is None else self._search.size
+
+    @property
+    def rest(self) -> float:
+        """The work of the steps from the states known so far that lack them, if each takes as much as one that has them
+        took; infinite while none has."""
+        made = 0 if self._search is None else self._search.expanded
+        return self.work * (self.states - made) / made if made else inf
 
     @property
     def reason(self) -> str | None:
@@ -182,6 +190,11 @@ class _Search:
     def size(self) -> int:
         """The number of states known."""
         return self._states.size
+
+    @property
+    def expanded(self) -> int:
+        """The number of states from which all steps were made."""
+        return self._kept.sources
 
     def growing(self) -> list[tuple[str, int]]:
         """The two variables that have taken most values in the first ``LOOKED_AT`` states, with their number."""
@@ -321,6 +334,11 @@ class _Kept:
         self._made: list[tuple[Column, Column, Column, Column]] = []
         self._flags = np.zeros(1024, bool)
         self.bytes = 0
+
+    @property
+    def sources(self) -> int:
+        """The number of states from which all steps were made."""
+        return int(np.count_nonzero(self._flags))
 
     def expanded(self, numbers: Column) -> Column:
         """Whether all steps from these states were made."""

@@ -206,10 +206,11 @@ def enumerate_states(board: Board) -> None:
             if portions == AT_ONCE:
                 after_whole_lengths(board)
             if board.known.problem.system.state is not state:  # by now they have a normal form
-                begun, board.enumeration = board.enumeration, None
-                state, enumeration = board.known.problem.system.state, begun or enumeration_of(board.known.problem)
+                state = board.known.problem.system.state
+                enumeration = board.enumeration or enumeration_of(board.known.problem)
+            board.enumeration = enumeration if portions >= AT_ONCE else None
     finally:
-        board.not_enumerated = enumeration.reason or ""
+        board.not_enumerated, board.enumeration = enumeration.reason or "", None
     if enumeration.graph is None or not enumeration.graph.states:
         board.say(f"enumerate: {board.not_enumerated}")
         return

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain as joined
 from itertools import pairwise
 
 import pytest
+from boards import board_of
 from cruise import INIT, PROPERTIES, cruise, prop
 from engine_doubles import NoRandomRuns, search_with
 from listeners import Told
-from machines import Machine
+from machines import Machine, fork
 from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, BVURem, Equals, Ite, Not
 from random_systems import random_case
 
@@ -21,13 +24,16 @@ from bmc.formulas.unroll import at, framed
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import limits, pipeline
 from chaincover.chain import COVERED, UNDECIDED, Violation
+from chaincover.graph.enumerated import STATES_PER_UNIT
+from chaincover.known import Board
 from chaincover.limits import UNITS
 from chaincover.minimality.windows import WindowSearch
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
+from chaincover.project.load import Request, load_request
 from chaincover.runs import random as random_runs
-from chaincover.stages import Stage
+from chaincover.stages import Stage, pause, take_turns
 from properties.goal import Goal
 
 BYTE = ValueType("uint8", 8)
@@ -52,6 +58,58 @@ def at_place(name: str, value: int) -> Goal:
 
 def statuses(result) -> dict[str, str]:
     return {v.goal: v.status for v in result.verdicts}
+
+
+class Listing:
+    """Stands for an enumeration that is under way; ``rest``: operations on values."""
+
+    def __init__(self, rest: float) -> None:
+        self.rest = rest
+
+
+def turns_of(names: Sequence[str], board: Board) -> list[str]:
+    """Which of the stages ``names`` have turns, one after the other, in the first round, if they bring nothing."""
+    log: list[str] = []
+
+    def logging(name: str) -> Callable[[Board], None]:
+        def work(board: Board) -> None:
+            while True:
+                log.append(name)
+                pause()
+
+        return work
+
+    works = {name: logging(name) for name in names}
+    take_turns([replace(s, work=works[s.name]) for s in pipeline.STAGES if s.name in names], board)
+    return log
+
+
+@pytest.mark.parametrize(
+    ("rest", "turns"),
+    [
+        (None, "exact graph, simulate"),
+        (pipeline.LONG + 0.1, "exact graph, simulate"),
+        (pipeline.LONG, "enumerate, exact graph, simulate"),
+    ],
+)
+def test_states_that_are_nearly_listed_come_before_the_long_turn_of_random_runs(rest: float | None, turns: str) -> None:
+    """These runs, and what follows them, would be for nothing where the states settle all."""
+    board, _ = board_of(fork(stuck=False))
+    board.restore = lambda result: result  # there is no normal form
+    board.enumeration = None if rest is None else Listing(rest * STATES_PER_UNIT)  # type: ignore[assignment]
+    found = ", ".join(turns_of(["enumerate", "simulate", "exact graph"], board))
+    assert found == f"enumerate, simulate, enumerate, simulate, {turns}"
+
+
+@pytest.mark.slow
+def test_few_states_that_take_long_each_are_listed_before_the_long_turn_of_random_runs() -> None:
+    """Nine states with 58 bits of inputs, under which a hundred goals are told apart: a solver lists them."""
+    told = Told()
+    crane = load_request(Request("benchmarks/models/crane/chaincover.toml", cover=("mcdc()",))).problem
+    result = generate(crane, Options(), told)
+    assert (result.bounds.length, result.bounds.minimal) == (59, True)
+    assert told.said("enumerate: 9 reachable states")
+    assert not told.said("leave out")
 
 
 @pytest.mark.parametrize(("final", "status"), [(None, COVERED), (0, COVERED), (1, UNDECIDED)])

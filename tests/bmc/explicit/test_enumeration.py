@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 import pytest
 from enumerated_systems import check_graph, placed, random_system
@@ -226,6 +227,19 @@ def test_what_keeps_growing_is_told() -> None:
     assert not found.done
     assert found.reason is not None
     assert "'ec_time' has taken" in found.reason
+
+
+def test_the_rest_is_what_known_states_take_that_lack_their_steps() -> None:
+    """Where states follow one by one it is what a few of them take, however many are still to come; none in the end."""
+    system, wave = timer_system(3_000)
+    found = Enumeration(system, [at(wave.Equals(BV(9, 16)), 0)])
+    assert found.rest == inf
+    for _ in range(5):
+        found.advance(2_000_000)
+        assert 0 < found.rest < found.work
+    while not found.done:
+        found.advance(PLENTY)
+    assert found.rest == 0
 
 
 def test_inputs_that_no_table_holds_are_told() -> None:
