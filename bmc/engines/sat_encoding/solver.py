@@ -11,7 +11,7 @@ from typing import Any
 from weakref import finalize
 
 from bmc import ending
-from bmc.engines.protocol import CLAUSE, CONFLICT, PROPAGATION, QUESTION, WORK, Cost
+from bmc.engines.protocol import CLAUSE, CONFLICT, PROPAGATION, QUESTION, VARIABLE, WORK, Cost
 from bmc.footprint import MB, taken
 
 PROPAGATIONS = 1_500_000
@@ -105,7 +105,7 @@ class SatSolver:
         """The work of the portion that ended just now; it is added to the cost."""
         done = self._solver.accum_stats()
         searched: int = done["propagations"] * PROPAGATION + done["conflicts"] * CONFLICT
-        spent, self._searched = searched - self._searched + QUESTION, searched
+        spent, self._searched = searched - self._searched + QUESTION + self.top * VARIABLE, searched
         self._cost().work += spent
         return spent
 
