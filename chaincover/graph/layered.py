@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 
 from bmc.engines.protocol import WORK
 from bmc.errors import counted
@@ -156,8 +156,11 @@ class LayeredGoals:
             self._limits.extend(units)
 
     def _units(self, states: int) -> float:
-        """The work of trying all inputs in so many states."""
-        return states * self._search.work_each / WORK
+        """The work of trying all inputs in so many states; infinite for more than a float counts."""
+        try:
+            return states * self._search.work_each / WORK
+        except OverflowError:
+            return inf
 
     def _need(self, states: int, goals: int, exact: bool) -> LayersNeed | None:
         """What it takes to search so many states from the starts, from the ends of so many goals and along a chain

@@ -27,7 +27,7 @@ from chaincover.replay.judge import Judge
 from chaincover.result import LayersNeed
 from chaincover.runs.budget import OPERATIONS_PER_UNIT
 from chaincover.verdicts import judge_goals
-from chaincover.weights import ReachGraph
+from chaincover.weights import INIT, ReachGraph
 from properties.goal import Goal
 
 DRAWN = settings(max_examples=40, deadline=None, derandomize=True)
@@ -116,6 +116,16 @@ def test_states_of_all_widths(bits: int, monkeypatch: pytest.MonkeyPatch) -> Non
     assert compiled[0].unsatisfiable == ("never",)
     monkeypatch.setenv("CHAINCOVER_NO_NATIVE", "1")
     assert compiled[:2] == answers(ring(bits), "allow")[:2]
+
+
+def test_more_states_than_a_float_counts_could_there_be_by_their_values() -> None:
+    """In a program of 10,000 lines with 1,028 modes of two bits: the search ended by an OverflowError."""
+    system, goals, final = ring(64)
+    words = [ValueType(f"beside{n}", 64) for n in range(17)]
+    beside = [StateVariable(f"la_{w.name}", w, BV(5, 64), w.symbol(f"la_{w.name}").BVRol(1)) for w in words]
+    wide = replace(system, state=(*system.state, *beside))
+    narrow = searched(ring(64), "allow").graph()
+    assert searched((wide, goals, None), "allow").graph().lower[INIT, "third"] == narrow.lower[INIT, "third"]
 
 
 def test_goals_of_several_steps_are_refused() -> None:
