@@ -112,9 +112,9 @@ class Turns:
     _begun: dict[greenlet, tuple[float, float]] = field(default_factory=dict)
 
     def of(self, stages: Sequence[Stage], deciding: Deciding[Any]) -> list[Stage]:
-        """``stages``, which tell when they begin."""
+        """``stages``, which tell when they begin; a work that stands in several places stays one work."""
 
-        def told(stage: Stage) -> Stage:
+        def telling(stage: Stage) -> Callable[[Board], None]:
             def work(board: Board) -> None:
                 self.spent = lambda: board.limits.spent + deciding.spent
                 here = processor_seconds(), self.spent()
@@ -122,9 +122,10 @@ class Turns:
                 self._names[getcurrent()], self._begun[getcurrent()] = stage.name, here
                 stage.work(board)
 
-            return replace(stage, work=work)
+            return work
 
-        return [told(stage) for stage in stages]
+        works = {stage.work: telling(stage) for stage in stages}
+        return [replace(stage, work=works[stage.work]) for stage in stages]
 
     def __call__(self, _: str, args: tuple[greenlet, greenlet]) -> None:
         """See ``greenlet.settrace``."""

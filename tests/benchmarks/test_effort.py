@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import pytest
 from click.testing import CliRunner
 
 from benchmarks import effort
 from benchmarks.effort import UNCOUNTED, Measured, Turn, Turns, main, shown
+from chaincover.known import Board
+from chaincover.stages import Stage
 
 
 def test_a_row_has_seconds_units_and_the_costly_stages() -> None:
@@ -71,3 +75,15 @@ def test_of_each_stage_the_turn_that_is_longest_for_its_units_is_shown() -> None
     turns = Turns(made=[Turn("a", 9.0, 9.0), Turn("a", 5.0, 1.0), Turn("b", UNCOUNTED, 1.0), Turn("b", 1.0, 2.0)])
     assert turns.longest == (Turn("a", 5.0, 1.0), Turn("b", UNCOUNTED, 1.0))
     assert turns.whole == [Turn("a", 14.0, 10.0), Turn("b", 2.0, 3.0)]
+
+
+def test_a_work_in_several_places_stays_one() -> None:
+    """Else the stage begins anew in each place, and another search is measured than the one that users have."""
+
+    def work(board: Board) -> None:
+        raise AssertionError("it is not begun")
+
+    stages = [Stage("one", work), Stage("one", work, 2.0), Stage("two", print)]
+    first, second, other = Turns().of(stages, cast(Any, None))
+    assert first.work is second.work is not other.work
+    assert second.first_turn == 2.0
