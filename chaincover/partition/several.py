@@ -160,7 +160,7 @@ class _Several:
             with ending.interruptible():
                 self._work()
         except LimitReached as error:
-            self._stopped = error.limit
+            self._limited = self._limited or error.limit
         except KeyboardInterrupt as error:
             self._stopped = str(error) or INTERRUPT
         while found := self._in_hand.best(self._left(self._best.covered)):
