@@ -219,13 +219,17 @@ class Comparison:
         return tuple(name for name in self.found.graph.goals if name not in self.graph.goals)
 
     @property
+    def path_unknown(self) -> bool:
+        """Whether there is no covering path in the graph as far as it is known, and it is not known as a whole."""
+        return not self.path and bool(self.graph.unknown or self.found.used_up or self.stopped_by)
+
+    @property
     def limited(self) -> bool:
         """Whether a limit left something open: the graph, the orders of a row, or what becomes of a goal."""
-        unknown = not self.path and (self.graph.unknown or self.found.used_up)
         verdicts = (verdict for row in self.rows if row.final for verdict in row.final.verdicts)
         trials = (trial.chain for row in self.rows for trial in row.trials)
         return (
-            bool(self.stopped_by or unknown)
+            bool(self.stopped_by or self.path_unknown)
             or any(row.undecided for row in self.rows)
             or any(verdict.status == UNDECIDED for verdict in verdicts)
             or any(chain.undecided for chain in trials)

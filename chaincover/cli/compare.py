@@ -13,6 +13,7 @@ import click
 
 from bmc import ending
 from bmc.errors import counted
+from chaincover.chain import UNDECIDED
 from chaincover.cli.entry import closing
 from chaincover.cli.options import (
     Search,
@@ -320,13 +321,17 @@ def _often(paths: Sequence[Path]) -> str:
 def show(out: console.Console, controller: Controller, found: Comparison) -> None:
     """The table on the terminal, with notes below it."""
     graph, name = found.graph, controller.system.name
-    head = f"{name}: {counted(len(graph.goals), 'goal')}, K = {graph.depth}, graph in {graph.seconds:.2f} s"
+    depth = f"K = {graph.depth}, graph in {graph.seconds:.2f} s" if graph.depth >= 0 else "no graph yet"
+    head = f"{name}: {counted(len(graph.goals), 'goal')}, {depth}"
     held = console.held_runs(controller.system.hold)
     proved = "" if found.several else f"; no chain is shorter than {found.bounds.lower}{held} ({found.bounds.basis})"
     console.say(out, head + proved, "bold")
     if found.goals_left_out:
         console.say(out, f"not ordered: {counted(len(found.goals_left_out), 'goal')} proved to be in no chain")
-    if not found.path:
+    if found.path_unknown:
+        why = "the graph was not finished, and what is known of it has no order of all goals"
+        console.say(out, f"whether there is a covering path is not known: {why}; what users get is generate --several")
+    elif not found.path:
         console.say(out, "no covering path: there is no order of all goals; what users get is generate --several")
     if found.rows:
         out.table(*_table(found), right=NUMBERS)
@@ -378,7 +383,8 @@ def _final_cells(final: Final | None, several: bool) -> list[str]:
     if final is None or not final.verdicts:
         return ["-"] * (5 if several else 4)
     length, lower = final.bounds.length if final.chains else None, final.bounds.lower
-    count = [f"{final.chains}{'' if final.fewest else ' or fewer'}"] if several else []
+    open_still = any(verdict.status == UNDECIDED for verdict in final.verdicts)
+    count = [f"{final.chains}{'' if final.fewest else ' so far' if open_still else ' or fewer'}"] if several else []
     steps = ["-" if length is None else str(length), str(lower)]
     return [*count, *steps, f"{final.covered} of {len(final.verdicts)}", f"{final.seconds:.1f} s"]
 

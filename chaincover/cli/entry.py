@@ -43,12 +43,12 @@ def seconds_gone() -> float:
 
 class _Alarms:
     """When the run of this process ends: the moment of its time ``limit``, the ``signal`` that came first and when, and
-    the moment from which on its ``closing`` is cut, where that has begun."""
+    the moment from which on its ``closing`` is cut, where that has begun; ``twice``: by a second signal."""
 
     def __init__(self) -> None:
         self.limit = self.cut_from = inf
         self.signal, self.came = 0, inf
-        self.closing = False
+        self.closing = self.twice = False
 
     def bound(self) -> None:
         """What closes the run is cut from some time on."""
@@ -64,6 +64,11 @@ def signalled() -> int:
     return SIGNALS[signal.Signals(_alarms.signal)][1] if _alarms.signal else 0
 
 
+def signalled_twice() -> bool:
+    """Whether a second signal cuts the closing of the run."""
+    return _alarms.twice
+
+
 def interrupted(number: int, frame: FrameType | None) -> None:
     """SIGINT and SIGTERM call the run off, which then ends with its best result so far. A second one cuts that too."""
     now = time.monotonic()
@@ -72,7 +77,7 @@ def interrupted(number: int, frame: FrameType | None) -> None:
         ending.call_off(SIGNALS[signal.Signals(number)][0])
         _alarms.bound()
     elif now >= _alarms.came + TOGETHER:
-        _alarms.cut_from = now
+        _alarms.cut_from, _alarms.twice = now, True
     _alarm(AGAIN)
     _end(frame)
 

@@ -16,7 +16,16 @@ import click
 
 from bmc import ending
 from bmc.errors import ChainCoverError, LimitReached, UsageError, printable
-from chaincover.cli.entry import CLOSING, INTERRUPT, INTERRUPTED, SIGNALS, TERMINATED, never_interrupt, signalled
+from chaincover.cli.entry import (
+    CLOSING,
+    INTERRUPT,
+    INTERRUPTED,
+    SIGNALS,
+    TERMINATED,
+    never_interrupt,
+    signalled,
+    signalled_twice,
+)
 
 CALLED_OFF = dict(SIGNALS.values())
 """The exit codes of runs that a signal has called off, by the reason."""
@@ -230,7 +239,7 @@ def _cut_short() -> int:
     """Say where the best result so far is of a run that was ended in the midst of telling it; the exit code."""
     with contextlib.suppress(OSError, ValueError):
         _forget_stdout()
-    why = "a second signal" if signalled() else f"the end took more than {CLOSING:g} s"
+    why = "a second signal" if signalled_twice() else f"the end took more than {CLOSING:g} s"
     kept = ending.kept()
     tell(f"\ncut short: {why}; " + (f"the best result so far is in {kept}" if kept else "nothing has been written"))
     return signalled() or LimitReached.exit_code

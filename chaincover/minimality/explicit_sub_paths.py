@@ -330,15 +330,20 @@ class ExplicitSubPaths:
 
 
 def find_tests(board: Board) -> None:
-    """A shortest run to each goal that the best chain leaves out and some run covers, from the enumerated states."""
-    known = board.known
+    """A shortest run to each goal that the best chain leaves out and some run covers, from the enumerated states.
+
+    There are as many as the limits for what comes after the search suffice for.
+    """
+    known, after = board.known, board.limits.after()
     if known.enumerated is None:
         return
     covered = frozenset() if known.chain is None else known.chain.goals
     never = {name for name, reason in known.uncoverable.items() if reason.status in (UNREACHABLE, UNDECIDED)}
     missing = [name for name in known.problem.names if name not in {*covered, *never, *known.seen}]
-    distances = ExplicitSubPaths(known.problem, known.enumerated, board.limits)
+    distances = ExplicitSubPaths(known.problem, known.enumerated, after, min(WORK, after.unspent * PER_UNIT))
     for name in missing:
+        if after.used_up:
+            return
         found = distances.least(SubPath((INIT, name), 0, len(known.enumerated.states)))
         _, run = distances.ask((INIT, name), found.at_least) if found.exact else (None, None)
         if run is not None:

@@ -83,6 +83,14 @@ def test_the_graph_names_the_edges_that_were_given_up(lock: Path) -> None:
     assert {"from": "init", "to": "hard"} in outcome.json["unknown"]
 
 
+def test_a_comparison_over_a_graph_that_is_not_finished_does_not_say_that_there_is_no_order(lock: Path) -> None:
+    shown = chaincover("compare", lock, "--ordering", "exact", "--engine", "sat", "--bound", "1").out
+    assert "whether there is a covering path is not known: the graph was not finished" in shown
+    assert "no covering path" not in shown
+    assert " or fewer" not in shown
+    assert " so far" in shown
+
+
 def test_a_comparison_over_a_graph_with_given_up_edges_is_no_claim(lock: Path) -> None:
     outcome = chaincover("compare", lock, "--ordering", "exact", "--engine", "sat", "--bound", "1", "--json")
     assert (outcome.code, outcome.json["exit_code"], outcome.json["covering_path"]) == (5, 5, False)
