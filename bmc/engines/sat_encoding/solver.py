@@ -105,7 +105,7 @@ class SatSolver:
         """The work of the portion that ended just now; it is added to the cost."""
         done = self._solver.accum_stats()
         searched: int = done["propagations"] * PROPAGATION + done["conflicts"] * CONFLICT
-        spent, self._searched = searched - self._searched + QUESTION + self.top * VARIABLE, searched
+        spent, self._searched = searched - self._searched + max(QUESTION, self.top * VARIABLE), searched
         self._cost().work += spent
         return spent
 

@@ -197,7 +197,7 @@ def test_large_systems_give_as_many_goals(seed: int, overlap: str) -> None:
 @pytest.mark.parametrize(
     ("find", "options"),
     [
-        (generate_most, Options(effort=0.00095)),
+        (generate_most, Options(effort=0.0012)),
         (generate_all_or_most, Options(effort=0.0007)),
         (generate_most, Options(effort=0.002, bound=2)),
         (generate_all_or_most, Options(effort=0.002, bound=2)),
