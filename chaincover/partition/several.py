@@ -178,7 +178,8 @@ class _Several:
             return
         self._listener.begin()
         self._conflicts = pairs_apart(whole, self._left())
-        if self._options.bound is not None or not self._settled_by(self._sets_of(self._left(), measured=False)):
+        soon = self._options.bound is None and (whole.answered.exact or not whole.used_up)  # else listing takes long
+        if not (soon and self._settled_by(self._sets_of(self._left(), measured=False))):
             self._cover_the_rest()
             possible = self._left()
             if not self._settled_by(self._sets_of(possible)):

@@ -66,31 +66,30 @@ AROUND = (128, 24)
 def random_runs(board: Board) -> None:
     """A first chain by random runs, before any distance is asked for, and the distances that these runs show.
 
-    Where goals are missing and states are not enumerated, the runs go on in later turns, ever more patiently.
+    Where goals are missing and states are not enumerated, the runs go on in later turns, ever more patiently. When they
+    have met no goal that no run had met, it is the turn of others, which begin in init for the goals that the chain
+    does not cover: it may have gone where these cannot be; and of the first ones again when those meet nothing.
     """
     board.say("simulate: random runs side by side")
-    state = board.known.problem.system.state
+    problem = board.problem
 
     def offer(run: Run) -> None:
         simulated.distances = board.known.enumerated is None  # which give the exact ones
-        board.offer(run if board.known.problem.system.state is state else board.replay(run))
+        board.offer(run if board.known.problem.system.state is problem.system.state else board.replay(run))
 
-    simulated = RandomRuns(board.problem, board.limits, board.options.bound)
-    simulated.before_pause = offer
+    simulated = RandomRuns(problem, board.limits, board.options.bound)
+    now, others = simulated, None
     for _ in range(TIMES):
-        try:
-            for run in simulated.runs():
-                offer(run)
-        except (LimitReached, GreenletExit):  # time or effort is over: what there is so far is worth telling
-            best = simulated.best
-            if best is not None:
-                offer(best)
-            raise
-        for run in simulated.tests.values():
-            offer(run)
+        met = len(board.known.seen)
+        now.offer(offer)
         board.tell(observed={**board.known.observed, **simulated.upper})
         if board.known.complete or board.known.enumerated is not None:
             return
+        if len(board.known.seen) == met:
+            missing = {*board.known.targets} - (board.known.chain.goals if board.known.chain else frozenset())
+            others = others or RandomRuns(problem.of(missing), board.limits, board.options.bound, distances=False)
+            others.patience = now.patience
+            now, others = others, now
 
 
 class RandomRuns:
@@ -100,7 +99,8 @@ class RandomRuns:
     condition. Where ``distances`` are wanted, ``upper`` holds for each edge seen a number of steps in which a run makes
     it: no less than its weight. ``tests`` has for goals that runs from init met at once such a run.
     ``before_pause`` is called with the best run so far, to the end where there is a way, before ``limits`` pause what
-    goes on here, unless that was told before.
+    goes on here, unless that was told before. ``patience``: they go on for so many times as many steps without news as
+    at first.
     """
 
     def __init__(self, problem: Problem, limits: Limits, within: int | None = None, distances: bool = True) -> None:
@@ -109,7 +109,7 @@ class RandomRuns:
         self.before_pause: Callable[[Run], None] = lambda run: None
         self._most = self._told = 0
         self._ending: tuple[Column, Run] | None = None
-        self._patience = 1
+        self.patience = 1
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
         self._random = Draws(SEED)
@@ -133,8 +133,8 @@ class RandomRuns:
         return max((goal.length for goal in self._problem.goals), default=0)
 
     @property
-    def best(self) -> Run | None:
-        """The run that has covered most goals so far; None if there is none."""
+    def best(self) -> Run:
+        """The run that has covered most goals so far."""
         inputs = self._population.inputs(self._population.best())
         return self._batch.run(self._batch.initial(), inputs)
 
@@ -146,6 +146,19 @@ class RandomRuns:
             self.before_pause(self._ended())
             self._limits.end_turn()
         self._limits.check()
+
+    def offer(self, offer: Callable[[Run], None]) -> None:
+        """Go on as in ``runs``; ``offer`` is called with each run, with the best one where a limit ends that, and with
+        each test."""
+        self.before_pause = offer
+        try:
+            for run in self.runs():
+                offer(run)
+        except (LimitReached, GreenletExit):  # time or effort is over: what there is so far is worth telling
+            offer(self.best)
+            raise
+        for run in self.tests.values():
+            offer(run)
 
     def runs(self) -> Iterator[Run]:
         """Runs from init through ever more goals, with their way to the end, as far as random runs lead.
@@ -167,7 +180,7 @@ class RandomRuns:
             idle, waiting = idle + self._stride, 0
             if count > self._most or reached > known:
                 idle, left, wait_after = 0, self._budget.left, WAITS[0]
-            elif idle >= PATIENCE[0] * self._patience and left - self._budget.left >= PATIENCE[1] * self._patience:
+            elif idle >= PATIENCE[0] * self.patience and left - self._budget.left >= PATIENCE[1] * self.patience:
                 break
             elif idle >= wait_after and self._within is None:
                 wait_after, waiting = 2 * wait_after, WAITS[1] * idle
@@ -183,7 +196,7 @@ class RandomRuns:
                 break
         run = self._ended()
         yield run
-        self._patience, first = 2 * self._patience, self._patience == 1
+        self.patience, first = 2 * self.patience, self.patience == 1
         if first:
             self._reach()
         self._keep_others()
@@ -196,7 +209,7 @@ class RandomRuns:
         to goal.
         """
         least = min(WAITED, self._choice // max(1, self._batch.nodes))
-        return max(STRIDE * self._patience, least) if self._within is None else 1
+        return max(STRIDE * self.patience, least) if self._within is None else 1
 
     @property
     def _choice(self) -> int:
@@ -332,7 +345,7 @@ class RandomRuns:
         start = self._batch.initial()
         best = self._population.best()
         inputs = self._population.inputs(best)
-        ending = self._endings.find(self._batch.run(start, inputs).states[-1], PATIENCE[0] * self._patience)
+        ending = self._endings.find(self._batch.run(start, inputs).states[-1], PATIENCE[0] * self.patience)
         run = self._batch.run(start, [*inputs, *(ending or [])])
         self._ending = (self._population.ends[:, best].copy(), run)
         return run

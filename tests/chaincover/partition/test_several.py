@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from listeners import Told
 from machines import Case
 from problems import problem_of
-from pysmt.shortcuts import BV, BVULE, Equals, Ite, Or
+from pysmt.shortcuts import BV, BVULE, And, BVZExt, Equals, Ite, Or
 
 from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
@@ -367,6 +367,35 @@ def test_a_limit_that_ends_the_listing_of_all_sets_of_goals_is_named(monkeypatch
     assert len(result.results) == 3
     assert not result.number_minimal_within_k
     assert result.stopped_by == "time limit"
+
+
+@pytest.mark.parametrize(("wide", "asked"), [(False, [False]), (True, [True])])
+def test_the_states_are_listed_before_further_chains_only_where_the_first_search_could(
+    wide: bool, asked: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside a sum of 40 bits listing goes on until the effort is used up: most of what is left would go into it again,
+    in vain."""
+    measured, listed = [], several.sets_of_goals
+
+    def noted(
+        problem: Problem, options: Options, within: limits.Limits, least: int = 0, lengths: bool = True
+    ) -> object:
+        measured.append(lengths)
+        return listed(problem, options, part, least, lengths)
+
+    monkeypatch.setattr(several, "sets_of_goals", noted)
+    system, goals, final = paths_of_their_own(3)
+    if wide:
+        kind = ValueType("sum", 40)
+        total = kind.symbol("sv_sum")
+        summed = total + kind.constant(1) + BVZExt(choice, 36)
+        beside = StateVariable("sv_sum", kind, kind.constant(0), summed)
+        far = at(And(Equals(place, BV(9, 4)), total.BVUGT(kind.constant(10**9))), 0)
+        system = replace(system, state=(*system.state, beside))
+        goals = (*goals, Goal("far", far, None, 0))
+    result = generate_several(problem_of(system, goals, final), Options(effort=0.02))
+    assert len(result.results) == 3
+    assert measured[:1] == asked
 
 
 def paths_of_their_own(number: int) -> Case:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from listeners import Told
 from problems import problem_of
-from pysmt.shortcuts import TRUE, And, Ite, Not, Or
+from pysmt.shortcuts import TRUE, And, Equals, Ite, Not, Or
 from random_systems import random_case
 
 from bmc.errors import LimitReached
@@ -33,6 +33,7 @@ from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
 from chaincover.runs import random
 from chaincover.runs.random import RandomRuns
+from chaincover.stages import Stage
 from chaincover.weights import FINAL, INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -492,3 +493,28 @@ def test_runs_of_a_step_that_computes_nothing() -> None:
     goals = [Goal("on", at(on, 0), None, 0)]
     *_, last = RandomRuns(problem_of(system, goals, Not(on)), Limits()).runs()
     assert all(Monitor(goals).covered(last).values())
+
+
+def test_runs_begin_anew_for_what_cannot_be_where_the_best_one_has_gone() -> None:
+    """The first step leads for good to one of two branches: in one a timer is over after 2,000 steps at rest, where the
+    best run leads; in the other a sum that any input but 0 adds to is to be above 600."""
+    pressed, branch, timer = FLAG.symbol("apart_in"), FLAG.symbol("apart_branch"), TIME.symbol("apart_timer")
+    begun, one, zero = FLAG.symbol("apart_begun"), FLAG.constant(1), TIME.constant(0)
+    resting = And(Equals(begun, one), Equals(branch, FLAG.constant(0)))
+    adding = And(Equals(begun, one), Equals(branch, one), Equals(pressed, one), timer.BVULT(TIME.constant(8000)))
+    counted = Ite(Equals(pressed, one), zero, Ite(timer.BVULT(TIME.constant(2000)), timer + TIME.constant(1), timer))
+    state = (
+        StateVariable("apart_begun", FLAG, FLAG.constant(0), one),
+        StateVariable("apart_branch", FLAG, FLAG.constant(0), Ite(Equals(begun, one), branch, pressed)),
+        StateVariable("apart_timer", TIME, zero, Ite(resting, counted, Ite(adding, timer + TIME.constant(1), timer))),
+    )
+    system = TransitionSystem("apart", state, (InputVariable("apart_in", FLAG, ((0, 1),)),), TRUE())
+    over = {
+        name: And(Equals(branch, FLAG.constant(n)), timer.BVUGE(TIME.constant(steps)))
+        for name, n, steps in (("rested", 0, 2000), ("little", 0, 1), ("added", 1, 3000))
+    }
+    problem = problem_of(system, [Goal(name, at(condition, 0), None, 0) for name, condition in over.items()], None)
+    found = generate(problem, Options(), stages=[Stage("simulate", random.random_runs, for_targets=False)])
+    assert found.chain is not None
+    assert found.chain.goals == {"rested", "little"}
+    assert found.tests.keys() == {"added"}
