@@ -58,9 +58,8 @@ class Enumeration:
     Inputs differ where ``formulas`` or a step can tell; of those that none can tell apart one stands for all, and
     those that nothing reads keep one of their allowed values. Values from 0 up come before negative ones. The unit of
     work is one operation on a single value; an operation on an array costs ``FIXED`` of them more, and the number of a
-    state ``NUMBERED``. What comes out
-    depends on the arguments alone, not on the portions in which the work is done. ``remedy`` says what the user can
-    change where ``reason`` says why the states are not enumerated.
+    state ``NUMBERED``. What comes out depends on the arguments alone, not on the portions in which the work is done.
+    ``remedy`` says what the user can change where ``reason`` says why the states are not enumerated.
     """
 
     def __init__(
@@ -91,6 +90,11 @@ class Enumeration:
     def states(self) -> int:
         """The number of states known so far."""
         return 0 if self._search is None else self._search.size
+
+    @property
+    def counted(self) -> int:
+        """The work that was asked for, or was done where that is more: a step of it is done as a whole."""
+        return self.work + max(0, self._due)
 
     @property
     def rest(self) -> float:

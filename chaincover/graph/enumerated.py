@@ -239,9 +239,10 @@ def _least_inputs(system: TransitionSystem, terms: Sequence[FNode]) -> InputSolv
 
 
 def advance(enumeration: Enumeration, limits: Limits) -> None:
-    """Go on with ``enumeration`` by a portion of work, and count it."""
+    """Go on with ``enumeration`` by a portion of work, and count it, or as much as it has done where that is more."""
+    before = enumeration.counted
     enumeration.advance(STATES_PORTION)
-    limits.spend(STATES_PORTION / STATES_PER_UNIT)
+    limits.spend((enumeration.counted - before) / STATES_PER_UNIT)
 
 
 def enumerate_within(enumeration: Enumeration, limits: Limits) -> StateGraph | None:

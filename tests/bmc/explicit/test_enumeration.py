@@ -126,6 +126,7 @@ def test_portions_of_work_make_no_difference(seed: int, portion: int) -> None:
         assert in_parts.reason is not None
         in_parts.advance(portion)
         portions += 1
+        assert in_parts.counted == max(portions * portion, in_parts.work)
     assert (portions - 1) * portion <= in_parts.work == at_once.work
     one, other = at_once.graph, in_parts.graph
     assert one is not None

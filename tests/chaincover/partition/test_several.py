@@ -369,19 +369,17 @@ def test_a_limit_that_ends_the_listing_of_all_sets_of_goals_is_named(monkeypatch
     assert result.stopped_by == "time limit"
 
 
-@pytest.mark.parametrize(("wide", "asked"), [(False, [False]), (True, [True])])
+@pytest.mark.parametrize(("wide", "first"), [(False, [False]), (True, [True])])
 def test_the_states_are_listed_before_further_chains_only_where_the_first_search_could(
-    wide: bool, asked: list[bool], monkeypatch: pytest.MonkeyPatch
+    wide: bool, first: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beside a sum of 40 bits listing goes on until the effort is used up: most of what is left would go into it again,
     in vain."""
-    measured, listed = [], several.sets_of_goals
+    asked, listed = [], several.sets_of_goals
 
-    def noted(
-        problem: Problem, options: Options, within: limits.Limits, least: int = 0, lengths: bool = True
-    ) -> object:
-        measured.append(lengths)
-        return listed(problem, options, part, least, lengths)
+    def noted(*given: Any) -> object:
+        asked.append(given[-1])
+        return listed(*given)
 
     monkeypatch.setattr(several, "sets_of_goals", noted)
     system, goals, final = paths_of_their_own(3)
@@ -395,7 +393,7 @@ def test_the_states_are_listed_before_further_chains_only_where_the_first_search
         goals = (*goals, Goal("far", far, None, 0))
     result = generate_several(problem_of(system, goals, final), Options(effort=0.02))
     assert len(result.results) == 3
-    assert measured[:1] == asked
+    assert asked[:1] == first
 
 
 def paths_of_their_own(number: int) -> Case:
