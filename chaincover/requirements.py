@@ -45,7 +45,7 @@ from chaincover.minimality.sub_path_lengths import SubPath
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, distinct, distinct_goals, in_turn
-from chaincover.reductions.slicing import normal_states, sliced_problem
+from chaincover.reductions.slicing import fewer_states, sliced_problem
 from chaincover.replay.judge import Judge, explained
 from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Listener, Requirements, Silent
 from chaincover.stages import Profiler, Stage, later, take_turns, wait_for
@@ -449,7 +449,7 @@ class _Search:
 
             left = limits.share(1.0)
             prover = Prover(engine, left.for_query, QUESTION)
-            self._reduction = in_turn(sliced.problem, (lambda _: sliced, normal_states(prover)))
+            self._reduction = in_turn(sliced.problem, (lambda _: sliced, fewer_states(prover)))
             if not self._reduction.normal_form:
                 left.check()
         else:

@@ -173,20 +173,29 @@ def without_impossible(system: TransitionSystem, observed: Sequence[FNode]) -> T
     Looked at are only conditions on variables that ``observed`` (plain formulas) does not depend on, and values of the
     state that are found without a solver. Runs from init are the same; in other states more steps may be allowed.
     """
-    parts = conjuncts(system.defined)
-    constants = constant_state(system)
-    if names_in(parts).isdisjoint(var.name for var in system.state if var.name not in constants):
-        return system
-    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
-    loose = {var.name for var in system.state} - live_state(free, observed) - constants.keys()
-    asked = _naming(parts, loose)
+    asked = loose_conditions(system, observed)
     if not asked:
         return system
-    formulas = put_in(asked, {**constants, **fixed_inputs(system)})
+    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
+    formulas = put_in(asked, {**constant_state(system), **fixed_inputs(system)})
     cut = slice_system(free, formulas)
     sets = _sets(every_step(cut))
     sure = {part for part, here in zip(asked, values_of(formulas, cut, sets), strict=True) if here == ALWAYS}
-    return replace(system, defined=conjunction(part for part in parts if part not in sure))
+    return replace(system, defined=conjunction(part for part in conjuncts(system.defined) if part not in sure))
+
+
+def loose_conditions(system: TransitionSystem, observed: Sequence[FNode]) -> list[FNode]:
+    """The conditions on a step to be defined that name variables on which ``observed`` does not depend otherwise.
+
+    ``observed`` are plain formulas. Without these conditions a slice for them has fewer variables.
+    """
+    parts = conjuncts(system.defined)
+    constants = constant_state(system)
+    if names_in(parts).isdisjoint(var.name for var in system.state if var.name not in constants):
+        return []
+    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
+    loose = {var.name for var in system.state} - live_state(free, observed) - constants.keys()
+    return _naming(parts, loose)
 
 
 @lru_cache(maxsize=2)

@@ -311,7 +311,7 @@ def _enumerated(problem: Problem, engine: str, limits: Limits) -> tuple[StateGra
 def _in_normal_form(problem: Problem, options: Options, limits: Limits) -> tuple[Reduction, StateGraph | None]:
     """The reduction to states in a normal form, and all of these; to the problem itself where that does not help."""
     reduction = smaller_problem(problem, options, limits)
-    if reduction.normal_form:
+    if reduction.problem.system.state != problem.system.state:
         graph = enumerate_within(enumeration_of(reduction.problem), limits)
         if graph is not None:
             return reduction, graph

@@ -122,7 +122,7 @@ def _simulated(runs: Mapping[str, Run], system: TransitionSystem) -> dict[str, R
 
 def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduction:
     """The reduction to the part of the system that a search on its states needs, and, unless these are enumerated at
-    once, in a normal form.
+    once, without what never restricts a run, and in a normal form.
 
     What is spent on that counts in ``limits``.
     """
@@ -137,8 +137,8 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
             part = replace(part, enumeration=enumeration)
         if enumeration.graph is not None and enumeration.graph.states:
             return part
-    normal = normal_states(_prover(options, limits))(part.problem)
-    return in_turn(problem, (lambda _: part, lambda _: normal)) if normal.normal_form else part
+    fewer = fewer_states(_prover(options, limits))(part.problem)
+    return part if fewer.problem is part.problem else in_turn(problem, (lambda _: part, lambda _: fewer))
 
 
 def _prover(options: Options, limits: Limits) -> Prover:
@@ -159,21 +159,24 @@ def _prover(options: Options, limits: Limits) -> Prover:
 def to_normal_form(board: Board) -> None:
     """Give the states a normal form, where one is proved; from then on the problem is another one with the same chains.
 
-    Where the normal forms are not enumerated at once, one is taken, too, that holds of runs up to some number of steps:
-    then what is found out of runs of any length is told of runs up to there. The chain so far is one of the problem in
-    its normal form, too.
+    Before that, conditions on a step to be defined are left out which are proved never to fail. Where the normal forms
+    are not enumerated at once, one is taken, too, that holds of runs up to some number of steps: then what is found out
+    of runs of any length is told of runs up to there. The chain so far is one of the problem in its normal form, too.
     """
-    problem, prover = board.known.problem, _prover(board.options, board.limits)
+    whole, prover = board.known.problem, _prover(board.options, board.limits)
+    defined = surely_defined(prover)(whole)
+    problem = defined.problem
     normal = _enumerated_at_once(normal_states(prover)(problem), board.options, board.limits)
     if normal.enumeration is None or normal.enumeration.graph is None:
         bounded = normal_states(prover, LEAST_HORIZON)(problem)
         normal = bounded if bounded.normal_form else normal
-    if normal.normal_form:
+    if normal.problem is not whole:
         chain, seen = board.known.chain, board.known.seen
         board.known, board.judge = Known(normal.problem), Judge(normal.problem)
         for run in (*([] if chain is None else [chain.run]), *seen.values()):  # the best one first: it is on disk
             board.offer(board.replay(run))
-    board.enumeration, board.restore = normal.enumeration, normal.restore
+    both = in_turn(whole, (lambda _: defined, lambda _: normal))
+    board.enumeration, board.restore = normal.enumeration, both.restore
 
 
 def _enumerated_at_once(normal: Reduction, options: Options, limits: Limits) -> Reduction:
@@ -201,6 +204,36 @@ def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
     seconds = None if options.time_limit is None else limits.left()
     effort = None if options.effort is None else max(0.0, options.effort - limits.spent / UNITS)
     return small, replace(options, time_limit=seconds, effort=effort)
+
+
+def fewer_states(prover: Prover) -> Callable[[Problem], Reduction]:
+    """The reduction to states without what ``prover`` proves to restrict no run, and in a normal form, where it proves
+    one. The problem itself where it proves neither."""
+    return lambda problem: in_turn(problem, (surely_defined(prover), normal_states(prover)))
+
+
+def surely_defined(prover: Prover) -> Callable[[Problem], Reduction]:
+    """The reduction to a system without the conditions on a step to be defined that ``prover`` proves never to fail.
+
+    Left out are conditions on variables that nothing else depends on, and with them these variables: a sum that no goal
+    reads, and that cannot overflow. The problem itself where nothing is proved.
+    """
+    from bmc.invariants.definedness import without_proved
+
+    def reduce(problem: Problem) -> Reduction:
+        judged = [goal.consequent for goal in problem.goals if goal.consequent is not None]
+        seen = plain_symbols([*(goal.antecedent for goal in problem.goals), *judged])
+        ends = [] if problem.final is None else [problem.final]
+        try:
+            system = without_proved(problem.system, [*seen, *ends], prover)
+        except LimitReached:
+            return Reduction(problem, lambda result: result)
+        if system is problem.system:
+            return Reduction(problem, lambda result: result)
+        part = sliced_problem(replace(problem, system=system))
+        return replace(part, restore=lambda result: replace(part.restore(result), verdicts=result.verdicts))
+
+    return reduce
 
 
 def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem], Reduction]:

@@ -125,7 +125,8 @@ def jumps_of(
     if not fine:
         why = "the solver did not finish with the lemma" if fine is None else "two values of one cell are told apart"
         return Jumps(OPEN if fine is None else WRONG, why)
-    formulas = [system.input_constraint, system.defined, *(var.next for var in system.state)]
+    nexts = (var.next for var in looks.variables(system))
+    formulas = [system.input_constraint, system.defined, *nexts]
     classes = input_classes(system.inputs, formulas, setting.formulas, clock)
     if classes is None:
         return Jumps(OPEN, "too many inputs")

@@ -13,13 +13,12 @@ from math import prod
 
 import numpy as np
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE
 
-from bmc.formulas.unroll import at, plain
+from bmc.formulas.unroll import plain
 from bmc.records import dataclass
 from bmc.system.hold import PHASE, PREFIX, released
 from bmc.system.simulation import Simulator
-from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, conjuncts, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
 from chaincover.verify.inputs import InputClasses, Outcomes, allowed_ranges, input_classes
 from chaincover.verify.limits import Clock
 from chaincover.verify.vectors import WORD, Column, Knowing, Values, Vectors, column
@@ -28,8 +27,6 @@ BLOCK = 1 << 16
 """Steps that are made at once."""
 FEW = 24
 """Steps that are rather made one by one."""
-CHECKED = 100_000
-"""Steps that are tried to find out whether a part of what is defined holds on all of them."""
 START_VALUES = 1 << 12
 """Combinations of start values that init leaves open."""
 
@@ -142,7 +139,6 @@ class Prepared:
 def prepared(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Prepared:
     """What is needed to follow all runs, as far as the framed ``formulas`` depend on them."""
     system = replace(system, asserts=(), undefined_behaviour=(), invariants=())
-    system = _asked_for(system, formulas, clock)
     read = sorted({plain(s) for formula in formulas for s in symbols_of(formula)}, key=str)
     cone = system.cone(read)
     small = replace(system, state=cone)
@@ -163,35 +159,6 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     if classes is None:
         return _OneByOne(small, Outcomes(made.free, formulas, clock), clock).run(starts, made.open_fixed)
     return _Explorer(small, classes, clock).run(starts, made.open_fixed)
-
-
-def _asked_for(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> TransitionSystem:
-    """``system`` without the parts of ``defined`` that every step satisfies, where these read more than all else does.
-
-    The states that such a part depends on are tabulated by themselves, with no step left out as undefined: these are
-    all that can be reached, and more. Where the part holds on every step between them it leaves out none.
-    """
-    free = replace(system, defined=TRUE())
-    wanted = {var.name for var in free.cone(plain(s) for formula in formulas for s in symbols_of(formula))}
-    groups: dict[frozenset[str], list[FNode]] = {}
-    for part in conjuncts(system.defined):
-        groups.setdefault(frozenset(var.name for var in free.cone([part])), []).append(part)
-    if system.hold > 1 or all(names <= wanted for names in groups):
-        return system
-    limits = replace(clock.limits, explored=min(clock.limits.explored, CHECKED))
-    kept: list[FNode] = []
-    for names, parts in groups.items():
-        table = None if names <= wanted else tabulate(free, [at(p, 0) for p in parts], replace(clock, limits=limits))
-        kept += parts if table is None else [p for p in parts if not _always(p, table)]
-    return replace(system, defined=conjunction(kept))
-
-
-def _always(formula: FNode, table: Table) -> bool:
-    """Whether ``formula`` holds on every step of ``table``."""
-    try:
-        return bool(table.on_moves([formula])[0].all())
-    except OpenValueRead:
-        return False
 
 
 def _starts(system: TransitionSystem, wanted: set[str]) -> tuple[list[Valuation] | None, bool]:

@@ -22,6 +22,7 @@ from chaincover.verify.acceleration import Jumps, jumps_of
 from chaincover.verify.claims import ALL_RUNS
 from chaincover.verify.confirmation import MODEL, Confirmation, confirm
 from chaincover.verify.constraints import constraints
+from chaincover.verify.definedness import without_sure
 from chaincover.verify.document import Document, RulingsClaim
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import EDGES, PATHS, Prover, WholeChains, lengths
@@ -171,7 +172,9 @@ class Checks:
     def thorough(self) -> Checks:
         """The same with all effort for the reachable states."""
         self.listener.progress("states: all that can be reached, with more effort")
-        return replace(self, hurried=False)
+        more = replace(self, hurried=False)
+        vars(more).update(needed=self.needed, normal=self.normal)
+        return more
 
     @property
     def best(self) -> Checks:
@@ -203,7 +206,15 @@ class Checks:
     @cached_property
     def normal(self) -> tuple[Setting, Terms, Line]:
         """The setting on states in the certificate's normal form, how they get there, and what was proved of it."""
-        return normal_setting(self.whole, self.document.certificate, self.clock)
+        return normal_setting(self.needed, self.document.certificate, self.clock)
+
+    @cached_property
+    def needed(self) -> Setting:
+        """The setting on states as they are, without conditions on a step to be defined that restrict no run."""
+        whole, proof = self.whole, self.document.certificate
+        names = () if proof is None else proof.invariants
+        used = [at(c.formula, 0) for c in whole.system.invariants if c.name in names]
+        return replace(whole, system=without_sure(whole.system, [*whole.formulas, *used], self.clock))
 
     @cached_property
     def whole(self) -> Setting:
@@ -270,7 +281,10 @@ class Checks:
         elif self.layers is not None and self.layers.searched is not None:
             found = self.layers.searched
             states = Enumerated(found.size, found.steps, self.confirmation)
-        return assumed(self.setting, proof, states, self.clock)
+        told, line = assumed(self.setting, proof, states, self.clock)
+        if states is None and self.needed.system is not self.whole.system:  # states that no run reaches have more steps
+            told = replace(told, complete=False)
+        return told, line
 
     @cached_property
     def searched(self) -> Outcome | None:
@@ -386,7 +400,8 @@ class Checks:
     def told(self) -> Line:
         """Invariants that the file says are proved, and that nothing rests on."""
         table = None if self.watch is None else self.watch.table
-        return proved_again(self.setting, told_invariants(self.setting, self.document), table, self.clock)
+        setting = self.setting if self.normal[1] else self.whole
+        return proved_again(setting, told_invariants(setting, self.document), table, self.clock)
 
     def each(self) -> dict[str, Verdict]:
         """The verdict on each goal that no run is said to cover."""

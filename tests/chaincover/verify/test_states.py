@@ -18,6 +18,7 @@ from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.verify import dominance, states
 from chaincover.verify.confirmation import confirm
+from chaincover.verify.definedness import without_sure
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.search import search
@@ -241,7 +242,8 @@ def test_what_is_defined_on_every_step_needs_no_states(limit: int) -> None:
         input_constraint=BVULE(given, BV(1, 8)),
         defined=And(BVULT(index, BV(limit, 8)), BVULT(level, BV(9, 8))),
     )
-    table = tabulate(system, [framed(level, 0).Equals(BV(3, 8))], Clock(Limits()))
+    clock, formulas = Clock(Limits()), [framed(level, 0).Equals(BV(3, 8))]
+    table = tabulate(without_sure(system, formulas, clock), formulas, clock)
     assert table is not None
     assert ("ts_index" in table.columns) == (limit == 3)
     assert table.columns["ts_raised"].max() == (9 if limit == 4 else 3)

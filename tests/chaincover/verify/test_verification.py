@@ -296,12 +296,16 @@ def test_a_proof_on_states_in_a_normal_form_is_checked_on_all_runs(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_normal_form_and_jumps_that_rest_on_constants(tmp_path: Path) -> None:
-    """``limit`` is read no more in the part of the program that is searched; without its value ``t`` is told apart."""
-    code = """static struct { unsigned char mode; unsigned t; unsigned short limit; } s;
-void init(void) { s.mode = 0; s.t = 0; s.limit = 100; }
-void compute(unsigned char go) {
-  s.t++;
+@pytest.mark.parametrize("unread", ["", " s.seen = (short)(s.seen / 2 + level);"])
+def test_a_normal_form_and_jumps_that_rest_on_constants(unread: str, tmp_path: Path) -> None:
+    """``limit`` is read no more in the part of the program that is searched; without its value ``t`` is told apart.
+
+    What an input has too many values for is ``unread`` by any goal.
+    """
+    code = """static struct { unsigned char mode; unsigned t; unsigned short limit; short seen; } s;
+void init(void) { s.mode = 0; s.t = 0; s.limit = 100; s.seen = 0; }
+void compute(unsigned char go, short level) {
+  s.t++;UNREAD
   if (s.mode == 0 && s.limit > 200 && s.t == 5) { s.mode = 2; }
   else if (s.mode == 0 && go) { s.mode = 1; s.t = 0; }
   else if (s.mode == 1 && s.t >= s.limit) { s.mode = 2; }
@@ -310,7 +314,7 @@ void compute(unsigned char go) {
     text = (
         '[functions]\ninit = ["init"]\n[ranges]\ngo = [0, 1]\n[[property]]\ntext = "cover(s.mode == 1 && s.t == 98)"\n'
     )
-    write_files(tmp_path, {"c.c": code, "chaincover.toml": project(text)})
+    write_files(tmp_path, {"c.c": code.replace("UNREAD", unread), "chaincover.toml": project(text)})
     document = generated(tmp_path / "out", tmp_path)
     proof = document["certificate"]
     assert (proof["acceleration"]["bound"], [*proof["normal_form"]]) == (99, ["s.t"])
