@@ -34,11 +34,12 @@ from chaincover.reductions.reduction import Reduction, distinct_goals, in_turn
 from chaincover.reductions.slicing import sliced_problem
 from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
-from chaincover.stages import Profiler, Stage, later, take_turns
+from chaincover.stages import FIRST_TURN, Profiler, Stage, later, take_turns
 
 SHORTEST = "shortest chain"
 IMPLIED, INDUCTION = "chaincover.minimality.implied", "chaincover.minimality.induction"
 RUNS, NORMAL_FORM = later("chaincover.runs.random:random_runs"), later("chaincover.reductions.slicing:to_normal_form")
+ACCELERATE = later("chaincover.minimality.acceleration:accelerate")
 LISTING = (AT_ONCE - 0.5) * STATES_PORTION / STATES_PER_UNIT
 """Units of work after which the turn is over in which most states are listed."""
 
@@ -73,8 +74,16 @@ def rest_of_listing(board: Board) -> float:
 
 
 def nearly_listed(board: Board) -> bool:
-    """Whether the states are not enumerated, but may be in less work than the long turn of random runs takes."""
+    """Whether the states are not enumerated, but may be in less work than the long turn of random runs takes.
+
+    If so again after a turn of that work, as many states wait as before: a counter goes on.
+    """
     return unlisted(board) and rest_of_listing(board) <= LONG
+
+
+def while_counting(board: Board) -> float:
+    """Units of work for distances: few where a counter goes on, for jumps over its values may tell all of them."""
+    return FIRST_TURN if nearly_listed(board) else 1.0
 
 
 STAGES = (
@@ -87,15 +96,16 @@ STAGES = (
     Stage("simulate", RUNS, for_targets=False, early=unlisted),
     Stage("enumerate", enumerate_states, rest_of_listing, for_targets=False, early=nearly_listed),
     Stage("implied goals", later(f"{IMPLIED}:represent_implied_on_states"), 4.0, for_targets=False),
-    Stage("exact graph", exact_graph, first_turn=1.0),
+    Stage("exact graph", exact_graph, first_turn=while_counting),
     Stage("tour", later("chaincover.minimality.path_weights:shortest_tour"), first_turn=5.0),
     Stage("product search", later("chaincover.minimality.product:search_product"), 0.5, question=SHORTEST),
     Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow"), question=SHORTEST),
     Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights"), first_turn=1.0),
+    Stage("accelerate", ACCELERATE, first_turn=1.0, early=nearly_listed),
     Stage("simulate", RUNS, LONG, for_targets=False),
     Stage("leave out", later("chaincover.runs.leave_out:leave_out_steps"), first_turn=4.0),
     Stage("each goal alone", later("chaincover.reductions.alone:each_alone"), first_turn=1.0),
-    Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=2.5),
+    Stage("accelerate", ACCELERATE, first_turn=2.5),
     Stage("invariants", later(f"{INDUCTION}:find_invariants"), first_turn=4.0, for_targets=False),
     Stage("trial runs", later("chaincover.runs.nearest:trial_runs"), first_turn=5.0, for_targets=False),
     Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths"), first_turn=4.0),

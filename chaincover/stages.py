@@ -51,7 +51,8 @@ class Stage:
     nobody knows which is the faster one, and so all takes about as long as with that one alone.
 
     The same ``work`` may stand in several places of a round: it goes on there from where it was paused. Where it is
-    ``early``, it has one turn in that place, in the first round, if that holds of the board by then.
+    ``early``, it has one turn in that place, in the first round, if that holds of the board by then, and one more where
+    it begins anew.
     """
 
     name: str
@@ -175,7 +176,9 @@ class _Turns:
     def due(self) -> bool:
         """Whether the stage has a turn now."""
         early = self.stage.early
-        return self.work.left and (early is None or (not self._taken and early(self._board)))
+        if not self.work.left:
+            return False
+        return early is None or (not (self._taken and self.work.begun) and early(self._board))
 
     def take(self, units: float, parts: int = 1) -> None:
         """Let the stage work until it has spent ``units``, or one of so many ``parts`` of that, waits, or ends."""

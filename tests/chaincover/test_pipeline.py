@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain as joined
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from boards import board_of
+from command_line import chaincover, write_files
 from cruise import INIT, PROPERTIES, cruise, prop
 from engine_doubles import NoRandomRuns, search_with
 from listeners import Told
@@ -99,6 +101,32 @@ def test_states_that_are_nearly_listed_come_before_the_long_turn_of_random_runs(
     board.enumeration = None if rest is None else Listing(rest * STATES_PER_UNIT)  # type: ignore[assignment]
     found = ", ".join(turns_of(["enumerate", "simulate", "exact graph"], board))
     assert found == f"enumerate, simulate, enumerate, simulate, {turns}"
+
+
+def test_jumps_come_before_the_long_turn_of_random_runs_where_a_counter_goes_on() -> None:
+    """As many states wait after a turn that would have listed those that waited."""
+    board, _ = board_of(fork(stuck=False))
+    board.restore = lambda result: result
+    names = ["simulate", "exact graph", "accelerate"]
+    assert turns_of(names, board)[-3:] == ["exact graph", "simulate", "accelerate"]
+    board.enumeration = Listing(1.0)  # type: ignore[assignment]
+    assert turns_of(names, board)[-4:] == ["exact graph", "accelerate", "simulate", "accelerate"]
+
+
+@pytest.mark.slow
+def test_a_counter_without_end_is_not_followed_value_by_value(tmp_path: Path) -> None:
+    """What jumps tell after little work, millions of states would tell, one after the other."""
+    code = """typedef struct { _Bool unread; } t_input;
+typedef struct { int n; unsigned char m; } t_state;
+void init(t_state *s) { s->n = 0; s->m = 0; }
+void compute(t_input *i, t_state *s) {
+    s->n++; if (s->n == 4) s->m = 1; if (s->n == 8) s->m = 2; if (s->n == 12) s->m = 0;
+}
+"""
+    write_files(tmp_path, {"c.c": code})
+    asked = ["--cover", "transitions(m, 0..2)", "--effort", "0.04"]
+    found = chaincover("generate", "c.c", *asked, "-o", "out", "--json", cwd=tmp_path).json
+    assert (found["bounds"]["length"], found["bounds"]["minimal"], found["effort_used_up"]) == (12, True, False)
 
 
 @pytest.mark.slow

@@ -141,6 +141,19 @@ def test_an_early_turn_is_left_out_where_it_is_not_wanted_any_more() -> None:
     assert log == ["listing0", "b0", "a0"]
 
 
+def test_an_early_stage_goes_on_for_other_targets() -> None:
+    log: list[str] = []
+
+    def ruling_out(board: Board) -> None:
+        log.append(" ".join(board.known.targets))
+        if "far" in board.known.targets:
+            board.rule_out({"far": Reason(NO_WAY_TO_FINAL, "so it is")})
+
+    early = Stage("a", ruling_out, early=lambda board: True)
+    take_turns([early, Stage("b", steps(log, "b", 1)), Stage("a", ruling_out)], small_board())
+    assert log == ["far near", "near", "b0"]
+
+
 def test_a_stage_that_found_something_goes_on() -> None:
     log: list[str] = []
     board = small_board()
