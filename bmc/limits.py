@@ -11,7 +11,6 @@ import re
 import stat
 import tomllib
 from collections.abc import Callable
-from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -98,11 +97,11 @@ def whole_number(text: str, base: int = 10, where: Location | None = None) -> in
     return int(text, base)
 
 
-def text_of(path: str | os.PathLike[str], errors: str = "strict") -> str:
+def text_of(path: str | os.PathLike[str], errors: str = "strict", most: InputLimit = FILE_SIZE) -> str:
     """The text of a file, UTF-8 with or without a byte order mark; line ends are ``\\n``.
 
     OSError if it cannot be opened, UnicodeDecodeError if it is no such text, InputRefused if it is a device or a pipe,
-    which may never end, TooLarge if it is too large.
+    which may never end, TooLarge if it has more than ``most`` bytes.
     """
     if "\0" in os.fspath(path):
         raise FileNotFoundError(2, "a file name cannot hold the character NUL", path)
@@ -113,45 +112,53 @@ def text_of(path: str | os.PathLike[str], errors: str = "strict") -> str:
             raise IsADirectoryError(21, "Is a directory", path)
         if not stat.S_ISREG(kind.st_mode):
             raise InputRefused("this is a device or a pipe, not a file", where, "write the text into a file")
-        FILE_SIZE.check(kind.st_size, where)
-        content = file.read(FILE_SIZE.most + 1)
-        FILE_SIZE.check(len(content), where)
-    return re.sub("\r\n?", "\n", content.decode("utf-8", errors).removeprefix("\ufeff"))
+        most.check(kind.st_size, where)
+        content = file.read(max(kind.st_size, FILE_SIZE.most) + 1)
+        most.check(len(content), where)
+    text = content.decode("utf-8", errors).removeprefix("\ufeff")
+    return re.sub("\r\n?", "\n", text) if "\r" in text else text
 
 
-def read_text(path: str | os.PathLike[str], what: str, next_step: str = "", errors: str = "strict") -> str:
+def read_text(
+    path: str | os.PathLike[str], what: str, next_step: str = "", errors: str = "strict", most: InputLimit = FILE_SIZE
+) -> str:
     """``text_of`` a file that the user has named. InputRefused, with its place, if ``what`` cannot be read there."""
     try:
-        return text_of(path, errors)
+        return text_of(path, errors, most)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         text = f"cannot read {what}: {reason}"
         raise InputRefused(text, Location(os.fspath(path).replace("\0", "\\0")), next_step) from None
 
 
-def read_json(text: str, where: Location) -> Any:
-    """The data in a JSON text, all of whose numbers are finite, and no object of which has a key twice.
+def json_decoder() -> json.JSONDecoder:
+    """Reads JSON, all of whose numbers are finite (else ValueError), and no object of which has a key twice (else
+    KeyTwice)."""
+    return json.JSONDecoder(parse_float=_finite, parse_constant=_finite, object_pairs_hook=_object)
+
+
+def read_json(text: str, where: Location, parse: Callable[[str], Any] | None = None) -> Any:
+    """The data in a JSON text, which ``parse`` gives: all of ``json_decoder`` where it is None.
 
     InputRefused with the place of what is wrong in it.
     """
-    parse = partial(json.loads, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_object)
     try:
-        return _data(parse, text, where, "JSON")
-    except _KeyTwice as error:
+        return _data(parse or json_decoder().decode, text, where, "JSON")
+    except KeyTwice as error:
         key, line, column = _second_key(text)
         raise InputRefused(
             f"the key {key} stands twice in one object", Location(where.file, line, column), "leave one of them"
         ) from error
 
 
-class _KeyTwice(Exception):
+class KeyTwice(Exception):
     """An object has a key twice: readers differ in which of the two they take."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise _KeyTwice
+        raise KeyTwice
     return found
 
 
@@ -199,11 +206,11 @@ def _data(parse: Callable[[str], Any], text: str, where: Location, language: str
         raise InputRefused(
             f"this is not {language}: {message}", Location(where.file, line, column), f"write {language} there"
         ) from None
-    _check_data(data, text, where)
+    check_data(data, text, where)
     return data
 
 
-def _check_data(data: Any, text: str, where: Location) -> None:
+def check_data(data: Any, text: str, where: Location) -> None:
     """InputRefused if data is nested too deep, or holds a number of too many digits or a NUL character."""
     level = [data]
     for _ in range(NESTED_DATA.most + 1):

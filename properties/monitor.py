@@ -17,6 +17,9 @@ from properties.goal import Goal
 Frames = Sequence[Mapping[str, int]]
 Test = Callable[[Frames, int], Any]
 
+AT_ONCE = 10_000
+"""Steps of a run that are looked at together. Twice as many: twice the memory, beside that of the run."""
+
 
 class Monitor:
     """Evaluates goals on runs. Each formula is compiled when it is first needed; steps count from 0."""
@@ -27,12 +30,14 @@ class Monitor:
 
     def covered(self, run: Run) -> dict[str, list[int]]:
         """For each goal the steps k at which ``run`` covers it; only k with k + J <= the run's length."""
-        frames = _frames(run, 0, run.length)
         found: dict[str, list[int]] = {name: [] for name in self.goals}
-        for test in self._together:
-            for k in range(run.length - test.length + 1):
-                for name in test.holding(frames, k):
-                    found[name].append(k)
+        longest = max((test.length for test in self._together), default=0)
+        for first in range(0, run.length + 1, AT_ONCE):
+            frames = _frames(run, first, min(first + AT_ONCE + longest, run.length))
+            for test in self._together:
+                for k in range(first, min(first + AT_ONCE, run.length - test.length + 1)):
+                    for name in test.holding(frames, k - first):
+                        found[name].append(k)
         return found
 
     def holds(self, run: Run, goal: str, step: int) -> bool:

@@ -9,6 +9,7 @@ import math
 import re
 import struct
 from fractions import Fraction
+from functools import lru_cache
 
 from bmc.limits import whole_number
 from bmc.records import dataclass
@@ -152,6 +153,7 @@ _FAR = 5000
 """Powers of ten beyond all formats: exact arithmetic with larger ones would only cost time."""
 
 
+@lru_cache(maxsize=4096)
 def read(text: str, form: Format) -> int:
     """The pattern of ``12.5``, ``-1e-3``, ``0x1.8p3``, ``7``, ``inf`` or ``nan`` (the canonical one).
 

@@ -118,7 +118,9 @@ class CompiledOriginal:
         """
         encoder = Encoder(self._plan, self._cells)
         start = encoder.patches(initial or {})
-        steps = tuple(encoder.patches(values, every=True) for values in inputs)
+        each = {id(values): values for values in inputs}  # one object may be in very many steps
+        patches = {number: encoder.patches(values, every=True) for number, values in each.items()}
+        steps = tuple(patches[id(values)] for values in inputs)
         return self._execute(encoder, _names(inputs), Work(start, steps), time_limit)
 
     def steps(self, pairs: Sequence[tuple[Valuation, Valuation]], time_limit: float = 60) -> list[Valuation]:

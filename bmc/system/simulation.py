@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -40,6 +40,12 @@ class Simulator:
         """The asserts that the step from ``state`` under ``inputs`` violates."""
         held = self._asserts(state, inputs)
         return tuple(c for c, holds in zip(self.system.asserts, held, strict=True) if not holds)
+
+    def all_violated(self, run: Run) -> Iterator[tuple[int, Condition]]:
+        """The asserts that ``run`` violates, each with its step."""
+        if self.system.asserts:
+            for step, (state, inputs) in enumerate(zip(run.states, run.inputs, strict=False)):
+                yield from ((step, condition) for condition in self.violated(state, inputs))
 
     def initial(self, overrides: Mapping[str, int] | None = None) -> Valuation:
         """The start state; variables that init leaves open have the plainest value that they may start with.

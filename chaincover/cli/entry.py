@@ -25,9 +25,9 @@ a signal on; no limit is longer than the last one."""
 TOGETHER = 0.5
 """Seconds after a signal in which a further one is the same: ``timeout`` sends it to a process and to its group."""
 CLOSING = 10.0
-"""Seconds from the moment at which a run is called off in which its result is made, written and told, before that is
-cut; half of them are left for writing and telling it however long making it took. Twice as long: a very long chain is
-still written on a machine that is busy, and a run ends so much later."""
+"""Seconds from the moment at which a run is called off in which its result is made and told, before that is cut; half
+of them are left for telling it however long making it took. A chain that was found takes the time that it takes. Twice
+as long: a large result is still told on a machine that is busy, and a run ends so much later."""
 INTERRUPT = "interrupt"
 SIGNALS = {signal.SIGINT: (INTERRUPT, INTERRUPTED), signal.SIGTERM: ("terminated", TERMINATED)}
 """Why a run ends that a signal calls off, and its exit code."""
@@ -137,14 +137,15 @@ def interrupt_after(seconds: float) -> None:
     _alarm(min(seconds, LONGEST) + GRACE)
 
 
-def closing(reason: str = "") -> None:
+def closing(reason: str = "", bounded: bool = True) -> None:
     """From now on the result of the run is written and told, which ``reason`` has ended early: no limit and no signal
-    ends that. Only a second signal does and, where the run was called off, the time for it: CutShort.
+    ends that. Only a second signal does and, where the run was called off and the end is ``bounded``, the time for it:
+    CutShort.
     """
     if reason:
         ending.call_off(reason)
     ending.close()
-    _alarms.closing = True
+    _alarms.closing = bounded
     if ending.called_off():
         _alarms.bound()
         _alarm(AGAIN)

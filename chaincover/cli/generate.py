@@ -5,6 +5,7 @@ With ``--several`` it finds as few chains as it takes, each with its own files, 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -38,7 +39,7 @@ from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request
 from chaincover.report import console
 from chaincover.report import documents as results
-from chaincover.report.console_generate import Asked, part_of, show_result, show_several
+from chaincover.report.console_generate import Asked, part_of, show_result, show_several, show_written
 from chaincover.result import CALLED_OFF, INTERRUPT, ChainResult, Listener, Requirements
 from chaincover.verdicts import infeasible
 from properties.goal import VIOLATIONS
@@ -129,13 +130,22 @@ def generate_chain(run: Run, find: Find) -> int:
     stage = progress.at
     nothing = result.chain is None and not result.tests
     no_step = find_dead_end(run, [result]) if nothing or _missed(result) else None
-    closing(result.stopped_by)
+    closing(result.stopped_by, bounded=False)
     document = results.chain_document(controller, result, no_step=no_step)
-    written = bool(ending.called_off()) and _written(run, lambda: _write(run, result, document))
+    early = run.shown.text and result.chain is not None and too_long(result.chain.length)
+    first = bool(ending.called_off()) and not early
+    written = first and _written(run, lambda: _write(run, result, document))
     played, problem = try_replay(run, controller, result)
     violated, other = replay_violations(run, result.requirements)
     problem = problem or other
     progress.done()
+    chains = {"chain.json": played or problem} if result.chain else {}
+    unplayed = _unplayed(run, {**chains, **_violations_played(result.requirements, violated, other)})
+    asked = Asked(controller, run.options, run.folder, no_step, "", violated, unplayed, stage)
+    out = console.console(run.shown.verbose > 0)
+    if early:  # writing it takes a while
+        show_result(out, asked, result, played)
+        sys.stdout.flush()
     errors = [problem]
     try:
         if written:
@@ -148,11 +158,11 @@ def generate_chain(run: Run, find: Find) -> int:
         click.echo(to_json(document), nl=False)
     elif run.shown.text:
         each = ["chain.json, run.json", *(["chain.csv"] if result.chain else []), *_tables(result.requirements)]
-        files = ", ".join(each) if errors[0] is problem else ""
-        chains = {"chain.json": played or problem} if result.chain else {}
-        unplayed = _unplayed(run, {**chains, **_violations_played(result.requirements, violated, other)})
-        asked = Asked(controller, run.options, run.folder, no_step, files, violated, unplayed, stage)
-        show_result(console.console(run.shown.verbose > 0), asked, result, played)
+        asked = replace(asked, written=", ".join(each) if errors[0] is problem else "")
+        if early:
+            show_written(out, asked)
+        else:
+            show_result(out, asked, result, played)
     for stopped in errors:
         if stopped is not None:
             raise stopped
@@ -335,15 +345,23 @@ def generate_chains(run: Run) -> int:
     stage = run.progress.at
     nothing = not found.results
     no_step = find_dead_end(run, found.results) if nothing or _missed(found) else None
-    closing(found.stopped_by)
-    unplayed = [None] * len(found.results)
-    written = bool(ending.called_off()) and _written(run, lambda: _write_chains(run, found, unplayed, no_step=no_step))
+    closing(found.stopped_by, bounded=False)
+    early = run.shown.text and too_long(found.length)
+    first, unplayed = bool(ending.called_off()) and not early, [None] * len(found.results)
+    written = first and _written(run, lambda: _write_chains(run, found, unplayed, no_step=no_step))
     parts = [part_of(run.controller, result) for result in found.results]
     tried = [try_replay(run, part, result) for part, result in zip(parts, found.results, strict=True)]
     played = [own for own, _ in tried]
     violated, other = replay_violations(run, found.requirements)
     errors = [problem for problem in (*(problem for _, problem in tried), other) if problem is not None]
     run.progress.done()
+    chains = {f"chain-{number}.json": own or problem for number, (own, problem) in enumerate(tried, 1)}
+    missing = _unplayed(run, {**chains, **_violations_played(found.requirements, violated, other)})
+    asked = Asked(run.controller, run.options, run.folder, no_step, "", violated, missing, stage)
+    out = console.console(run.shown.verbose > 0)
+    if early:  # writing them takes a while
+        show_several(out, asked, found, played)
+        sys.stdout.flush()
     try:
         if written:
             write_texts(_of_these_runs(run, found, played))
@@ -356,10 +374,11 @@ def generate_chains(run: Run) -> int:
     elif run.shown.text:
         each = ["chain-N.json, chain-N.csv, run-N.json"] if found.results else []
         files = "" if errors else ", ".join(["chains.json", *each, *_tables(found.requirements)])
-        chains = {f"chain-{number}.json": own or problem for number, (own, problem) in enumerate(tried, 1)}
-        missing = _unplayed(run, {**chains, **_violations_played(found.requirements, violated, other)})
-        asked = Asked(run.controller, run.options, run.folder, no_step, files, violated, missing, stage)
-        show_several(console.console(run.shown.verbose > 0), asked, found, played)
+        asked = replace(asked, written=files)
+        if early:
+            show_written(out, asked)
+        else:
+            show_several(out, asked, found, played)
     if errors:
         raise errors[0]
     if nothing and no_step is not None and not found.requirements.failures:

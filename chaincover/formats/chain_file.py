@@ -7,20 +7,22 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from bmc.c.execute.variables import find_variable
 from bmc.errors import InputRefused, Location
-from bmc.limits import FILE_SIZE, read_json, read_text, text_of
+from bmc.limits import FILE_SIZE, read_text
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, LongTest, Parts, Ruling
+from chaincover.formats.result_file import most_bytes, read_result_of, result_data
+from chaincover.formats.rows import ChainRows, defined, reported
 from chaincover.project.load import Controller
 from chaincover.project.project_file import Project
-from chaincover.project.values import parse_value, show_ranges, shown
+from chaincover.project.values import parse_value, raw_value, show_ranges, shown
 from properties.goal import Goal
 
 SCHEMA = "chaincover/chain/3"
@@ -73,11 +75,6 @@ def refuse_other_schema(data: object, where: Location, schema: str = SCHEMA) -> 
         raise InputRefused(text, where, f"write it with 'chaincover generate{several}'")
 
 
-def reported(system: TransitionSystem, role: str) -> list[StateVariable]:
-    """The state variables of a role, in order."""
-    return [var for var in system.state if var.role == role]
-
-
 def controller_record(controller: Controller, sources: list[dict[str, str]]) -> dict[str, Any]:
     """The controller's ``sources`` as they are given, its functions, and its variables with their types and values."""
     system, config = controller.system, controller.project.config
@@ -103,69 +100,12 @@ def bounds_claim(covered: int, goals: int) -> str:
     return f"length and bounds speak of chains through the {covered} of {goals} goals that this one covers"
 
 
-class ChainRows(Sequence[dict[str, Any]]):
-    """One record per step: inputs, and state and outputs after it, the goals covered from it on, those that it serves.
-
-    ``goals`` are those of the chain. A record is made whenever it is asked for: all of a long chain take much memory.
-    """
-
-    def __init__(self, system: TransitionSystem, chain: Chain, goals: Sequence[Goal]) -> None:
-        self._inputs, self._run = system.inputs, chain.run
-        self._state, self._outputs = reported(system, "state"), reported(system, "output")
-        self._covered: dict[int, list[str]] = {}
-        for hit in chain.hits:
-            self._covered.setdefault(hit.step, []).append(hit.goal)
-        self._serves = _served(self._covered, chain.length, {goal.name: goal.length for goal in goals})
-
-    def __len__(self) -> int:
-        return self._run.length
-
-    @overload
-    def __getitem__(self, step: int) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, step: slice) -> list[dict[str, Any]]: ...
-    def __getitem__(self, step: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        if isinstance(step, slice):
-            return [self._record(each) for each in range(len(self))[step]]
-        return self._record(range(len(self))[step])
-
-    def _record(self, step: int) -> dict[str, Any]:
-        after = self._run.states[step + 1]
-        return {
-            "step": step,
-            "inputs": shown(self._inputs, self._run.inputs[step]),
-            "state": shown(_set(self._state, after), after),
-            "outputs": shown(_set(self._outputs, after), after),
-            "goals": self._covered.get(step, []),
-            "serves": self._serves[step],
-        }
-
-
-def _served(covered: Mapping[int, Sequence[str]], steps: int, lengths: Mapping[str, int]) -> list[Sequence[str]]:
-    """For each step the goals that are under way; where none is, those that it leads to; after the last goal, none."""
-    under_way: dict[int, list[str]] = {}
-    for start, goals in sorted(covered.items()):
-        for goal in goals:
-            for step in range(start, min(start + lengths[goal], steps)):
-                under_way.setdefault(step, []).append(goal)
-    served, following = list[Sequence[str]](), covered.get(steps, [])
-    for step in reversed(range(steps)):
-        served.append(under_way.get(step, following))
-        following = covered.get(step, following)
-    return served[::-1]
-
-
-def _set(variables: Sequence[StateVariable], values: Valuation) -> list[StateVariable]:
-    """The variables that hold a defined value."""
-    return [var for var in variables if values.get(f"{var.name}#defined", 1)]
-
-
 def start_record(system: TransitionSystem, chain: Chain) -> dict[str, Any]:
     """State and outputs before the first step, and the goals covered there."""
     first = chain.run.states[0]
     return {
-        "state": shown(_set(reported(system, "state"), first), first),
-        "outputs": shown(_set(reported(system, "output"), first), first),
+        "state": shown(defined(reported(system, "state"), first), first),
+        "outputs": shown(defined(reported(system, "output"), first), first),
         "chosen": shown([v for v in system.state if v.name in system.chosen], first),
     }
 
@@ -271,21 +211,23 @@ def read_stimulus(path: str, system: TransitionSystem) -> Stimulus:
     place = Path(path)
     if os.path.isdir(path):
         place = place / "chain.json"
-    text = read_text(place, "the chain", "name chain.json or inputs.csv")
-    return _from_csv(place, text, system) if place.suffix == ".csv" else _from_json(place, text, system)
-
-
-def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
+    text = read_text(place, "the chain", "name chain.json or inputs.csv", most=most_bytes())
     where = Location(str(place))
-    data = read_json(text, where)
+    if place.suffix == ".csv":
+        return _from_csv(place, text, system)
+    return stimulus_in(result_data(text, where), where, system)
+
+
+def stimulus_in(data: Any, where: Location, system: TransitionSystem) -> Stimulus:
+    """The inputs of a chain from the ``data`` of its file. InputRefused, with its place, if they cannot be read."""
     refuse_other_schema(data, where)
     chain = data.get("chain")
     if chain is None:
         raise InputRefused("this result holds no chain", where, "generate one first")
     try:
-        inputs = tuple(_valuation(step["inputs"], system.inputs, where) for step in chain["steps"])
-        both = [{**step["state"], **step["outputs"]} for step in chain["steps"]]
-        states = tuple(_valuation(values, system.state, where, partial=True) for values in both)
+        inputs = tuple(_valuations((step["inputs"] for step in chain["steps"]), system.inputs, where))
+        both = ({**step["state"], **step["outputs"]} for step in chain["steps"])
+        states = tuple(_valuations(both, system.state, where, partial=True))
         chosen = _valuation(chain["initial"]["chosen"], system.state, where, partial=True)
         claimed = {hit["goal"]: int(hit["step"]) for hit in chain["hits"]}
         asked = frozenset(goal["name"] for goal in data["goals"])
@@ -293,13 +235,13 @@ def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
         recorded_hold(data["settings"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputRefused(f"the chain is damaged: {damage(error)}", where, "generate it again") from None
-    return Stimulus(str(place), inputs, chosen, claimed, states, asked, to_final)
+    return Stimulus(where.file, inputs, chosen, claimed, states, asked, to_final)
 
 
 def read_test(test: dict[str, Any], goal: str, system: TransitionSystem, where: Location) -> Stimulus:
     """The test that a goal has of its own, as something to be replayed. InputRefused if it cannot be read."""
     try:
-        inputs = tuple(_valuation(row, system.inputs, where) for row in test["inputs"])
+        inputs = tuple(_valuations(test["inputs"], system.inputs, where))
         chosen = _valuation(test["chosen"], system.state, where, partial=True)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         text = f"the test of '{goal}' is damaged: {damage(error)}"
@@ -311,8 +253,7 @@ def read_long_test(test: dict[str, Any], goal: str, system: TransitionSystem, wh
     """The length and the parts of a test that ``long_test_record`` gave. InputRefused if it cannot be read."""
     try:
         parts = [
-            (tuple(_valuation(row, system.inputs, where) for row in part["inputs"]), int(part["times"]))
-            for part in test["parts"]
+            (tuple(_valuations(part["inputs"], system.inputs, where)), int(part["times"])) for part in test["parts"]
         ]
         if any(times < 1 or not inputs for inputs, times in parts):
             raise ValueError("a part is made at least once, and has a step")
@@ -320,6 +261,23 @@ def read_long_test(test: dict[str, Any], goal: str, system: TransitionSystem, wh
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         text = f"the long test of '{goal}' is damaged: {damage(error)}"
         raise InputRefused(text, where, "generate it again") from None
+
+
+def _valuations(
+    rows: Iterable[dict[str, Any]],
+    variables: Sequence[InputVariable | StateVariable],
+    where: Location,
+    partial: bool = False,
+) -> Iterator[Valuation]:
+    """The raw values of each of the steps ``rows`` of a file; ``partial``: not all variables need one.
+
+    Where they are those of the step before it is the same object: a long chain has many steps alike.
+    """
+    before: Valuation = {}
+    for row in rows:
+        found = _valuation(row, variables, where, partial)
+        before = before if found == before else found
+        yield before
 
 
 def _valuation(
@@ -335,7 +293,7 @@ def _valuation(
     missing = [name for name in known if name not in values]
     if missing and not partial:
         raise InputRefused(f"the chain gives no value for the input '{missing[0]}'", where, "generate it again")
-    return {name: parse_value(str(value), known[name].type, where, name) for name, value in values.items()}
+    return {name: raw_value(value, known[name].type, where, name) for name, value in values.items()}
 
 
 def _passed_over(title: str, system: TransitionSystem) -> bool:
@@ -439,7 +397,7 @@ def chain_files(path: str) -> list[str]:
         place = place / ("chain.json" if (place / "chain.json").exists() else "chains.json")
     if place.name != "chains.json" or not place.exists():
         return [path]
-    data = read_json(text_of(place), Location(str(place)))
+    data = read_result_of(place)
     chains = data.get("chains") if isinstance(data, dict) else None
     named = [chain.get("file") for chain in chains if isinstance(chain, dict)] if isinstance(chains, list) else []
     files = [file for file in named if isinstance(file, str) and Path(file).name == file]
@@ -456,7 +414,7 @@ def read_recorded(path: str) -> Recorded:
     if place.suffix == ".csv":
         return Recorded()
     try:
-        data = read_json(text_of(place), Location(str(place)))
+        data = read_result_of(place)
         rows = [
             (str(g["name"]), str(g["property"]), str(g.get("generated") or ""), g["verdict"]) for g in data["goals"]
         ]

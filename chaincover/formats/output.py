@@ -88,7 +88,10 @@ def to_json(data: Any) -> str:
 
 
 def json_parts(data: Any) -> Iterator[str]:
-    """The text of ``to_json`` in parts: of a list an item each, so that a long one is never in memory as a whole."""
+    """The text of ``to_json`` in parts: of a list an item each, so that a long one is never in memory as a whole.
+
+    Each item of a sequence that is neither a list nor a tuple stands on a line of its own.
+    """
     yield from _parts(data, "\n")
     yield "\n"
 
@@ -107,13 +110,19 @@ def _parts(data: Any, line: str) -> Iterator[str]:
             before = ","
         yield f"{line}}}"
     elif _is_list(data) and data:
-        before = "["
+        before, text = "[", _text if isinstance(data, list | tuple) else _in_a_line
         for value in data:
-            yield f"{before}{inner}{_text(value, inner)}"
+            yield f"{before}{inner}{text(value, inner)}"
             before = ","
         yield f"{line}]"
     else:
         yield _text(data, line)
+
+
+def _in_a_line(data: Any, line: str) -> str:
+    """``data``, an item of a list whose items are made while it is written, without line breaks: there may be very many
+    of them."""
+    return _plain(data)
 
 
 def _is_list(data: Any) -> bool:

@@ -29,6 +29,8 @@ def _shown(vtype: ValueType, raw: int) -> int | float | str:
         text = show(raw, form)
         return float(text) if raw & form.infinity != form.infinity else text
     number = vtype.value(raw)
+    if not vtype.labels:
+        return number
     label = vtype.show(number)
     return number if label == str(number) else label
 
@@ -77,6 +79,13 @@ def parse_value(text: str, vtype: ValueType, where: Location, name: str = "") ->
         )
         raise InputRefused(f"{word} does not fit {of}", where)
     return _raw(number, vtype)
+
+
+def raw_value(value: object, vtype: ValueType, where: Location, name: str = "") -> int:
+    """The raw pattern of a ``value`` that ``shown`` gave, or that stands in a file; errors as ``parse_value`` has."""
+    if type(value) is int and not vtype.floating and not vtype.labels and vtype.least <= value <= vtype.greatest:
+        return _raw(value, vtype)
+    return parse_value(str(value), vtype, where, name)
 
 
 def _parse_floating(word: str, vtype: ValueType, where: Location) -> int:

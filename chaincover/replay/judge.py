@@ -102,8 +102,7 @@ class Judge:
             repeats=Hits(repeats),
             violations=tuple(
                 Violation(f"{condition.where}: {condition.name}" if condition.where else condition.name, step)
-                for step in range(run.length)
-                for condition in self._simulator.violated(run.states[step], run.inputs[step])
+                for step, condition in self._simulator.all_violated(run)
             ),
             relies_on=tuple(var.name for var in self._open),
             late=late_hits((self._problem.by_name[goal] for goal in steps), run),

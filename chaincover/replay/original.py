@@ -103,9 +103,7 @@ def replay(
     different += _against_file(system, stimulus, run)
     refused = tuple(_refused(controller, simulator, expected, stimulus))
     violations = tuple(
-        f"{condition.where}: assertion fails in step {step}"
-        for step, inputs in enumerate(run.inputs)
-        for condition in simulator.violated(run.states[step], inputs)
+        f"{condition.where}: assertion fails in step {step}" for step, condition in simulator.all_violated(run)
     )
     judged = tuple(_judge(controller, run, stimulus, infeasible))
     different += [
@@ -153,7 +151,7 @@ def _on_original(
     system: TransitionSystem, original: CompiledOriginal, stimulus: Stimulus, expected: Run
 ) -> tuple[Run, list[str]]:
     states = original.run(stimulus.inputs, Simulator(system).chosen(stimulus.initial) or None)
-    merged = tuple({**model, **_state_part(system, own)} for model, own in zip(expected.states, states, strict=True))
+    merged = tuple(_merged(model, _state_part(system, own)) for model, own in zip(expected.states, states, strict=True))
     different = []
     for step, (model, own) in enumerate(zip(expected.states, merged, strict=True)):
         for var in system.state:
@@ -162,6 +160,11 @@ def _on_original(
                 values = f"{theirs} in the compiled original, {ours} in the model"
                 different.append(f"after {counted(step, 'step')} '{var.name}' is {values}")
     return Run(merged, stimulus.inputs), different
+
+
+def _merged(model: Valuation, own: Valuation) -> Valuation:
+    """The state of the model with the values of the original, where these differ; else the same object."""
+    return model if all(model[name] == value for name, value in own.items()) else {**model, **own}
 
 
 def _state_part(system: TransitionSystem, values: Valuation) -> Valuation:

@@ -19,7 +19,7 @@ from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, symbols_of
 from chaincover.chain import Chain
-from chaincover.formats.chain_file import reported
+from chaincover.formats.rows import reported
 from chaincover.project.load import Controller
 from chaincover.project.names import IN, Labels, same_front, short_names, without_front
 from chaincover.project.values import show_value

@@ -112,7 +112,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     _show_as_found(rest, [chain] if chain else [])
     _show_command(rest, asked, result, several=False)
     show_replays(rest, [played], asked.unplayed)
-    _show_written(rest, asked)
+    show_written(rest, asked)
     out.show(head)
     if chain is not None:
         room = MOST_LINES - len(head.kept) - len(rest.kept)
@@ -130,7 +130,8 @@ def _labels(controller: Controller) -> Labels:
     return modes(controller.model, names, [goal.text for goal in controller.goals])
 
 
-def _show_written(out: Console, asked: Asked) -> None:
+def show_written(out: Console, asked: Asked) -> None:
+    """Which files were written."""
     if asked.written:
         say(out, f"written to {asked.folder}/: {asked.written}")
 
@@ -301,7 +302,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     _show_as_found(rest, chains)
     _show_command(rest, asked, found, several=True)
     show_replays(rest, played, asked.unplayed)
-    _show_written(rest, asked)
+    show_written(rest, asked)
     tables = out.part()
     for number, (part, chain, result) in enumerate(zip(parts, chains, found.results, strict=True), 1):
         say(tables, _chain_line(number, chain, result), "bold")

@@ -15,7 +15,6 @@ from chaincover import certificate
 from chaincover.chain import COVERED, UNDECIDED
 from chaincover.formats.chain_file import (
     SCHEMA,
-    ChainRows,
     bounds_claim,
     controller_record,
     long_test_record,
@@ -23,6 +22,7 @@ from chaincover.formats.chain_file import (
     start_record,
     test_data,
 )
+from chaincover.formats.rows import ChainRows
 from chaincover.limits import UNITS
 from chaincover.options import HERE, Options
 from chaincover.project.load import Controller

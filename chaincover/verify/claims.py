@@ -19,7 +19,7 @@ from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.system.transition import Run, equal
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED
-from chaincover.formats.chain_file import Stimulus, read_stimulus, read_test
+from chaincover.formats.chain_file import Stimulus, read_test, stimulus_in
 from chaincover.project.load import Controller
 from chaincover.project.values import shown
 from chaincover.replay.original import Replay, ends_within, replay
@@ -91,7 +91,7 @@ def _code(text: str) -> str:
 
 def stimulus_of(controller: Controller, document: Document) -> Stimulus:
     """The inputs of the chain. InputRefused if they are not those of the program."""
-    stimulus = read_stimulus(str(document.place), controller.system)
+    stimulus = stimulus_in(document.data, document.where, controller.system)
     return replace(stimulus, to_final=controller.final is not None)
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bmc.errors import InputRefused, Location, UsageError
-from bmc.limits import read_json, read_text
 from bmc.records import dataclass
 from chaincover import certificate
 from chaincover.certificate import Certificate
@@ -27,6 +26,7 @@ from chaincover.formats.chain_file import (
     refuse_other_schema,
     unreadable,
 )
+from chaincover.formats.result_file import read_result
 from chaincover.project.load import Controller, Program, Request
 from chaincover.project.project_file import Project, read_project
 from properties.goal import VIOLATIONS
@@ -231,7 +231,7 @@ def read_summary(place: Path) -> Summary:
 def _read_json(place: Path) -> dict[str, Any]:
     """The object in a JSON file. InputRefused, with its place, if there is none."""
     where = Location(str(place))
-    data = read_json(read_text(place, "the chain", "name chain.json or its folder"), where)
+    data = read_result(place, "the chain", "name chain.json or its folder")
     if not isinstance(data, dict):
         raise InputRefused("this is no JSON object", where, "write it with 'chaincover generate'")
     return data

@@ -21,7 +21,6 @@ from chaincover import certificate
 from chaincover.chain import COVERED, STATUSES, Chain, Hit, LongTest
 from chaincover.formats.chain_file import (
     SCHEMA,
-    ChainRows,
     Stimulus,
     bounds_claim,
     controller_record,
@@ -30,6 +29,7 @@ from chaincover.formats.chain_file import (
     read_test,
     start_record,
 )
+from chaincover.formats.rows import ChainRows
 from chaincover.project.load import Controller
 from chaincover.project.values import shown
 from chaincover.verify.document import Document, Source
@@ -266,7 +266,7 @@ class Expected:
             "failures": _in_order_of(given.get("failures"), self.failures),
             "violations": _in_order_of(given.get("violations"), self.violations),
             "initial": start_record(self._controller.system, chain),
-            "steps": [*ChainRows(self._controller.system, chain, self._controller.goals)],
+            "steps": ChainRows(self._controller.system, chain, self._controller.goals),
         }
 
     @cached_property
@@ -287,8 +287,7 @@ class Expected:
             return []
         return [
             {"assertion": f"{condition.where}: {condition.name}" if condition.where else condition.name, "step": step}
-            for step in range(run.length)
-            for condition in simulator.violated(run.states[step], run.inputs[step])
+            for step, condition in simulator.all_violated(run)
         ]
 
 
@@ -359,13 +358,18 @@ def differences(expected: Tree, given: Tree, path: str = "") -> Iterator[str]:
             else:
                 yield f"{name} is missing"
         yield from (f"{path}.{key} is no field".lstrip(".") for key in given if key not in expected)
-    elif isinstance(expected, list | tuple) and isinstance(given, list):
+    elif _is_list(expected) and _is_list(given):
         for place, (ours, theirs) in enumerate(zip(expected, given, strict=False)):
             yield from differences(ours, theirs, f"{path}[{place}]")
         if len(expected) != len(given):
             yield f"{path} has {len(given)} entries, not {len(expected)}"
     elif type(expected) is not type(given) or (expected != given and not (_is_nan(expected) and _is_nan(given))):
         yield f"{path}: the file says {given!r}, it is {expected!r}"
+
+
+def _is_list(value: Tree) -> bool:
+    """Whether ``value`` is a list; long ones are made, or read, item by item."""
+    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _is_nan(value: object) -> bool:

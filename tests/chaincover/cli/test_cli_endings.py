@@ -234,9 +234,9 @@ def test_what_a_replay_does_not_change_is_written_once_after_a_limit(
         written.update(place.name for place in texts)
         write_texts(texts)
 
-    def closing(reason: str) -> None:
+    def closing(reason: str, bounded: bool = True) -> None:
         written.clear()
-        entry.closing(reason)
+        entry.closing(reason, bounded)
 
     monkeypatch.setattr(search, name, stopped)
     monkeypatch.setattr("chaincover.cli.generate.write_texts", counting)
@@ -246,6 +246,47 @@ def test_what_a_replay_does_not_change_is_written_once_after_a_limit(
     assert (outcome.code, outcome.err) == (0, "")
     assert written == {**dict.fromkeys(once, 1), **dict.fromkeys(again, 2)}
     assert "replay" in json.loads((tmp_path / "chain-out" / again.pop()).read_text())["seconds"]
+
+
+@pytest.mark.parametrize(
+    ("search", "options", "headline"),
+    [(maximum_coverage, (), "one chain of 2 steps"), (several, ("--several",), "1 chain")],
+)
+def test_a_chain_that_takes_long_to_write_is_told_before_that_after_a_limit(
+    search: ModuleType,
+    options: tuple[str, ...],
+    headline: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name = "generate_several" if options else "generate_all_or_most"
+    find, events = getattr(search, name), list[str]()
+
+    def stopped(*given: Any) -> Any:
+        return replace(find(*given), stopped_by="time limit")
+
+    def told(texts: Mapping[Path, Iterable[str]]) -> None:
+        events.append(capsys.readouterr().out)
+        write_texts(texts)
+
+    def closing(reason: str, bounded: bool = True) -> None:
+        events.clear()
+        assert not bounded
+        entry.closing(reason, bounded)
+
+    monkeypatch.setattr(search, name, stopped)
+    monkeypatch.setattr("chaincover.cli.generate.REPLAYED", 1)
+    monkeypatch.setattr("chaincover.cli.generate.write_texts", told)
+    monkeypatch.setattr("chaincover.cli.generate.closing", closing)
+    write_files(tmp_path, {"c.c": GOOD})
+    monkeypatch.chdir(tmp_path)
+    with mock.patch.object(sys, "argv", ["chaincover", "generate", "c.c", *REACH, *options]), pytest.raises(SystemExit):
+        main()
+    (before,), after = events, capsys.readouterr().out
+    assert headline in before
+    assert "written to" not in before
+    assert after.startswith("written to chain-out/: chain")
 
 
 @pytest.mark.needs_compiler

@@ -129,6 +129,17 @@ def test_what_tells_the_result_of_a_run_that_was_called_off_has_its_time(now: No
     assert raises(alarm) == "CutShort"
 
 
+def test_a_chain_that_was_found_is_told_however_long_it_takes_but_for_a_second_signal(now: Now) -> None:
+    """A chain of 800,002 steps, proved minimal, was neither written nor told."""
+    entry.closing("time limit", bounded=False)
+    now.seconds += 10 * entry.CLOSING
+    assert raises(alarm) == ""
+    assert raises(signalled(now, 0)) == ""
+    now.seconds += 10 * entry.CLOSING
+    assert raises(alarm) == ""
+    assert raises(signalled(now, 0)) == "CutShort"
+
+
 @pytest.mark.parametrize(("making", "left"), [(0.4, 0.6), (0.9, 0.5)])
 def test_that_time_begins_when_the_run_is_called_off_and_half_of_it_is_left_in_any_case(
     making: float, left: float, now: Now

@@ -23,8 +23,9 @@ from bmc.formulas.value_sets import contains
 from bmc.native.original import find_compiler
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Hit
-from chaincover.formats.chain_file import SCHEMA, ChainRows, chain_csv, read_stimulus, start_record
+from chaincover.formats.chain_file import SCHEMA, chain_csv, read_stimulus, start_record
 from chaincover.formats.output import to_json
+from chaincover.formats.rows import ChainRows
 from chaincover.project.values import parse_value, shown
 from chaincover.project.values import show_ranges as show_ranges_of
 from properties.goal import Goal

@@ -50,6 +50,7 @@ def test_a_list_that_is_made_while_it_is_read_is_written_item_by_item() -> None:
     assert rows.made == 1
     rest = [{"left": left, "all": [1, 2]} for left in (4, 3, 2, 1)]
     document = {"rows": rows, "empty": Countdown(0), "more": [Countdown(1)]}
+    assert '    {"left": 2, "all": [1, 2]},\n' in to_json(document)  # a line each: a million of them are written
     assert json.loads(to_json(document)) == {"rows": rest, "empty": [], "more": [rest[3:]]}
 
 

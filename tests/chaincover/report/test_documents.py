@@ -15,7 +15,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.system.transition import Run, TransitionSystem
 from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, UNREACHABLE, Bounds, Chain, Hit, Hits, Verdict, Violation
-from chaincover.formats.chain_file import ChainRows
+from chaincover.formats.rows import ChainRows
 from chaincover.known import NOTHING
 from chaincover.options import Options
 from chaincover.pipeline import generate
