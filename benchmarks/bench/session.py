@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +19,16 @@ from benchmarks.bench.suite import Suite
 from benchmarks.bench.table import Ended, Table, rows_of
 from benchmarks.bench.tools.protocol import MISSING
 from bmc.errors import counted, printable
+from chaincover.cli.entry import closing
 from chaincover.cli.main import tell
 from chaincover.formats.output import prepare_folder, to_json, write_text
+from chaincover.report.console import ended_by
+from chaincover.result import CALLED_OFF, INTERRUPT
+from chaincover.verdicts import listed
 from chaincover.work.workers import Cluster
 
 SUITE = "suite.toml"
+RESUME = "--resume"
 
 
 @dataclass
@@ -84,7 +91,8 @@ class Session:
     left: tuple[Run, ...]
 
     def run(self, jobs: int, cluster: Cluster | None, before: Sequence[Row] | None) -> int:
-        """Do what is left, and write all; 1 where a row deviates from what is pinned, or is worse than ``before``."""
+        """Do what is left, write all and tell it: 1 where a row deviates from what is pinned, or is worse than
+        ``before``, and the code of what interrupted it where something did."""
         progress = Progress(len(self.left))
 
         def ended(run: Run, found: Ended) -> None:
@@ -92,11 +100,19 @@ class Session:
             self.table.add(rows)
             progress.ended(run, rows)
 
+        stopped_by = ""
         try:
             Runner(self.folder.resolve(), jobs, cluster, progress.begins).do(self.left, ended)
+        except KeyboardInterrupt as error:
+            stopped_by = str(error) or INTERRUPT
         finally:
+            closing(stopped_by)
             rows, changes = self._write(before)
-        return self._tell(rows, changes)
+        code = self._tell(rows, changes)
+        if not stopped_by:
+            return code
+        self._tell_left({row.id for row in rows}, stopped_by)
+        return CALLED_OFF[stopped_by]
 
     def _write(self, before: Sequence[Row] | None) -> tuple[tuple[Row, ...], list[diff.Change]]:
         """Write the table, the changes and the page of all rows so far."""
@@ -122,6 +138,17 @@ class Session:
         counts = ", ".join(f"{number} {word}" for word, number in statuses.items() if number)
         print(f"{counted(len(rows), 'row')}: {counts or 'none'}; written to {self.folder}/: index.html, rows.csv")
         return int(bool(deviating) or any(change.word == diff.WORSE for change in changes))
+
+    def _tell_left(self, ended: Collection[str], stopped_by: str) -> None:
+        """Which runs have not ended, and the command that does these."""
+        left = [run.shown for run in self.runs if run.id not in ended]
+        again = [word for word in sys.argv[1:] if word != RESUME]
+        print(
+            printable(f"{ended_by(stopped_by)}: {len(self.runs) - len(left)} of {counted(len(self.runs), 'run')} ended")
+        )
+        if left:
+            print(printable(f"not done: {listed(left)}"))
+            print(printable(f"go on: {shlex.join(['chaincover', *again, RESUME])}"))
 
 
 @contextmanager

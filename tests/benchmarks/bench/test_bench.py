@@ -111,7 +111,8 @@ def under_way(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     (folder / "s.toml").write_text(suite_text(folder, [{}, {"seed": 1}, {"does": "hold"}, {"seed": 2}]))
     command = [sys.executable, "-m", "chaincover", "bench", "s.toml", "-o", "out"]
     variables = {**os.environ, "PYTHONPATH": module_path(folder / "registered")}
-    with subprocess.Popen(command, cwd=folder, env=variables, stderr=subprocess.PIPE, text=True) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=folder, env=variables, stdout=pipe, stderr=pipe, text=True) as process:
         reader = os.open(folder / "alive", os.O_RDONLY)
         assert os.read(reader, 6) == b"alive\n"
         yield process, reader
@@ -142,9 +143,20 @@ def test_after_a_kill_nothing_that_has_ended_is_repeated(tmp_path: Path, monkeyp
 @pytest.mark.needs_signals
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_leaves_a_table_of_what_has_ended(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    """It told nothing of it, and advised to run the same command again, which is refused."""
     with under_way(tmp_path) as (process, _):
         process.send_signal(number)
         assert process.wait() == code
+        assert process.stdout is not None
+        assert process.stderr is not None
+        told, said = process.stdout.read().splitlines(), process.stderr.read()
+    assert "error" not in said
+    ended, left = told[1].split(": ")
+    assert told[0] == "2 rows: 2 finished; written to out/: index.html, rows.csv"
+    assert (ended, left) == ("Interrupted" if code == 130 else "Stopped by SIGTERM", "2 of 4 runs ended")
+    assert told[2].startswith("not done: latch")
+    assert told[2].count("latch") == 2
+    assert told[3] == "go on: chaincover bench s.toml -o out --resume"
     out = tmp_path / "out"
     with open(out / "rows.csv", newline="") as file:
         assert [row["status"] for row in csv.DictReader(file)] == ["finished", "finished"]
