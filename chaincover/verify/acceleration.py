@@ -72,7 +72,7 @@ class Jumps:
         claim = proof.acceleration
         assert claim is not None
         if self.graph is None:
-            return Line(JUMPS, self.verdict, self.why)
+            return Line(JUMPS, self.verdict, self.why, unfinished=self.verdict == OPEN)
         cells = sum(map(len, claim.cells.values()))
         text = f"the lemma on {', '.join(claim.cells)} ({cells} cells)"
         if not claim.bound:
@@ -82,7 +82,7 @@ class Jumps:
             return Line(JUMPS, WRONG, f"{said}: not all of its goals are known")
         found = self.no_path(proof.goals, claim.bound)
         if found is None:
-            return Line(JUMPS, OPEN, f"{said}: too many nodes, or no time left")
+            return Line(JUMPS, OPEN, f"{said}: too many nodes, or no time left", unfinished=True)
         if not found:
             return Line(JUMPS, OPEN, f"{said}: some path of jumps weighs less")
         return Line(JUMPS, HOLDS, f"{text}, and {said} among {counted(len(self.graph.states), 'node')} of jumps")
@@ -125,8 +125,7 @@ def jumps_of(
     if not fine:
         why = "the solver did not finish with the lemma" if fine is None else "two values of one cell are told apart"
         return Jumps(OPEN if fine is None else WRONG, why)
-    nexts = (var.next for var in looks.variables(system))
-    formulas = [system.input_constraint, system.defined, *nexts]
+    formulas = [system.input_constraint, system.defined, *(var.next for var in looks.variables(system))]
     classes = input_classes(system.inputs, formulas, setting.formulas, clock)
     if classes is None:
         return Jumps(OPEN, "too many inputs")

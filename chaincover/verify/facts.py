@@ -38,6 +38,7 @@ MOST_STEPS = 4096
 EDGES, PATHS = ("edges", "bounds between two nodes"), ("sub-paths", "bounds on sub-paths")
 """Checks of facts, and what facts they are."""
 LENGTHS = "refuted lengths"
+MAYBE = "a run breaks it from a state of which it is not known whether it can be reached"
 AT_ONCE = 1 / 128
 """The part of an effort that one question about all lengths may take, before there is one for each of them."""
 FIRST_CELLS = 1 / 8
@@ -104,7 +105,10 @@ class Prover:
         text = f"{held} of {len(told_of)} {what} proved again"
         if wrong:
             return Line(name, WRONG, f"{text}, {len(wrong)} refuted by a run", limited(wrong))
-        return Line(name, OPEN if undecided else HOLDS, text, limited(undecided))
+        if not undecided:
+            return Line(name, HOLDS, text)
+        doubted = any(why == MAYBE for _, why in told_of.values())
+        return Line(name, OPEN, text, limited(undecided), unfinished=not doubted)
 
     def verdict(self, fact: PathFact, share: float = 1) -> Verdict:
         """The verdict on one fact, and why. Shorter runs are asked for first where the claim is long."""
@@ -149,7 +153,7 @@ class Prover:
         if places is None:
             raise CheckDisagreed(f"the solver's run against '{_said(fact)}' does not break it when simulated")
         if fact.path[0] != INIT and not self.assumed.complete:
-            return OPEN, "a run breaks it from a state of which it is not known whether it can be reached"
+            return OPEN, MAYBE
         ends = [step + self.setting.length(node) for step, node in zip(places, fact.path, strict=True)]
         run = told(self.setting.system, found.run, max(ends), fact.path[0] == INIT)
         return WRONG, f"a run takes {places[-1]} ({run})"
@@ -266,7 +270,7 @@ def lengths(
         run = told_inputs(setting.system, searched.inputs)
         return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(searched.length, 'step')}", (run,))
     if last > MOST_STEPS or first < 0:
-        return Line(LENGTHS, OPEN, f"{said}: not unrolled")
+        return Line(LENGTHS, OPEN, f"{said}: not unrolled", unfinished=True)
     by_cells = chains.over_cells(last, max(FIRST_CELLS, shares[0]))
     if by_cells:
         return Line(LENGTHS, HOLDS, f"{said}: no run over {by_cells} is so short")
@@ -293,7 +297,7 @@ def lengths(
         return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(found.length, 'step')}", (run,))
     if undecided:
         text = f"{said}: the solver did not finish on {', '.join(map(str, undecided))}"
-        return Line(LENGTHS, OPEN, text)
+        return Line(LENGTHS, OPEN, text, unfinished=True)
     return Line(LENGTHS, HOLDS, f"{said}: proved again that no chain has one of these")
 
 

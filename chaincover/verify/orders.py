@@ -348,7 +348,7 @@ def _by_solver(model: OrderModel, claimed: int, far: int, clock: Clock) -> Line:
             if cost < claimed:
                 text = f"{claimed} is claimed, but by the same facts an order takes {cost}"
                 return Line(CHECK, WRONG, text, (" -> ".join(found),))
-    return Line(CHECK, OPEN, f"{claimed}: {said}, and no solver finished")
+    return Line(CHECK, OPEN, f"{claimed}: {said}, and no solver finished", unfinished=True)
 
 
 def _cost(model: OrderModel, order: Path) -> int:

@@ -66,15 +66,17 @@ def line(watch: Watch | None, proof: Certificate, clock: Clock) -> tuple[Line, P
     if proof.prices is None:
         return Line(PRICES, WRONG, f"{said} is claimed without prices"), None
     if watch is None:
-        return Line(PRICES, OPEN, f"{said}: too many states or inputs"), None
+        return Line(PRICES, OPEN, f"{said}: too many states or inputs", unfinished=True), None
     wrong = _wrong(watch, proof, proof.prices)
     if wrong:
         return Line(PRICES, WRONG, f"{said}: {wrong}"), None
     if watch.setting.forbid and any(watch.setting.length(goal) > 1 for goal in proof.goals):
-        return Line(PRICES, OPEN, f"{said}: goals of several steps that share none are not priced"), None
+        return Line(
+            PRICES, OPEN, f"{said}: goals of several steps that share none are not priced", unfinished=True
+        ), None
     steps = steps_of(watch, proof.goals, clock)
     if steps is None:
-        return Line(PRICES, OPEN, f"{said}: too many states with goals under way"), None
+        return Line(PRICES, OPEN, f"{said}: too many states with goals under way", unfinished=True), None
     found = priced(watch, proof.goals, proof.prices, steps)
     if found is None:
         return Line(PRICES, WRONG, f"{said}: a circle of steps gains more than it costs"), None

@@ -31,6 +31,7 @@ class Line:
     """One check: ``text`` says what was done and found, ``details`` what speaks against the claim.
 
     ``brief``: what is said in place of a long text to readers who did not ask for everything; '' for the text itself.
+    ``unfinished``: a fact that is ``OPEN`` as a limit ended the check, while nothing that was found speaks against it.
     """
 
     check: str
@@ -38,6 +39,11 @@ class Line:
     text: str
     details: tuple[str, ...] = ()
     brief: str = ""
+    unfinished: bool = False
+
+    def needless(self) -> Line:
+        """The same of a fact that no claim needs: nothing is missing where it is not proved again."""
+        return Line(self.check, NOTE, f"{self.text}; not proved again, and no claim needs it", self.details)
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,43 @@ class Listener:
     line: Callable[[Line], None] = lambda line: None
 
 
+class _Lines:
+    """The checks that are done, each told at once; what a limit leaves open of a fact, and all after it, when it is settled
+    whether a claim needs it."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.told: list[Line] = []
+        self._waiting: list[Line] = []
+        self._listener = listener
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.settle(needless=False)
+
+    @property
+    def every(self) -> Sequence[Line]:
+        """All of them so far."""
+        return [*self.told, *self._waiting]
+
+    def done(self, line: Line | None) -> None:
+        """A check is done."""
+        if line is None:
+            return
+        self._waiting.append(line)
+        if not any(each.unfinished for each in self._waiting):
+            self.settle(needless=False)
+
+    def settle(self, needless: bool) -> None:
+        """Tell all of them; what is open of facts is ``needless`` for what the file claims."""
+        while self._waiting:
+            line = self._waiting.pop(0)
+            line = line.needless() if needless and line.unfinished else line
+            self.told.append(line)
+            self._listener.line(line)
+
+
 def verify(
     controller: Controller, document: Document, limits: Limits | None = None, listener: Listener | None = None
 ) -> Verification:
@@ -87,52 +124,52 @@ def verify(
     proof, chain = document.certificate, document.chain
     hurried = not document.bounds.lower if proof is None else not (proof.acceleration or of_states(proof))
     checks = Checks(controller, document, Clock(limits or Limits()), listener, hurried)
-    lines: list[Line] = []
-
-    def done(line: Line | None) -> None:
-        if line is not None:
-            listener.line(line)
-            lines.append(line)
-
-    done(claims.sources(controller, document))
-    done(claims.properties(controller, document))
-    stimulus = None if chain is None else claims.stimulus_of(controller, document)
-    credited = replace(checks.whole, overlap=document.settings.overlap)
-    expected = Expected(controller, document, stimulus, credited)
-    done(fields(document, expected))
-    done(project(controller, document))
-    done(constraints(controller.system, controller.rules, checks.clock))
-    if chain is not None and stimulus is not None:
-        done(claims.chain(controller, document, stimulus, credited))
-        done(findings(expected))
-        done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
-    done(claims.tests(controller, document))
-    ruled = document.requirements
-    done(requirements.untold(controller, document))
-    if ruled is not None:
-        done(requirements.violations(controller, ruled, document.where))
-        done(requirements.found(controller, ruled))
-    if proof is not None and proof.normal_form:
-        done(checks.normal[2])
-    listener.progress("states: all that can be reached")
-    if proof is not None and set(proof.goals) <= set(checks.setting.names):
-        for line in checks.proof_lines(proof):
-            done(line)
-    if told_invariants(checks.setting, document):
-        done(checks.settled(lambda these, _: these.told()))
-    all_runs = checks.best.all_runs()
-    said = {line.check: line.verdict for line in (*lines, all_runs)}
-    done(claims.bound(document, proof, checks.setting, said))
-    if chain is not None or document.bounds.lower:
-        done(all_runs)
-    if claims.uncovered(document) or (proof is not None and proof.rules_out):
-        done(checks.settled(lambda these, _: these.uncovered()))
-    if long_tests.long_goals(document):
-        done(long_tests.line(checks.setting, document, checks.jumps))
-    if ruled is not None:
-        for line in proved_requirements(controller, document, ruled, checks.clock, listener):
-            done(line)
-    return Verification(str(document.place), tuple(lines))
+    with _Lines(listener) as lines:
+        done = lines.done
+        done(claims.sources(controller, document))
+        done(claims.properties(controller, document))
+        stimulus = None if chain is None else claims.stimulus_of(controller, document)
+        credited = replace(checks.whole, overlap=document.settings.overlap)
+        expected = Expected(controller, document, stimulus, credited)
+        done(fields(document, expected))
+        done(project(controller, document))
+        done(constraints(controller.system, controller.rules, checks.clock))
+        if chain is not None and stimulus is not None:
+            done(claims.chain(controller, document, stimulus, credited))
+            done(findings(expected))
+            done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
+        done(claims.tests(controller, document))
+        ruled = document.requirements
+        done(requirements.untold(controller, document))
+        if ruled is not None:
+            done(requirements.violations(controller, ruled, document.where))
+            done(requirements.found(controller, ruled))
+        if proof is not None and proof.normal_form:
+            done(checks.normal[2])
+        listener.progress("states: all that can be reached")
+        if proof is not None and set(proof.goals) <= set(checks.setting.names):
+            for line in checks.proof_lines(proof):
+                done(line)
+        if told_invariants(checks.setting, document):
+            done(checks.settled(lambda these, _: these.told()))
+        all_runs = checks.best.all_runs()
+        said = {line.check: line.verdict for line in (*lines.every, all_runs)}
+        claimed = [claims.bound(document, proof, checks.setting, said)]
+        done(claimed[0])
+        if chain is not None or document.bounds.lower:
+            done(all_runs)
+        if claims.uncovered(document) or (proof is not None and proof.rules_out):
+            claimed.append(checks.settled(lambda these, _: these.uncovered()))
+            done(claimed[-1])
+        if long_tests.long_goals(document):
+            beyond = long_tests.line(checks.setting, document, checks.jumps)
+            claimed += [] if beyond is None else [beyond]
+            done(beyond)
+        lines.settle(needless=all(line.verdict not in (OPEN, WRONG) for line in claimed))
+        if ruled is not None:
+            for line in proved_requirements(controller, document, ruled, checks.clock, listener):
+                done(line)
+    return Verification(str(document.place), tuple(lines.told))
 
 
 def proved_requirements(
