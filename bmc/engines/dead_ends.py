@@ -33,8 +33,8 @@ class DeadEnd:
     """No run has more than ``steps`` steps.
 
     ``undefined`` is the undefined behaviour and ``assumed`` are the assumptions of the code that rule out every
-    further step together, each with its place, and ``broken`` the named constraints on inputs; where all are empty, the
-    other ones contradict each other there.
+    further step together, each with its place (but for a read in a constraint on inputs, which has none), and
+    ``broken`` the named constraints on inputs; where all are empty, the other ones contradict each other there.
     ``unset`` are the variables that init leaves open and that are read before anything has set them.
     """
 
@@ -58,7 +58,7 @@ class DeadEnd:
             if self.steps
             else "no first step is possible: after init"
         )
-        undefined = _listed(f"{c.name} at {c.where}" for c in self.undefined)
+        undefined = _listed(f"{c.name} {f'at {c.where}' if c.where else 'in an assumption'}" for c in self.undefined)
         stated = (f"'{c.name}'" + (f" at {c.where}" if c.where else "") for c in self.broken)
         assumed = _listed([*(f"the one at {c.where}" for c in self.assumed), *stated])
         if not undefined:
@@ -86,7 +86,9 @@ class DeadEnd:
         return {
             "steps": self.steps,
             "where": None if self.where is None else str(self.where),
-            "undefined": [{"kind": each.name, "where": str(each.where)} for each in self.undefined],
+            "undefined": [
+                {"kind": each.name, "where": None if each.where is None else str(each.where)} for each in self.undefined
+            ],
             "assumptions": [str(each.where) for each in self.assumed],
             **({"constraints": [each.name for each in self.broken]} if self.broken else {}),
             "unset": list(self.unset),
@@ -138,13 +140,16 @@ def _explained(
     system: TransitionSystem, engine: Engine, start: FNode, steps: int, limits: QuestionLimits
 ) -> DeadEnd | None:
     """Which conditions rule out a step after ``steps`` valid ones; none of those told could be left out."""
+    named = conjunction(c.formula for c in system.constraints)
+    others = [part for part in conjuncts(system.input_constraint) if part not in conjuncts(named)]
+    reads = [part for part in others if any(s.symbol_name().endswith(DEFINED) for s in symbols_of(part))]
     undefined = {at(negate(c.formula), steps): c for c in _joined(system.undefined_behaviour)}
+    undefined |= {at(part, steps): Condition(UNSET, negate(part)) for part in reads}
     assumed = {at(c.formula, steps): c for c in system.assumptions}
     broken = {at(c.formula, steps): c for c in system.constraints}
     rules = [*undefined, *assumed, *broken]
-    named = conjunction(c.formula for c in system.constraints)
-    other = conjunction(part for part in conjuncts(system.input_constraint) if part not in conjuncts(named))
-    before = [at(part, step) for step in range(steps) for part in (system.defined, named)]
+    other = conjunction(part for part in others if part not in reads)
+    before = [at(part, step) for step in range(steps) for part in (system.defined, named, *reads)]
     session = engine.session(replace(system, input_constraint=other, defined=TRUE(), invariants=()), start)
 
     def ask(tried: Iterable[FNode]) -> Answer:

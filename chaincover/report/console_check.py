@@ -129,13 +129,16 @@ def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
 
 
 def _ends_harmlessly(controller: Controller, analysis: Analysis) -> bool:
-    """Whether runs end by assumptions alone, and each goal that was written can be covered before."""
+    """Whether runs end by assumptions alone, and each goal that was written can be covered before, and some goal."""
     ended = analysis.facts.dead_end
     if ended is None or ended.undefined or not controller.goals or analysis.final_unsatisfiable or analysis.undecided:
         return False
     kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
     written = [goal for goal in controller.goals if not goal.generated]
-    return not _never(controller, analysis, generated=False) and not any(kinds[g.name] == UNKNOWN for g in written)
+    never = [_never(controller, analysis, generated) for generated in (False, True)]
+    if never[0] or len(never[1]) == len(controller.goals):
+        return False
+    return not any(kinds[g.name] == UNKNOWN for g in written)
 
 
 def _never(controller: Controller, analysis: Analysis, generated: bool) -> list[Goal]:
@@ -186,13 +189,17 @@ def _show_goals(out: Console, controller: Controller, analysis: Analysis) -> Non
 
 
 def _show_end(out: Console, controller: Controller, analysis: Analysis) -> None:
-    """Where a chain may end, and where runs end, if no goal is lost by that."""
+    """Where a chain may end, and where runs end, if no goal that was written is lost by that."""
     ends = "anywhere" if controller.system.hold == 1 else "with any held step"
     part = out.part()
     say(part, f"final: {controller.final_text or f'(none: a chain may end {ends})'}")
     ended = analysis.facts.dead_end
     if ended is not None and _ends_harmlessly(controller, analysis):
-        say(part, f"runs end, and no goal is lost by it: {ended.message}")
+        kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
+        lost = {goal.name for goal in _never(controller, analysis, generated=True)}
+        lost |= {goal.name for goal in controller.goals if kinds[goal.name] == UNKNOWN}
+        told = f"; that may be why {counted(len(lost), 'generated goal')} cannot be reached" if lost else ""
+        say(part, f"runs end{'' if lost else ', and no goal is lost by it'}: {ended.message}{told}")
     out.show(part.cut(4, "-v tells all"))
 
 

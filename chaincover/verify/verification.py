@@ -77,8 +77,8 @@ class Listener:
 
 
 class _Lines:
-    """The checks that are done, each told at once; what a limit leaves open of a fact, and all after it, when it is settled
-    whether a claim needs it."""
+    """The checks that are done, each told at once; what a limit leaves open of a fact, and all after it, when it is
+    known whether a claim needs it."""
 
     def __init__(self, listener: Listener) -> None:
         self.told: list[Line] = []

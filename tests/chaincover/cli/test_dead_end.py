@@ -178,3 +178,46 @@ def test_runs_that_end_by_an_assumption_are_no_problem_unless_a_goal_is_lost(tmp
     else:
         assert place_of == 1
         assert lines[2] == "  next: look at the ranges, constraints and assumptions"
+
+
+READS_OPEN = """\
+typedef struct { unsigned char go; } t_input;
+typedef struct { unsigned char noise; unsigned n; unsigned char m; } t_state;
+void init(t_state *s) { s->n = 0; s->m = 0; }
+_Bool assumption(t_input *i, t_state *s) { return s->n != 3 || i->go != s->noise; }
+void compute(t_input *i, t_state *s) {
+  if (s->n < 9) s->n++;
+  if (s->n == 5) s->m = 1; else if (s->m == 1 && i->go && s->n > 7) s->m = 2;
+}
+"""
+
+
+@pytest.mark.parametrize("goal", [("--cover", "transitions(m, 0..2)"), ("--property", "g: cover(s->n == 2)")])
+def test_an_assumption_that_reads_what_nobody_sets_is_told_first(goal: tuple[str, str], tmp_path: Path) -> None:
+    """It was told that every input breaks an assumption, and that no goal is lost by it, where all six were."""
+    write_files(tmp_path, {"c.c": READS_OPEN})
+    lines = chaincover("check", "c.c", *goal, "--compare", "0", cwd=tmp_path).out.splitlines()
+    first = "no run has more than 3 steps: then every allowed input meets undefined behaviour: uninitialised read in"
+    assert lines[1] == f"{first} an assumption"
+    assert lines[2].startswith("  next: init leaves s->noise open: list it in interface.input")
+    told = chaincover("generate", "c.c", *goal, "--json", cwd=tmp_path).json
+    if "dead_end" in told:
+        assert told["dead_end"]["undefined"] == [{"kind": "uninitialised read", "where": None}]
+        assert told["dead_end"]["unset"] == ["s->noise"]
+
+
+@pytest.mark.parametrize(
+    ("states", "told"),
+    [
+        ("0..2", "runs end, and no goal is lost by it: {}"),
+        ("0..4", "runs end: {}; that may be why 2 generated goals cannot be reached"),
+        ("3..4", "c.c:8:3: {}"),
+    ],
+)
+def test_no_goal_is_lost_where_runs_end_if_each_is_reached(states: str, told: str, tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": program("__CPROVER_assume(s->n < 2); s->n++;")})
+    criterion = ("--cover", f"states(n, {states})")
+    lines = chaincover("check", "c.c", *criterion, "--compare", "0", cwd=tmp_path).out.splitlines()
+    message = "no run has more than 2 steps: then every allowed input breaks an assumption: the one at c.c:8:3"
+    assert told.format(message) in lines
+    assert (lines[0] == "c: nothing wrong found") == (states != "3..4")

@@ -353,7 +353,7 @@ def test_jumps_are_made_with_the_inputs_that_matter_to_them(tmp_path: Path, monk
     (tmp_path / "o" / "chain.json").write_text(json.dumps(document))
 
     def kinds() -> dict[str, str]:
-        return verdicts(chaincover("verify", "c.c", "o", "--json", cwd=tmp_path))
+        return verdicts(chaincover("verify", "c.c", "o", "--json", "--no-native", cwd=tmp_path))
 
     assert kinds()["jumps of counters"] == "holds"
     monkeypatch.setattr("chaincover.verify.acceleration.input_classes", lambda *given: None)
