@@ -151,6 +151,15 @@ def closing(reason: str = "", bounded: bool = True) -> None:
         _alarm(AGAIN)
 
 
+def ended_by(stopped_by: str, left_out: object) -> str:
+    """What the summary says ended a run that its search says was ``stopped_by`` something.
+
+    A signal is named wherever it came, and so is a limit that came after the search where something was ``left_out``.
+    """
+    reason = ending.called_off()
+    return stopped_by or (reason if left_out or reason != TIME_LIMIT else "")
+
+
 def never_interrupt() -> None:
     """The run is over: no alarm comes any more, and nothing is called off."""
     if hasattr(signal, "setitimer"):

@@ -20,7 +20,7 @@ from bmc.engines import choose as choose_engine
 from bmc.errors import ChainCoverError, LimitReached, MemoryLimitReached, UsageError, counted
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED
-from chaincover.cli.entry import closing
+from chaincover.cli.entry import closing, ended_by
 from chaincover.cli.options import (
     Search,
     Shown,
@@ -133,15 +133,15 @@ def generate_chain(run: Run, find: Find) -> int:
     closing(result.stopped_by, bounded=False)
     document = results.chain_document(controller, result, no_step=no_step)
     early = run.shown.text and result.chain is not None and too_long(result.chain.length)
-    first = bool(ending.called_off()) and not early
-    written = first and _written(run, lambda: _write(run, result, document))
+    written = bool(ending.called_off()) and not early and _written(run, lambda: _write(run, result, document))
     played, problem = try_replay(run, controller, result)
     violated, other = replay_violations(run, result.requirements)
     problem = problem or other
     progress.done()
     chains = {"chain.json": played or problem} if result.chain else {}
     unplayed = _unplayed(run, {**chains, **_violations_played(result.requirements, violated, other)})
-    asked = Asked(controller, run.options, run.folder, no_step, "", violated, unplayed, stage)
+    stopped_by = ended_by(result.stopped_by, unplayed)
+    asked = Asked(controller, run.options, run.folder, no_step, "", violated, unplayed, stage, stopped_by)
     out = console.console(run.shown.verbose > 0)
     if early:  # writing it takes a while
         show_result(out, asked, result, played)
@@ -357,7 +357,8 @@ def generate_chains(run: Run) -> int:
     run.progress.done()
     chains = {f"chain-{number}.json": own or problem for number, (own, problem) in enumerate(tried, 1)}
     missing = _unplayed(run, {**chains, **_violations_played(found.requirements, violated, other)})
-    asked = Asked(run.controller, run.options, run.folder, no_step, "", violated, missing, stage)
+    stopped_by = ended_by(found.stopped_by, missing)
+    asked = Asked(run.controller, run.options, run.folder, no_step, "", violated, missing, stage, stopped_by)
     out = console.console(run.shown.verbose > 0)
     if early:  # writing them takes a while
         show_several(out, asked, found, played)

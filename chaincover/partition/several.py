@@ -352,7 +352,9 @@ class _Several:
                 if not any(conflict.undecided for conflict in self._conflicts):
                     self._prove(whatever_k=all(conflict.at_all for conflict in self._conflicts))
                 return
-            self._listener(f"partition: are {len(classes)} chains enough?")
+            self._listener(
+                f"partition: {'is' if len(classes) == 1 else 'are'} {counted(len(classes), 'chain')} enough?"
+            )
             results = self._all_of(classes)
             self._offer(results)
             failed = [pair for pair in zip(classes, results, strict=True) if not covered_by(pair[1]) >= {*pair[0]}]

@@ -80,8 +80,8 @@ class Asked:
     """What was asked for, and what is told besides the chains.
 
     ``no_step``: why no run goes on after some step, if that was found; ``written``: the files that were;
-    ``violated``: the replays of the runs that violate a requirement, by their goals; ``unplayed``: the files that were
-    to be replayed, and were not, as the run was called off; ``stage``: the one in which the search ended.
+    ``violated``: the replays of the runs that violate a requirement, by their goals; ``unplayed``: the files whose
+    replay was left out, as the run was called off; ``stage``: where the search ended; ``stopped_by``: what ended all.
     """
 
     controller: Controller
@@ -92,6 +92,7 @@ class Asked:
     violated: Mapping[str, Replay]
     unplayed: Sequence[str] = ()
     stage: str = ""
+    stopped_by: str = ""
 
 
 def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay | None) -> None:
@@ -108,7 +109,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     if out.everything:
         _show_goals(rest, controller, result)
     show_next_steps(rest, zip(controller.goals, result.verdicts, strict=True), asked.options, asked.no_step)
-    _show_what_is_left(rest, result)
+    _show_what_is_left(rest, asked, result)
     _show_as_found(rest, [chain] if chain else [])
     _show_command(rest, asked, result, several=False)
     show_replays(rest, [played], asked.unplayed)
@@ -298,7 +299,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     _limited(rest, conflicts, 3, "chains.json has all conflicts")
     judged = zip(controller.goals, found.verdicts, strict=True)
     show_next_steps(rest, judged, asked.options, asked.no_step)
-    show_open_ends(rest, _open_ends(found), found.stopped_by, asked.options.effort if found.used_up else None)
+    show_open_ends(rest, _open_ends(found), asked.stopped_by, asked.options.effort if found.used_up else None)
     _show_as_found(rest, chains)
     _show_command(rest, asked, found, several=True)
     show_replays(rest, played, asked.unplayed)
@@ -365,7 +366,7 @@ def _proof_of_several(found: SeveralChains, held: str) -> str:
     return f"proved: none below {found.bounds.lower}{held}" if found.bounds.lower else "no lower bound yet"
 
 
-def _show_what_is_left(out: Console, result: ChainResult) -> None:
+def _show_what_is_left(out: Console, asked: Asked, result: ChainResult) -> None:
     """What ended the run before everything was settled, and what more of it might settle."""
     bounds, length = result.bounds, result.bounds.length or 0
     undecided = sum(1 for verdict in result.verdicts if verdict.status == UNDECIDED)
@@ -374,7 +375,7 @@ def _show_what_is_left(out: Console, result: ChainResult) -> None:
         open_ends.append(counted(undecided, "undecided goal"))
     if result.chain is not None and not bounds.minimal:
         open_ends.append(_shorter(bounds.lower, length) + (" through the goals covered so far" if undecided else ""))
-    show_open_ends(out, open_ends, result.stopped_by, result.options.effort if result.used_up else None)
+    show_open_ends(out, open_ends, asked.stopped_by, result.options.effort if result.used_up else None)
     for told in result.answered.gave_up:
         say(out, f"gave up for want of memory: {told}")
 
@@ -384,9 +385,8 @@ def _show_as_found(out: Console, chains: Sequence[Chain]) -> None:
     for number, chain in enumerate(chains, 1):
         if chain.as_found is not None:
             steps = f"{chain.as_found} to {chain.length - 1}" + (f" of chain {number}" if len(chains) > 1 else "")
-            say(
-                out, f"the inputs of steps {steps} are as the search found them: simpler ones would have taken too long"
-            )
+            told = f"the inputs of steps {steps} are as the search found them"
+            say(out, f"{told}: simpler ones would have taken too long")
 
 
 def _show_command(out: Console, asked: Asked, found: ChainResult | SeveralChains, several: bool) -> None:
@@ -442,10 +442,10 @@ def _next_options(
 
 def _shorter(lower: int, length: int) -> str:
     """The question that a bound below the length leaves open."""
-    if not lower:
-        return f"whether a chain of fewer than {counted(length, 'step')} exists (no lower bound yet)"
     if lower == length - 1:
         return f"whether a chain of {counted(lower, 'step')} exists"
+    if not lower:
+        return f"whether a chain of fewer than {counted(length, 'step')} exists (no lower bound yet)"
     return f"whether a chain of {lower} to {length - 1} steps exists"
 
 

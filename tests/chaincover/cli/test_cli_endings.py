@@ -23,6 +23,7 @@ from small_programs import COUNTER, GOOD, REACH, program
 
 from bmc import ending
 from bmc.errors import LimitReached
+from chaincover.chain import Bounds
 from chaincover.cli import entry
 from chaincover.cli.main import main
 from chaincover.formats.output import write_texts
@@ -209,6 +210,29 @@ def test_inputs_that_were_not_made_simpler_are_told(
 
 
 @pytest.mark.parametrize(
+    ("lower", "length", "told"),
+    [
+        (0, 1, "a chain of 0 steps exists"),
+        (0, 2, "a chain of fewer than 2 steps exists (no lower bound yet)"),
+        (1, 2, "a chain of 1 step exists"),
+        (1, 3, "a chain of 1 to 2 steps exists"),
+    ],
+)
+def test_what_is_left_open_of_the_length_is_a_right_sentence(
+    lower: int, length: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = maximum_coverage.generate_all_or_most
+
+    def stopped(*given: Any) -> ChainResult:
+        return replace(find(*given), bounds=Bounds(lower, length, ""), stopped_by="time limit")
+
+    monkeypatch.setattr(maximum_coverage, "generate_all_or_most", stopped)
+    write_files(tmp_path, {"c.c": GOOD})
+    outcome = chaincover("generate", "c.c", *REACH, "--no-replay", "-o", "o", cwd=tmp_path)
+    assert f"left open: whether {told}." in " ".join(outcome.out.split())
+
+
+@pytest.mark.parametrize(
     ("search", "options", "once", "again"),
     [
         (maximum_coverage, (), {"chain.json", "chain.csv"}, {"run.json"}),
@@ -289,6 +313,33 @@ def test_a_chain_that_takes_long_to_write_is_told_before_that_after_a_limit(
     assert after.startswith("written to chain-out/: chain")
 
 
+@pytest.mark.parametrize(
+    ("reason", "named"), [("interrupt", "Interrupted"), ("time limit", ""), ("terminated", "SIGTERM")]
+)
+@pytest.mark.parametrize("options", [(), ("--several",)])
+def test_a_signal_after_the_proof_is_told_and_a_limit_that_leaves_nothing_open_is_not(
+    reason: str, named: str, options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The summary of a run that was interrupted after its search said nothing of that."""
+
+    def closing(stopped_by: str, bounded: bool = True) -> None:
+        ending.call_off(reason)
+        entry.closing(stopped_by, bounded)
+
+    monkeypatch.setattr("chaincover.cli.generate.closing", closing)
+    write_files(tmp_path, {"c.c": GOOD})
+    told = chaincover("generate", "c.c", *REACH, "--no-replay", *options, cwd=tmp_path).out
+    assert "minimal, proved" in told
+    assert [line for line in told.splitlines() if "what is told is valid" in line] == (
+        [f"{named if named == 'Interrupted' else f'Stopped by {named}'}; what is told is valid."] if named else []
+    )
+    if not named:
+        monkeypatch.setattr("chaincover.cli.generate.REPLAYED", 1)
+        told = chaincover("generate", "c.c", *REACH, *options, cwd=tmp_path).out
+        assert "Stopped by time limit; what is told is valid." in told
+        assert "not replayed, as the run was stopped" in told
+
+
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("form", [(), ("--json",), ("-q",)])
 def test_a_chain_whose_replay_crashes_is_still_written(form: tuple[str, ...], tmp_path: Path) -> None:
@@ -306,6 +357,7 @@ def test_a_chain_whose_replay_crashes_is_still_written(form: tuple[str, ...], tm
 
 INTERRUPTED_WHILE_LOADING = """\
 import os, signal, sys
+from chaincover.chain import Bounds
 from chaincover.cli import entry
 
 class Interrupts:
