@@ -66,9 +66,9 @@ AROUND = (128, 24)
 def random_runs(board: Board) -> None:
     """A first chain by random runs, before any distance is asked for, and the distances that these runs show.
 
-    Where goals are missing and states are not enumerated, the runs go on in later turns, ever more patiently. When they
-    have met no goal that no run had met, it is the turn of others, which begin in init for the goals that the chain
-    does not cover: it may have gone where these cannot be; and of the first ones again when those meet nothing.
+    Where goals are missing and states are not enumerated, the runs go on in later turns, ever more patiently. At last,
+    in a turn of their own, others begin in init for the goals that the chain does not cover: it may have gone where
+    these cannot be.
     """
     board.say("simulate: random runs side by side")
     problem = board.problem
@@ -78,18 +78,18 @@ def random_runs(board: Board) -> None:
         board.offer(run if board.known.problem.system.state is problem.system.state else board.replay(run))
 
     simulated = RandomRuns(problem, board.limits, board.options.bound)
-    now, others = simulated, None
     for _ in range(TIMES):
-        met = len(board.known.seen)
-        now.offer(offer)
+        simulated.offer(offer)
         board.tell(observed={**board.known.observed, **simulated.upper})
         if board.known.complete or board.known.enumerated is not None:
             return
-        if len(board.known.seen) == met:
-            missing = {*board.known.targets} - (board.known.chain.goals if board.known.chain else frozenset())
-            others = others or RandomRuns(problem.of(missing), board.limits, board.options.bound, distances=False)
-            others.patience = now.patience
-            now, others = others, now
+    missing = {*board.known.targets} - (board.known.chain.goals if board.known.chain else frozenset())
+    board.limits.end_turn()
+    anew = RandomRuns(problem.of(missing), board.limits, board.options.bound, distances=False)
+    for _ in range(TIMES):
+        anew.offer(offer)
+        if board.known.complete:
+            return
 
 
 class RandomRuns:
@@ -99,8 +99,7 @@ class RandomRuns:
     condition. Where ``distances`` are wanted, ``upper`` holds for each edge seen a number of steps in which a run makes
     it: no less than its weight. ``tests`` has for goals that runs from init met at once such a run.
     ``before_pause`` is called with the best run so far, to the end where there is a way, before ``limits`` pause what
-    goes on here, unless that was told before. ``patience``: they go on for so many times as many steps without news as
-    at first.
+    goes on here, unless that was told before.
     """
 
     def __init__(self, problem: Problem, limits: Limits, within: int | None = None, distances: bool = True) -> None:
@@ -109,7 +108,7 @@ class RandomRuns:
         self.before_pause: Callable[[Run], None] = lambda run: None
         self._most = self._told = 0
         self._ending: tuple[Column, Run] | None = None
-        self.patience = 1
+        self._patience = 1
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
         self._random = Draws(SEED)
@@ -180,7 +179,7 @@ class RandomRuns:
             idle, waiting = idle + self._stride, 0
             if count > self._most or reached > known:
                 idle, left, wait_after = 0, self._budget.left, WAITS[0]
-            elif idle >= PATIENCE[0] * self.patience and left - self._budget.left >= PATIENCE[1] * self.patience:
+            elif idle >= PATIENCE[0] * self._patience and left - self._budget.left >= PATIENCE[1] * self._patience:
                 break
             elif idle >= wait_after and self._within is None:
                 wait_after, waiting = 2 * wait_after, WAITS[1] * idle
@@ -196,7 +195,7 @@ class RandomRuns:
                 break
         run = self._ended()
         yield run
-        self.patience, first = 2 * self.patience, self.patience == 1
+        self._patience, first = 2 * self._patience, self._patience == 1
         if first:
             self._reach()
         self._keep_others()
@@ -209,7 +208,7 @@ class RandomRuns:
         to goal.
         """
         least = min(WAITED, self._choice // max(1, self._batch.nodes))
-        return max(STRIDE * self.patience, least) if self._within is None else 1
+        return max(STRIDE * self._patience, least) if self._within is None else 1
 
     @property
     def _choice(self) -> int:
@@ -345,7 +344,7 @@ class RandomRuns:
         start = self._batch.initial()
         best = self._population.best()
         inputs = self._population.inputs(best)
-        ending = self._endings.find(self._batch.run(start, inputs).states[-1], PATIENCE[0] * self.patience)
+        ending = self._endings.find(self._batch.run(start, inputs).states[-1], PATIENCE[0] * self._patience)
         run = self._batch.run(start, [*inputs, *(ending or [])])
         self._ending = (self._population.ends[:, best].copy(), run)
         return run

@@ -151,7 +151,6 @@ class NoRandomRuns:
 
     def __init__(self, *given: object, distances: bool = True) -> None:
         self.upper: dict[Edge, int] = {}
-        self.patience = 1
 
     def offer(self, offer: Callable[[Run], None]) -> None:
         """No run is offered."""
