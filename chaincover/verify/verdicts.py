@@ -16,7 +16,7 @@ from bmc.formulas.unroll import shift
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import MostFact
-from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE
+from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, STORED, UNDECIDED, UNREACHABLE
 from chaincover.verify.acceleration import Jumps
 from chaincover.verify.claims import uncovered
 from chaincover.verify.confirmation import Confirmation
@@ -38,7 +38,7 @@ INDUCTION = 8
 TOO_MANY = "too many states to look at all runs"
 _SEARCHED = "reachable states were searched"
 _MOST = re.compile(r"no chain covers more than (\d+) of them at all")
-_SHORTER = re.compile(r"no chain of at most \d+ steps? covers all goals: none is shorter than (\d+)")
+_SHORTER = re.compile(r"no chain of at most (\d+) steps? covers all goals: none is shorter than (\d+)")
 
 Verdict = tuple[str, str]
 """A verdict and why."""
@@ -80,7 +80,7 @@ class Verdicts:
 
     def _all(self) -> Iterator[tuple[str, Verdict]]:
         for goal in uncovered(self.document):
-            if goal.verdict != EXCLUDED and not _SHORTER.search(goal.detail):
+            if goal.verdict != EXCLUDED and self._too_long(goal) is None:
                 yield f"{goal.name} ({goal.verdict})", self._alone(goal)
         for name, status in self._ruled_out():
             covered = name in self.document.credited
@@ -94,12 +94,25 @@ class Verdicts:
         most = self._most()
         if most is not None:
             yield f"no chain covers more than {most.number} of {len(most.goals)} goals", self._at_most(most)
-        proved = bool(self._conflicts() or most)
         for goal in uncovered(self.document):
-            if goal.verdict == EXCLUDED and not proved:
-                yield f"{goal.name} ({goal.verdict})", (UNCLAIMED, "no proof is claimed")
+            if goal.verdict == EXCLUDED and not self._follows(goal, most):
+                yield f"{goal.name} ({goal.verdict})", self._besides(goal.name)
 
     # what is claimed
+
+    def _follows(self, goal: GoalClaim, most: MostFact | None) -> bool:
+        """Whether claims that are checked by themselves say that no chain covers an excluded goal and all covered."""
+        covered = {*self.document.credited}
+        if self._too_long(goal) is not None or (most is not None and {*most.goals} >= covered | {goal.name}):
+            return True
+        if self.document.chain is None:
+            return bool(self._conflicts())
+        return any(goal.name in names and {*names} <= covered | {goal.name} for names in self._conflicts())
+
+    def _asked(self, setting: str) -> int | None:
+        """A number among the settings of the search; None where it had none."""
+        number: int | None = self.document.data.get("settings", {}).get(setting)
+        return number
 
     def _ruled_out(self) -> Iterator[tuple[str, str]]:
         """Goals of which the certificate alone says that no run covers them, or none that goes on to the end."""
@@ -131,15 +144,32 @@ class Verdicts:
 
     def _lower(self) -> int | None:
         """The bound on chains through all goals that some chain covers, where a greatest length kept them apart."""
-        found = [_SHORTER.search(g.detail) for g in self.document.goals if g.verdict in KEPT_APART]
-        return max((int(match[1]) for match in found if match), default=None)
+        found = [self._too_long(goal) for goal in self.document.goals]
+        return max((lower for lower in found if lower is not None), default=None)
+
+    def _too_long(self, goal: GoalClaim) -> int | None:
+        """The bound on chains through all goals by which ``goal`` is in none: above what was asked for, or is stored."""
+        found = _SHORTER.search(goal.detail) if goal.verdict in KEPT_APART else None
+        most = self._asked("max_length")
+        counts = found is not None and int(found[2]) > int(found[1]) == (STORED if most is None else most)
+        return int(found[2]) if found is not None and counts else None
 
     # what is checked
+
+    def _besides(self, name: str) -> Verdict:
+        """Whether no run to the end, as short as was asked for, covers the goal ``name`` and all those of the chain."""
+        most, names = self._asked("max_length"), [*self.document.credited, name]
+        if self.document.chain is None or self._asked("bound") is not None:
+            return UNCLAIMED, "no proof is claimed"
+        if most is None:
+            return self._together(names, len(names))
+        return self._no_run(names, lambda watch: search(watch, names, self.clock, most + 1), 0)
 
     def _alone(self, claim: GoalClaim) -> Verdict:
         """Whether no run covers a goal (and goes on to the end)."""
         to_end = claim.verdict == NO_WAY_TO_FINAL
-        if claim.verdict not in (UNREACHABLE, NO_WAY_TO_FINAL) or (to_end and "within K" in claim.detail):
+        within = to_end and "within K" in claim.detail and self._asked("bound") is not None
+        if claim.verdict not in (UNREACHABLE, NO_WAY_TO_FINAL) or within:
             return UNCLAIMED, "no proof is claimed"
         if claim.name not in self.setting.by_name:
             return WRONG, "this is no goal"

@@ -118,6 +118,59 @@ def test_the_most_goals_of_one_chain(branches: Path) -> None:
         assert verdicts(outcome)[CHECK] == verdict, outcome.json
 
 
+MACHINE = """
+typedef struct { _Bool a, b; } In;
+typedef struct { unsigned char m; } St;
+void init(St *s) { s->m = 0; }
+void compute(In *i, St *s) {
+  if (s->m == 0) { if (i->a) s->m = 1; else if (i->b) s->m = 3; } else if (s->m == 1) { if (!i->a) s->m = 2; }
+  else if (s->m == 3) { if (i->b) s->m = 0; } else if (i->a) s->m = 0; }
+"""
+SHORTER = "no chain of at most {} step{} covers all goals: none is shorter than 1{}"
+
+
+@needs_compiler
+@pytest.mark.parametrize("detail", ["", SHORTER.format(1, "", 0), SHORTER.format(1000000, "s", 0)])
+@pytest.mark.parametrize(
+    ("verdict", "claims"),
+    [("unreachable", {"unreachable": ["three"]}), ("no-way-to-final", {"no_way_to_end": ["three"]}), ("excluded", {})],
+)
+def test_no_words_of_a_detail_stand_for_a_proof(
+    verdict: str, claims: dict[str, Any], detail: str, tmp_path: Path
+) -> None:
+    """A run of four steps covers all three goals; a chain of at most two leaves one of them out."""
+    write_files(tmp_path, {"c.c": MACHINE})
+    goals = [
+        text for n, name in enumerate(("one", "two", "three"), 1) for text in ("--property", f"{name}: cover(m == {n})")
+    ]
+    chaincover("generate", tmp_path / "c.c", "-o", tmp_path / "out", "--no-replay", "-q", *goals, "--max-length", "2")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    document["settings"]["max_length"] = None
+    document["certificate"].update({"most": None, "conflicts": [], **claims})
+    left_out = next(goal for goal in document["goals"] if goal["verdict"] != "covered")
+    assert left_out["name"] == "three"
+    left_out.update(verdict=verdict, detail=detail, test=None)
+    outcome = verify(document, tmp_path, tmp_path / "c.c", *goals)
+    assert CHECK in wrong(outcome), outcome.json
+
+
+@needs_compiler
+def test_a_conflict_of_other_goals_proves_nothing_of_an_excluded_one(branches: Path) -> None:
+    """No run covers one and two: that is true. The goal that is left out goes with each of them."""
+    document = made(branches, "--goal", "one", "--goal", "two", "--most")
+    document["certificate"].update(most=None, conflicts=[["one", "two"]])
+    left_out = {
+        "name": "any",
+        "property": "cover(b)",
+        "verdict": "excluded",
+        "detail": "no chain covers more than 1 of 3",
+    }
+    document["goals"].append({**document["goals"][1], "step": None, "consequent_held": None, "test": None, **left_out})
+    outcome = verify(document, branches, branches / "p")
+    assert CHECK in wrong(outcome), outcome.json
+    assert "any (excluded): a run of 1 step does so" in texts(outcome, CHECK)
+
+
 @needs_compiler
 def test_claims_of_runs_beyond_the_limits_are_left_open(branches: Path) -> None:
     document = made(branches, "--most")
