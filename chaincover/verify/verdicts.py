@@ -148,7 +148,7 @@ class Verdicts:
         return max((lower for lower in found if lower is not None), default=None)
 
     def _too_long(self, goal: GoalClaim) -> int | None:
-        """The bound on chains through all goals by which ``goal`` is in none: above what was asked for, or is stored."""
+        """The bound on chains through all goals by which ``goal`` is in none, above what was asked for or is stored."""
         found = _SHORTER.search(goal.detail) if goal.verdict in KEPT_APART else None
         most = self._asked("max_length")
         counts = found is not None and int(found[2]) > int(found[1]) == (STORED if most is None else most)
