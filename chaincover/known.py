@@ -239,8 +239,10 @@ class Board:
 
     @property
     def settled(self) -> bool:
-        """Whether all is settled: by the chain and its bound, or because no chain is as short as was asked for."""
-        return self.known.settled or (self.too_long and self.known.chain is not None)
+        """Whether all is settled: by the chain and its bound, because no chain is as short as was asked for, or because
+        there are goals, but none that a chain can cover."""
+        none_left = bool(self.known.problem.goals) and not self.known.targets
+        return self.known.settled or none_left or (self.too_long and self.known.chain is not None)
 
     @property
     def too_long(self) -> bool:

@@ -25,9 +25,9 @@ from bmc.errors import UsageError, counted
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import limits, pipeline
-from chaincover.chain import COVERED, UNDECIDED, Violation
+from chaincover.chain import COVERED, UNDECIDED, UNREACHABLE, Violation
 from chaincover.graph.enumerated import STATES_PER_UNIT
-from chaincover.known import Board
+from chaincover.known import Board, Reason
 from chaincover.limits import UNITS
 from chaincover.minimality.windows import WindowSearch
 from chaincover.options import Options
@@ -101,6 +101,16 @@ def test_states_that_are_nearly_listed_come_before_the_long_turn_of_random_runs(
     board.enumeration = None if rest is None else Listing(rest * STATES_PER_UNIT)  # type: ignore[assignment]
     found = ", ".join(turns_of(["enumerate", "simulate", "exact graph"], board))
     assert found == f"enumerate, simulate, enumerate, simulate, {turns}"
+
+
+def test_all_is_settled_where_no_goal_is_left_that_a_chain_can_cover() -> None:
+    """Whether some run meets the final condition is no matter any more."""
+    board, _ = board_of(fork(stuck=False))
+    first, *others = board.known.problem.names
+    board.rule_out({name: Reason(UNREACHABLE, "it is dead code") for name in others})
+    assert not board.settled
+    board.rule_out({first: Reason(UNREACHABLE, "it is dead code")})
+    assert board.settled
 
 
 def test_jumps_come_before_the_long_turn_of_random_runs_where_a_counter_goes_on() -> None:
