@@ -203,13 +203,15 @@ RULINGS = (CAN_FAIL, NEVER_VIOLATED, UNDECIDED)
 class Ruling:
     """Whether a run violates the property of ``goal``: ``status`` is one of ``RULINGS``, ``detail`` says why.
 
-    ``failure`` is a violation, with ``can-fail``.
+    ``failure`` is a violation, with ``can-fail``. ``beyond`` are the steps of a run that violates it, where none does
+    that is as short as those that are stored, else 0: that is a finding too, though undecided is what can be checked.
     """
 
     goal: str
     status: str
     detail: str
     failure: Failure | None = None
+    beyond: int = 0
 
 
 @dataclass(frozen=True)

@@ -211,6 +211,11 @@ class Listener(Protocol):
         """There is a better chain, a higher bound or a new verdict: what is known now."""
 
 
+def held_in_memory() -> int:
+    """The steps of a run for which there is memory while it is made, judged and written."""
+    return footprint.allowed() // footprint.HALF // STEP_BYTES
+
+
 @dataclass
 class Board:
     """What the stages of one run share: the ``known`` so far, who answers questions, and what may be spent.
@@ -252,7 +257,13 @@ class Board:
     @property
     def most_steps(self) -> int:
         """The steps that a run has at most which is stored, by the options and the memory that it takes."""
-        return min(self.options.most_steps, footprint.allowed() // footprint.HALF // STEP_BYTES)
+        return min(self.options.most_steps, held_in_memory())
+
+    @property
+    def sets_aside(self) -> bool:
+        """Whether goals are set aside that only longer runs cover than are stored; else they are out of bounds, as the
+        user says how long a chain may be."""
+        return self.options.max_length is None
 
     @property
     def proved_impossible(self) -> bool:
@@ -379,7 +390,7 @@ class Board:
     def set_aside(self, tests: Mapping[str, LongTest]) -> None:
         """Seek no chain through goals of which it is proved that no run covers them that is as short as those stored;
         each has a longer one. Nothing is set aside where the user says how long a chain may be."""
-        if self.options.max_length is None and tests:
+        if self.sets_aside and tests:
             self.known = replace(self.known, beyond={**self.known.beyond, **tests})
             most = self.options.most_steps
             self.rule_out({name: Reason(UNDECIDED, test.told(most)) for name, test in tests.items()})

@@ -37,7 +37,7 @@ from chaincover.graph.enumerated import (
     enumeration_of,
     exact_graph,
 )
-from chaincover.known import Board, Known, Reason
+from chaincover.known import Board, Known, Reason, held_in_memory
 from chaincover.limits import UNITS, EffortUsedUp, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
@@ -46,8 +46,8 @@ from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, distinct, distinct_goals, in_turn
 from chaincover.reductions.slicing import fewer_states, sliced_problem
-from chaincover.replay.judge import Judge, explained
-from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Listener, Requirements, Silent
+from chaincover.replay.judge import Judge, explained, open_variables
+from chaincover.result import BY, CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Listener, Requirements, Silent
 from chaincover.stages import Profiler, Stage, later, take_turns, wait_for
 from chaincover.verdicts import never_by_induction
 from chaincover.weights import END, INIT
@@ -152,7 +152,9 @@ class Deciding(Generic[T]):
 
     @cached_property
     def _search(self) -> _Search:
-        options = replace(self._options, bound=None, max_length=None, overlap="allow")
+        given = min(self._options.most_steps, held_in_memory())
+        most = given if given > Options().most_steps else None  # a violation is told however long chains may be
+        options = replace(self._options, bound=None, max_length=most, overlap="allow")
         return _Search(self._problem, options, self._limits, Silent(self._listener))
 
     @property
@@ -218,7 +220,7 @@ class Deciding(Generic[T]):
         except KeyboardInterrupt as error:
             ended = stopped_by = str(error) or INTERRUPT
         ended = ended or ("the effort" if self._limits.used_up else "")
-        return replace(search.told(ended and f"stopped by {ended}"), stopped_by=stopped_by)
+        return replace(search.told(ended and f"stopped by {BY.get(ended, ended)}"), stopped_by=stopped_by)
 
 
 def _computed(system: TransitionSystem, goals: Sequence[Goal]) -> tuple[Goal, ...]:
@@ -269,6 +271,11 @@ class _Violations(Board):
     def settled(self) -> bool:
         """Whether all goals are decided."""
         return not self.open
+
+    @property
+    def sets_aside(self) -> bool:
+        """Always: of a violation that is too long to be stored at least its length is told."""
+        return True
 
 
 def _on_states(board: Board) -> None:
@@ -497,6 +504,7 @@ class _Search:
 
     def _ruling(self, problem: Problem, goal: Goal, result: ChainResult | None, ended: str) -> Ruling:
         name, run, least, why = violation_name(goal.name), self._shown.get(violation_name(goal.name)), 0, ""
+        beyond = 0
         if result is not None and self._board is not None:
             verdict = next(each for each in result.verdicts if each.goal == name)
             if verdict.status == UNREACHABLE and run is not None:
@@ -508,7 +516,9 @@ class _Search:
             fewest = least + self._whole.length(name)
             why = f"no run violates it in fewer than {counted(fewest, 'step')}" if fewest else ""
             if name in result.beyond:
-                why = f"a run of {result.beyond[name].length:,} steps violates it{BEYOND}"
+                length, most = result.beyond[name].length, self._options.most_steps
+                why, ended = f"a run of {length:,} steps violates it{BEYOND}: a run has at most {most:,}", ""
+                beyond = 0 if open_variables(problem.system) else length
         if run is not None:
             chosen = {name: run.states[0][name] for name in problem.system.chosen}
             played = self._simulator.run(self._simulator.initial(chosen), run.inputs)
@@ -519,4 +529,4 @@ class _Search:
                 said = f"a {'shortest ' if shortest else ''}run of {counted(run.length, 'step')} violates it"
                 return Ruling(goal.name, CAN_FAIL, said, failure)
             why = "only with other start values of what init leaves open a run is known that violates it"
-        return Ruling(goal.name, UNDECIDED, "; ".join(filter(None, (why, ended))))
+        return Ruling(goal.name, UNDECIDED, "; ".join(filter(None, (why, ended))), beyond=beyond)

@@ -93,6 +93,16 @@ class Requirements:
         """How properties fail, for each that can."""
         return tuple(ruling.failure for ruling in self.rulings if ruling.failure is not None)
 
+    @property
+    def beyond(self) -> tuple[Ruling, ...]:
+        """Those of properties that can fail, but only by runs that have more steps than are stored."""
+        return tuple(ruling for ruling in self.rulings if ruling.beyond)
+
+    @property
+    def findings(self) -> int:
+        """The number of properties that can fail."""
+        return len(self.failures) + len(self.beyond)
+
 
 @dataclass(frozen=True)
 class ChainResult:

@@ -382,7 +382,7 @@ def generate_chains(run: Run) -> int:
             show_several(out, asked, found, played)
     if errors:
         raise errors[0]
-    if nothing and no_step is not None and not found.requirements.failures:
+    if nothing and no_step is not None and not found.requirements.findings:
         return results.GOALS_NOT_COVERED
     return _exit_code(run.controller, found, played)
 
@@ -487,7 +487,7 @@ def _exit_code(controller: Controller, found: SeveralChains, played: Replays) ->
     """The gravest: called off, a finding, a goal left open, goals not covered (but for generated unreachable ones)."""
     if found.stopped_by in CALLED_OFF:
         return CALLED_OFF[found.stopped_by]
-    if found.requirements.failures:
+    if found.requirements.findings:
         return 1
     runs = zip(found.results, played, strict=True)
     codes = [results.exit_code(part_of(controller, result), result, own) for result, own in runs]

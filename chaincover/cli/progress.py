@@ -34,7 +34,7 @@ def described(result: ChainResult) -> str:
 
 def can_fail(found: Requirements) -> str:
     """How many requirements can fail, after what else is told in a line; '' where none is known to."""
-    return f"; {counted(len(found.failures), 'requirement')} can fail" if found.failures else ""
+    return f"; {counted(found.findings, 'requirement')} can fail" if found.findings else ""
 
 
 def _of_chain(result: ChainResult) -> str:

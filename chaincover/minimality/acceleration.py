@@ -500,7 +500,7 @@ def _too_far(board: Board, problem: Problem, graph: JumpGraph, ahead: Distances)
     """Whether no run as short as those that are stored covers some goal, and no longer one is found here: one may be
     found where more values are kept. Where it is, the goal is set aside."""
     most, events = board.options.most_steps, Events.of(problem.goals, problem.system)
-    if board.options.max_length is not None or all(way[0] <= most or way[0] == inf for way in ahead.over):
+    if not board.sets_aside or all(way[0] <= most or way[0] == inf for way in ahead.over):
         return False
     if problem.final is not None:
         ahead = _ahead(board, replace(graph, ends=[True] * graph.size), len(ahead.over), runs=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from collections import Counter
@@ -14,20 +13,16 @@ from typing import TYPE_CHECKING
 from bmc.errors import counted
 from bmc.formulas.value_sets import joined
 from bmc.records import dataclass
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
+from bmc.system.transition import InputVariable, StateVariable
 from chaincover.chain import (
-    CAN_FAIL,
     COVERED,
     EXCLUDED,
-    NEVER_VIOLATED,
     NO_WAY_TO_FINAL,
     NOT_WITHIN_BOUND,
     STATUSES,
     UNDECIDED,
     UNREACHABLE,
     Chain,
-    Failure,
-    Ruling,
     Verdict,
 )
 from chaincover.options import Options
@@ -36,7 +31,6 @@ from chaincover.project.names import Labels, modes
 from chaincover.report.chain_table import ChainTable, read_by_goals
 from chaincover.report.console import (
     MOST_LINES,
-    MOST_NAMES,
     Console,
     held,
     held_runs,
@@ -48,6 +42,7 @@ from chaincover.report.console import (
     show_open_ends,
     show_replays,
 )
+from chaincover.report.console_requirements import FINDING, requirements_found, show_open_rulings, show_rulings
 from chaincover.result import ChainResult, Requirements
 from chaincover.verdicts import infeasible
 from properties.goal import Goal
@@ -59,11 +54,6 @@ if TYPE_CHECKING:
 
 MOST_FINDINGS, MOST_CRITERIA, MOST_CHAINS = 8, 8, 16
 """Lines of each kind that are told at most, unless asked for all."""
-
-FINDING = "FINDING:"
-
-AT_ONCE = "that is the state after init, before any step; within X(...) the same is asked after each step"
-"""What is told of a requirement that fails there."""
 
 MOST_SPANS = 6
 """Stretches of steps at which a consequent fails that are told of one chain."""
@@ -100,7 +90,10 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     controller, chain = asked.controller, result.chain
     head, rest = out.part(), out.part()
     show_dead_end(head, asked.no_step)
-    findings = [*_requirements(asked, result.requirements), *_findings(controller, chain, result.requirements)]
+    findings = [
+        *requirements_found(controller, asked.violated, result.requirements, _labels(controller)),
+        *_findings(controller, chain, result.requirements),
+    ]
     told = _no_chain(controller, result) if chain is None else _headline(controller, result, chain, out.everything)
     _show_head(head, controller, told, findings, "chain.json")
     _show_read(head, asked, result.stopped_by if chain is None else "")
@@ -109,6 +102,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     if out.everything:
         _show_goals(rest, controller, result)
     show_next_steps(rest, zip(controller.goals, result.verdicts, strict=True), asked.options, asked.no_step)
+    show_open_rulings(rest, controller, result.requirements.rulings, asked.options)
     _show_what_is_left(rest, asked, result)
     _show_as_found(rest, [chain] if chain else [])
     _show_command(rest, asked, result, several=False)
@@ -195,66 +189,6 @@ def _told_steps(steps: Sequence[int]) -> str:
     return f"step{'s' * (len(steps) > 1)} {told}" + (f" and {rest} more" if rest else "")
 
 
-def _requirements(asked: Asked, found: Requirements) -> list[str]:
-    """The requirements that can fail, each with what fails."""
-    controller = asked.controller
-    goals = {goal.name: goal for goal in controller.goals}
-    labels = _labels(controller) if found.failures else {}
-    texts = []
-    for failure in found.failures:
-        texts.append(f"{FINDING} {failing(controller.system, goals[failure.goal], failure, labels)}")
-        note = controller.note_of(goals[failure.goal]) or (AT_ONCE if _at_once(controller.system, failure) else "")
-        texts += [f"  note: {note}"] if note else []
-        played = asked.violated.get(failure.goal)
-        for text in () if played is None else (*played.disagreements, *played.refused):
-            texts.append(f"DISAGREES: {failure.goal}: {text}")
-    return texts
-
-
-def _at_once(system: TransitionSystem, failure: Failure) -> bool:
-    """Whether nothing but the state after init makes a requirement fail."""
-    state = {var.name for var in system.state}
-    return bool(failure.values) and all(each.step == 0 and each.variable in state for each in failure.values)
-
-
-def failing(system: TransitionSystem, goal: Goal, failure: Failure, labels: Labels) -> str:
-    """That a requirement can fail, where, and with which values, by their ``labels`` where they have some."""
-    inputs = {var.name for var in system.inputs}
-    parts = []
-    for each in failure.values:
-        when = f"before step {each.step}" if each.step < failure.run.length else "at its end"
-        when = f"in step {each.step}" if each.variable in inputs else when
-        called = labels.get(each.variable, {})
-        expected = f", expected {_labelled(each.expected, called)}" if each.expected else ""
-        parts.append(f"{when} {each.variable} is {_labelled(each.actual, called)}{expected}")
-    name = f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
-    least = "a shortest run" if failure.shortest else "a run"
-    text = f"{name} can fail: at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
-    if (missed := failure.deadline) is not None:
-        word = "did not hold at" if missed.asked.startswith("G") else "had not held by"
-        text += f"; the antecedent held at step {missed.antecedent}, {missed.asked} {word} step {missed.check}"
-    text += f"; {'; '.join(parts)}" if parts else ""
-    return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
-
-
-def _labelled(text: str, labels: Mapping[int, str]) -> str:
-    """``text`` with labels in place of the whole numbers that have one, but for those of ranges."""
-    return re.sub(r"(?<![\w.])-?\d+(?![\w.])", lambda at: labels.get(int(at[0]), at[0]), text)
-
-
-def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:
-    """How many requirements can fail, how many are never violated, and which are left open."""
-    said = []
-    for status, words in ((CAN_FAIL, "can fail"), (NEVER_VIOLATED, "never violated, proved"), (UNDECIDED, "undecided")):
-        names = [ruling.goal for ruling in rulings if ruling.status == status]
-        if names:
-            which = "all " if len(names) == len(rulings) > 1 else ""
-            told = f" ({', '.join(names[:MOST_NAMES])})" if status == UNDECIDED else ""
-            said.append(f"{which}{len(names)} {words}{told}")
-    if said:
-        say(out, f"requirements: {', '.join(said)}")
-
-
 def show_criteria(out: Console, goals: Sequence[Goal], verdicts: Sequence[Verdict], chains: Sequence[Chain]) -> None:
     """How many goals of each criterion are covered, a line each; first the properties that were written."""
     judged: dict[str, list[Verdict]] = {}
@@ -288,7 +222,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     chains = [result.chain for result in found.results if result.chain is not None]
     head, rest = out.part(), out.part()
     show_dead_end(head, asked.no_step)
-    findings = _requirements(asked, found.requirements)
+    findings = requirements_found(controller, asked.violated, found.requirements, _labels(controller))
     for number, (part, chain) in enumerate(zip(parts, chains, strict=True), 1):
         findings += _findings(part, chain, found.requirements, f" in chain {number}")
     _show_head(head, controller, _several_headline(controller, found), findings, "chains.json")
@@ -299,6 +233,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     _limited(rest, conflicts, 3, "chains.json has all conflicts")
     judged = zip(controller.goals, found.verdicts, strict=True)
     show_next_steps(rest, judged, asked.options, asked.no_step)
+    show_open_rulings(rest, controller, found.requirements.rulings, asked.options)
     show_open_ends(rest, _open_ends(found), asked.stopped_by, asked.options.effort if found.used_up else None)
     _show_as_found(rest, chains)
     _show_command(rest, asked, found, several=True)

@@ -321,7 +321,7 @@ def exit_code(
     """
     if result.stopped_by in CALLED_OFF:
         return CALLED_OFF[result.stopped_by]
-    if result.requirements.failures:
+    if result.requirements.findings:
         return 1
     if no_step is not None and result.chain is None:
         return GOALS_NOT_COVERED

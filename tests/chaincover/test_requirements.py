@@ -186,7 +186,7 @@ def test_an_interrupt_leaves_what_is_known(monkeypatch: pytest.MonkeyPatch) -> N
     assert result.complete
     assert result.stopped_by == result.requirements.stopped_by == "terminated"
     assert statuses(result.requirements)["lights"] == UNDECIDED
-    assert "terminated" in result.requirements.rulings[0].detail
+    assert "SIGTERM" in result.requirements.rulings[0].detail
 
 
 def test_values_that_init_leaves_open_make_no_finding() -> None:

@@ -12,6 +12,7 @@ from native_programs import needs_compiler
 from small_programs import program, project
 
 from bmc import ending
+from chaincover import options
 from chaincover.project.load import Request
 from chaincover.verify import claims
 from chaincover.verify.document import load_for, read_document
@@ -378,3 +379,53 @@ def test_a_violation_is_chosen_and_left_out_with_its_property(tmp_path: Path) ->
     assert "violations: 1 of 1 covered" in told
     alone = generated(tmp_path, "--no-native", "--violations", "--goal", "violation:one").out
     assert "covers its goal" in alone.splitlines()[0]
+
+
+FAR = "if (s->n < 200) s->n++; s->m = s->n == 200 && i->b ? 2 : 1;"
+"""What fails first at the end of a run of 200 steps."""
+
+
+@pytest.mark.parametrize("several", [(), ("--several",)])
+def test_that_only_runs_too_long_to_be_stored_violate_it_is_a_finding(
+    several: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(options, "STORED", 100)
+    (tmp_path / "c.c").write_text(program(FAR))
+    command = ("generate", tmp_path / "c.c", "--property", "one: G(a -> X(m == 1))", "--no-native", *several)
+    ended = chaincover(*command, "-o", tmp_path / "out")
+    assert ended.code == 1
+    headline, found, advice, *rest = ended.out.splitlines()
+    assert ": 1 finding; " in headline
+    assert found == (
+        "FINDING: one can fail: a run of 200 steps violates it, more than are stored: a run has at most 100"
+    )
+    assert "--max-length" in advice
+    assert "requirements: 1 can fail" in rest
+
+    for most, told in (("150", "a run of 200 steps violates it, more"), ("300", "of a shortest run of 200 steps")):
+        longer = chaincover(*command, "-o", tmp_path / "out", "--max-length", most)
+        assert longer.code == 1
+        assert told in longer.out
+
+
+MIXED = """
+#include <stdint.h>
+static uint32_t n;
+static _Bool lamp;
+void init(void) { n = 1; lamp = 0; }
+void compute(_Bool a) { n = n * 1664525u + (a ? 1013904223u : 12345u); lamp = n != 77; }
+"""
+"""A state of which nobody tells soon whether it is met."""
+
+
+def test_why_it_is_not_known_whether_a_requirement_can_fail_is_told(tmp_path: Path) -> None:
+    (tmp_path / "c.c").write_text(MIXED)
+    ended = chaincover(
+        *("generate", tmp_path / "c.c", "--property", "one: G(a -> X(lamp))", "--no-native", "-o", tmp_path / "out"),
+        *("--effort", "0.00001"),
+    )
+    lines = ended.out.splitlines()
+    assert "requirements: 1 undecided (one)" in lines
+    place = lines.index("undecided: whether one can fail")
+    assert "stopped by the effort" in lines[place + 1]
+    assert lines[place + 2].startswith("  next: allow more --effort")

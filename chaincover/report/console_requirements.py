@@ -1,0 +1,109 @@
+"""What ``generate`` found out of requirements, for the terminal: which can fail, and which are left open, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bmc.errors import counted
+from bmc.system.transition import TransitionSystem
+from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, Failure, Ruling, Verdict
+from chaincover.options import Options
+from chaincover.project.load import Controller
+from chaincover.project.names import Labels
+from chaincover.report.console import MOST_NAMES, Console, say, show_next_steps
+from chaincover.result import Requirements
+from properties.goal import Goal
+
+if TYPE_CHECKING:
+    from chaincover.replay.original import Replay
+
+FINDING = "FINDING:"
+
+AT_ONCE = "that is the state after init, before any step; within X(...) the same is asked after each step"
+"""What is told of a requirement that fails there."""
+
+STORE_IT = "make the constant that keeps it so far away smaller for tests; longer runs are stored with --max-length"
+"""What a user can do about a requirement that only runs violate which are too long to be stored."""
+
+NEITHER = "neither a run that violates it was found nor a proof that there is none"
+"""Why it is not known whether a requirement can fail, where nothing ended the search."""
+
+
+def requirements_found(
+    controller: Controller, violated: Mapping[str, Replay], found: Requirements, labels: Labels
+) -> list[str]:
+    """The requirements that can fail, each with what fails, by the ``labels`` of values.
+
+    ``violated`` are the replays of the runs that violate one, by their goals.
+    """
+    goals = {goal.name: goal for goal in controller.goals}
+    texts = []
+    for failure in found.failures:
+        texts.append(f"{FINDING} {failing(controller.system, goals[failure.goal], failure, labels)}")
+        note = controller.note_of(goals[failure.goal]) or (AT_ONCE if _at_once(controller.system, failure) else "")
+        texts += [f"  note: {note}"] if note else []
+        played = violated.get(failure.goal)
+        for text in () if played is None else (*played.disagreements, *played.refused):
+            texts.append(f"DISAGREES: {failure.goal}: {text}")
+    for ruling in found.beyond:
+        texts += [f"{FINDING} {_named(goals[ruling.goal])} can fail: {ruling.detail}", f"  next: {STORE_IT}"]
+    return texts
+
+
+def _named(goal: Goal) -> str:
+    return f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
+
+
+def _at_once(system: TransitionSystem, failure: Failure) -> bool:
+    """Whether nothing but the state after init makes a requirement fail."""
+    state = {var.name for var in system.state}
+    return bool(failure.values) and all(each.step == 0 and each.variable in state for each in failure.values)
+
+
+def failing(system: TransitionSystem, goal: Goal, failure: Failure, labels: Labels) -> str:
+    """That a requirement can fail, where, and with which values, by their ``labels`` where they have some."""
+    inputs = {var.name for var in system.inputs}
+    parts = []
+    for each in failure.values:
+        when = f"before step {each.step}" if each.step < failure.run.length else "at its end"
+        when = f"in step {each.step}" if each.variable in inputs else when
+        called = labels.get(each.variable, {})
+        expected = f", expected {_labelled(each.expected, called)}" if each.expected else ""
+        parts.append(f"{when} {each.variable} is {_labelled(each.actual, called)}{expected}")
+    least = "a shortest run" if failure.shortest else "a run"
+    text = f"{_named(goal)} can fail: at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
+    if (missed := failure.deadline) is not None:
+        word = "did not hold at" if missed.asked.startswith("G") else "had not held by"
+        text += f"; the antecedent held at step {missed.antecedent}, {missed.asked} {word} step {missed.check}"
+    text += f"; {'; '.join(parts)}" if parts else ""
+    return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
+
+
+def _labelled(text: str, labels: Mapping[int, str]) -> str:
+    """``text`` with labels in place of the whole numbers that have one, but for those of ranges."""
+    return re.sub(r"(?<![\w.])-?\d+(?![\w.])", lambda at: labels.get(int(at[0]), at[0]), text)
+
+
+def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:
+    """How many requirements can fail, how many are never violated, and which are left open."""
+    kinds = {CAN_FAIL: "can fail", NEVER_VIOLATED: "never violated, proved", UNDECIDED: "undecided"}
+    said, statuses = [], {ruling.goal: CAN_FAIL if ruling.beyond else ruling.status for ruling in rulings}
+    for status, words in kinds.items():
+        names = [goal for goal, own in statuses.items() if own == status]
+        if names:
+            which = "all " if len(names) == len(rulings) > 1 else ""
+            told = f" ({', '.join(names[:MOST_NAMES])})" if status == UNDECIDED else ""
+            said.append(f"{which}{len(names)} {words}{told}")
+    if said:
+        say(out, f"requirements: {', '.join(said)}")
+
+
+def show_open_rulings(out: Console, controller: Controller, rulings: Sequence[Ruling], options: Options) -> None:
+    """The requirements of which it is not known whether they can fail: why, and what can be done."""
+    goals = {goal.name: goal for goal in controller.goals}
+    left = [ruling for ruling in rulings if ruling.status == UNDECIDED and not ruling.beyond]
+    judged = [Verdict(f"whether {own.goal} can fail", UNDECIDED, detail=own.detail or NEITHER) for own in left]
+    show_next_steps(out, [(replace(goals[a.goal], name=b.goal), b) for a, b in zip(left, judged, strict=True)], options)
