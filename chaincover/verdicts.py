@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -92,7 +93,7 @@ def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
         return CALLED_OFF_EARLY
     if verdict.status == UNDECIDED and options.max_length is None and (BEYOND in verdict.detail):
         return TOO_LONG
-    advice = NEXT_STEP.get(verdict.status, "")
+    advice = NEXT_STEP.get(NOT_WITHIN_BOUND if _only_by_bound(verdict, options) else verdict.status, "")
     if generated:
         advice = _NEXT_STEP_GENERATED.get(verdict.status, advice)
     given = [("-K", options.bound), ("--max-length", options.max_length)]
@@ -100,6 +101,13 @@ def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
     limits = [("--time-limit", options.time_limit), ("--query-limit", options.query_limit)]
     spent = ["--effort", *(name for name, value in limits if value is not None)]
     return advice.format(more=" or ".join(larger) or "more --effort", spent=" or ".join(spent))
+
+
+def _only_by_bound(verdict: Verdict, options: Options) -> bool:
+    """Whether a goal is undecided for want of a larger K than the user gave, and for nothing else."""
+    found = re.search(r"within K = (\d+)", verdict.detail)
+    open_by_bound = verdict.status == UNDECIDED and found is not None and int(found[1]) == options.bound
+    return open_by_bound and not re.search("stopped by|gave up", verdict.detail)
 
 
 def own_test(run: Run) -> str:

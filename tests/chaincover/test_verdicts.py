@@ -157,3 +157,17 @@ def test_more_effort_is_no_advice_where_a_counter_would_have_to_wrap_around() ->
     beyond = Verdict("a", NOT_WITHIN_BOUND, detail=f"no run of up to 9 steps covers it; {AFTER_A_WRAP}")
     assert "--effort" not in next_step(beyond, False, Options())
     assert "--effort" in next_step(replace(beyond, detail="K is bound"), False, Options())
+
+
+def test_a_larger_k_is_the_advice_where_nothing_but_the_k_that_was_given_is_in_the_way() -> None:
+    kept_apart = Verdict("a", UNDECIDED, detail="no run within K = 1 per goal covers it together with b")
+    advice = next_step(kept_apart, False, Options(bound=1, effort=None))
+    assert "a larger -K than 1" in advice
+    assert "--effort" not in advice
+    for other in (
+        replace(kept_apart, detail=f"stopped by the effort; {kept_apart.detail}"),
+        replace(kept_apart, detail=f"the solver gave up; {kept_apart.detail}"),
+    ):
+        assert "--effort" in next_step(other, False, Options(bound=1))
+    assert "--effort" in next_step(kept_apart, False, Options(bound=2))
+    assert "--effort" in next_step(replace(kept_apart, detail="no run within K = 10 per goal"), False, Options(bound=1))
