@@ -28,7 +28,8 @@ class ValueType:
     """How a value of ``bits`` bits is shown: signed or not, Boolean, enumeration labels, floating point.
 
     ``bits`` is 0 for a pysmt Boolean. ``labels`` are (name, value) pairs of an enumeration. The value of a
-    ``floating`` type is its IEEE-754 bit pattern (unsigned); ``bmc.floats.format`` turns it into a number.
+    ``floating`` type is its IEEE-754 bit pattern (unsigned); ``bmc.floats.format`` turns it into a number. ``truth``:
+    its values are 0 and 1, as those of ``_Bool``, though its bits hold others.
     """
 
     name: str
@@ -36,6 +37,7 @@ class ValueType:
     signed: bool = False
     labels: tuple[tuple[str, int], ...] = ()
     floating: bool = False
+    truth: bool = False
 
     def symbol(self, name: str) -> FNode:
         return Symbol(name, BVType(self.bits) if self.bits else BOOL)

@@ -72,11 +72,8 @@ def parse_value(text: str, vtype: ValueType, where: Location, name: str = "") ->
         meant = f"'{name}' ({vtype.name})" if name else f"type {vtype.name}"
         raise InputRefused(f"'{word}' is no value of {meant}", where, hint) from None
     if not vtype.least <= number <= vtype.greatest:
-        of = (
-            f"'{name}' ({vtype.name}: {vtype.least}..{vtype.greatest})"
-            if name
-            else f"{vtype.name} ({vtype.least}..{vtype.greatest})"
-        )
+        values = f"{vtype.least}..{1 if vtype.truth else vtype.greatest}"
+        of = f"'{name}' ({vtype.name}: {values})" if name else f"{vtype.name} ({values})"
         raise InputRefused(f"{word} does not fit {of}", where)
     return _raw(number, vtype)
 

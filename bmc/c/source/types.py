@@ -36,7 +36,7 @@ class IntType:
 
     def value_type(self) -> ValueType:
         """How the transition system shows values of this type."""
-        return ValueType(self.name, self.bits, self.signed, self.labels)
+        return ValueType(self.name, self.bits, self.signed, self.labels, truth=self.is_bool)
 
 
 @dataclass(frozen=True, slots=True)

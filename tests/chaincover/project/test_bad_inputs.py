@@ -153,7 +153,7 @@ csv-bad-value ¦ a,b⏎1,1⏎1,maybe⏎ ¦ :3:2: 'maybe' is no value of 'i->b' (
 csv-leading-zero ¦ a,b⏎1,01⏎ ¦ :2:2: '01' is no value of 'i->b' (_Bool) ¦ write a whole number, without zeros before it
 csv-underscore ¦ a,b⏎1_0,1⏎ ¦ :2:1: '1_0' is no value of 'i->a' (int) ¦ write a whole number
 csv-other-digits ¦ a,b⏎٣,1⏎ ¦ :2:1: '٣' is no value of 'i->a' (int) ¦ write a whole number
-csv-does-not-fit ¦ a,b⏎1,256⏎ ¦ :2:2: 256 does not fit 'i->b' (_Bool ¦
+csv-does-not-fit ¦ a,b⏎1,256⏎ ¦ :2:2: 256 does not fit 'i->b' (_Bool: 0..1) ¦
 csv-short-row ¦ a,b⏎1,0⏎1⏎ ¦ :3: 1 values for 2 columns ¦ one value under each title
 csv-long-cell ¦ a,b⏎WORD,0⏎ ¦ :2:1: there are more than 1,000 digits ¦
 csv-long-number ¦ a,b⏎NUMBER,0⏎ ¦ :2:1: there are more than 1,000 digits in a number ¦ its type can hold
