@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import operator
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, LongTest, Parts, Ruling
+from chaincover.formats.damage import damage
 from chaincover.formats.result_file import most_bytes, read_result_of, result_data
 from chaincover.formats.rows import ChainRows, defined, reported
 from chaincover.project.load import Controller
@@ -49,11 +51,6 @@ class Stimulus:
     asked: frozenset[str] | None = None
     to_final: bool = True
     lines: tuple[int, ...] = ()
-
-
-def damage(error: Exception) -> str:
-    """What is wrong with a file, by the ``error`` that reading it gave."""
-    return f"there is no entry {error}" if isinstance(error, KeyError) else str(error)
 
 
 def recorded_hold(settings: dict[str, Any]) -> int:
@@ -229,12 +226,14 @@ def stimulus_in(data: Any, where: Location, system: TransitionSystem) -> Stimulu
         both = ({**step["state"], **step["outputs"]} for step in chain["steps"])
         states = tuple(_valuations(both, system.state, where, partial=True))
         chosen = _valuation(chain["initial"]["chosen"], system.state, where, partial=True)
-        claimed = {hit["goal"]: int(hit["step"]) for hit in chain["hits"]}
+        claimed = {hit["goal"]: operator.index(hit["step"]) for hit in chain["hits"]}
         asked = frozenset(goal["name"] for goal in data["goals"])
         to_final = data["settings"]["final"] is not None
         recorded_hold(data["settings"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputRefused(f"the chain is damaged: {damage(error)}", where, "generate it again") from None
+        raise InputRefused(
+            f"the chain is damaged: {damage(error, data, 'chain')}", where, "generate it again"
+        ) from None
     return Stimulus(where.file, inputs, chosen, claimed, states, asked, to_final)
 
 

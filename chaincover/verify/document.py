@@ -20,12 +20,12 @@ from chaincover.certificate import Certificate
 from chaincover.formats.chain_file import (
     CHAINS_SCHEMA,
     RecordedGoal,
-    damage,
     missing_criteria,
     recorded_hold,
     refuse_other_schema,
     unreadable,
 )
+from chaincover.formats.damage import damage
 from chaincover.formats.result_file import read_result
 from chaincover.project.load import Controller, Program, Request
 from chaincover.project.project_file import Project, read_project
@@ -214,7 +214,7 @@ def read_document(place: Path) -> Document:
         return _document(place, data)
     except DAMAGED as error:
         raise InputRefused(
-            f"the chain is damaged: {damage(error)}", Location(str(place)), "generate it again"
+            f"the chain is damaged: {damage(error, data, 'chain')}", Location(str(place)), "generate it again"
         ) from None
 
 
@@ -225,7 +225,9 @@ def read_summary(place: Path) -> Summary:
     try:
         return _summary(place, data)
     except DAMAGED as error:
-        raise InputRefused(f"the summary is damaged: {damage(error)}", where, "generate it again") from None
+        raise InputRefused(
+            f"the summary is damaged: {damage(error, data, 'chains')}", where, "generate it again"
+        ) from None
 
 
 def _read_json(place: Path) -> dict[str, Any]:
@@ -293,7 +295,7 @@ def without_chain(summary: Summary) -> Document:
     try:
         settings = _settings(summary.data["settings"], {})
     except DAMAGED as error:
-        text = f"the summary is damaged: {damage(error)}"
+        text = f"the summary is damaged: {damage(error, summary.data, 'chains')}"
         raise InputRefused(text, Location(str(summary.place)), "generate it again") from None
     return Document(
         place=summary.place,
