@@ -26,8 +26,16 @@ def damage(error: Exception, data: object = None, schema: str = "") -> str:
         return f"there is no entry {error}"
     if isinstance(error, ValueError):
         return str(error)
-    whole = json.loads((Path(__file__).parent / "schemas" / f"{schema}.json").read_text()) if schema else {}
-    return _misfit(data, whole, whole.get("$defs", {}), "") or "a value has the wrong type"
+    if not schema:
+        return "a value has the wrong type"
+    whole = _schema(schema)
+    parts = {**_schema("chain").get("$defs", {}), **whole.get("$defs", {})}  # chains.json refers to those of chain.json
+    return _misfit(data, whole, parts, "") or "a value has the wrong type"
+
+
+def _schema(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((Path(__file__).parent / "schemas" / f"{name}.json").read_text())
+    return found
 
 
 def _misfit(value: object, schema: dict[str, Any], parts: dict[str, Any], place: str) -> str:
