@@ -151,7 +151,7 @@ def closing(reason: str = "", bounded: bool = True) -> None:
         _alarm(AGAIN)
 
 
-def ended_by(stopped_by: str, left_out: object) -> str:
+def what_ended(stopped_by: str, left_out: object) -> str:
     """What the summary says ended a run that its search says was ``stopped_by`` something.
 
     A signal is named wherever it came, and so is a limit that came after the search where something was ``left_out``.

@@ -20,7 +20,7 @@ from bmc.engines import choose as choose_engine
 from bmc.errors import ChainCoverError, LimitReached, MemoryLimitReached, UsageError, counted
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED
-from chaincover.cli.entry import closing, ended_by
+from chaincover.cli.entry import closing, what_ended
 from chaincover.cli.options import (
     Search,
     Shown,
@@ -140,7 +140,7 @@ def generate_chain(run: Run, find: Find) -> int:
     progress.done()
     chains = {"chain.json": played or problem} if result.chain else {}
     unplayed = _unplayed(run, {**chains, **_violations_played(result.requirements, violated, other)})
-    stopped_by = ended_by(result.stopped_by, unplayed)
+    stopped_by = what_ended(result.stopped_by, unplayed)
     asked = Asked(controller, run.options, run.folder, no_step, "", violated, unplayed, stage, stopped_by)
     out = console.console(run.shown.verbose > 0)
     if early:  # writing it takes a while
@@ -357,7 +357,7 @@ def generate_chains(run: Run) -> int:
     run.progress.done()
     chains = {f"chain-{number}.json": own or problem for number, (own, problem) in enumerate(tried, 1)}
     missing = _unplayed(run, {**chains, **_violations_played(found.requirements, violated, other)})
-    stopped_by = ended_by(found.stopped_by, missing)
+    stopped_by = what_ended(found.stopped_by, missing)
     asked = Asked(run.controller, run.options, run.folder, no_step, "", violated, missing, stage, stopped_by)
     out = console.console(run.shown.verbose > 0)
     if early:  # writing them takes a while

@@ -83,10 +83,11 @@ def random_runs(board: Board) -> None:
         board.tell(observed={**board.known.observed, **simulated.upper})
         if board.known.complete or board.known.enumerated is not None:
             return
-    missing = {*board.known.targets} - (board.known.chain.goals if board.known.chain else frozenset())
     board.limits.end_turn()
+    board.limits.check()  # what others find until the next turn is not missing any more
+    missing = {*board.known.targets} - (board.known.chain.goals if board.known.chain else frozenset())
     anew = RandomRuns(problem.of(missing), board.limits, board.options.bound, distances=False)
-    for _ in range(TIMES):
+    for _ in range(TIMES if missing else 0):
         anew.offer(offer)
         if board.known.complete:
             return
