@@ -18,7 +18,7 @@ from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.draws import Draws
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Run, Valuation
-from chaincover.known import Board
+from chaincover.known import Board, Known
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.runs.budget import REST, WORK, Budget
@@ -36,6 +36,7 @@ from chaincover.runs.population import (
     started,
 )
 from chaincover.runs.resting import Resting
+from chaincover.stages import wait_for
 from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
 
@@ -71,15 +72,15 @@ def random_runs(board: Board) -> None:
     these cannot be.
     """
     board.say("simulate: random runs side by side")
-    problem = board.problem
+    problem, offer = board.problem, _offer_to(board)
 
-    def offer(run: Run) -> None:
+    def offer_and_look(run: Run) -> None:
         simulated.distances = board.known.enumerated is None  # which give the exact ones
-        board.offer(run if board.known.problem.system.state is problem.system.state else board.replay(run))
+        offer(run)
 
     simulated = RandomRuns(problem, board.limits, board.options.bound)
     for _ in range(TIMES):
-        simulated.offer(offer)
+        simulated.offer(offer_and_look)
         board.tell(observed={**board.known.observed, **simulated.upper})
         if board.known.complete or board.known.enumerated is not None:
             return
@@ -91,6 +92,35 @@ def random_runs(board: Board) -> None:
         anew.offer(offer)
         if board.known.complete:
             return
+
+
+def runs_from_tests(board: Board) -> None:
+    """Random runs through all goals from the end of a test of a goal that the chain does not cover, once for each such
+    goal: the chain may have gone where it cannot be, and all else may be reached from there."""
+    tried: set[str] = set()
+
+    def tests(known: Known) -> list[str]:
+        covered = known.chain.goals if known.chain is not None else frozenset()
+        return [name for name in known.targets if name in known.seen and name not in covered and name not in tried]
+
+    while True:
+        wait_for(board, lambda known: bool(tests(known)))
+        name = tests(board.known)[0]
+        tried.add(name)
+        board.say(f"simulate: random runs from the end of a test of {name}")
+        onward = RandomRuns(board.problem, board.limits, board.options.bound, distances=False)
+        onward.begin_with(board.known.seen[name])
+        onward.offer(_offer_to(board))
+
+
+def _offer_to(board: Board) -> Callable[[Run], None]:
+    """Takes runs of the problem as it is now, also where its states get a normal form until then."""
+    state = board.known.problem.system.state
+
+    def offer(run: Run) -> None:
+        board.offer(run if board.known.problem.system.state is state else board.replay(run))
+
+    return offer
 
 
 class RandomRuns:
@@ -137,6 +167,12 @@ class RandomRuns:
         """The run that has covered most goals so far."""
         inputs = self._population.inputs(self._population.best())
         return self._batch.run(self._batch.initial(), inputs)
+
+    def begin_with(self, run: Run) -> None:
+        """Let all runs begin as ``run`` does, from init to its end, with the goals that it covers."""
+        self._population = started(self._batch, self._batch.initial(), len(self._goals), 1)
+        self._take(self._batch.taken(run))
+        self._population.select(np.zeros(WIDTH, np.int64))
 
     def _check(self) -> None:
         """Ask the limits whether to go on; what is known by then is told before they pause it."""
@@ -262,11 +298,9 @@ class RandomRuns:
             missing = [name for name, end in zip(self._goals, ends, strict=True) if end == NEVER]
             way = self._resting.way(state, missing)
             if way is not None:
-                self._population = rested = started(self._batch, start, len(self._goals), 1)
-                self._take(self._batch.taken(self._batch.run(start, [*before(), *way])))
-                count = int((rested.ends < NEVER).sum())
+                self.begin_with(self._batch.run(start, [*before(), *way]))
+                count = int((self._population.ends[:, 0] < NEVER).sum())
                 if count > self._most:
-                    rested.select(np.zeros(WIDTH, np.int64))
                     return count
                 self._population = population
         return 0

@@ -155,6 +155,9 @@ class NoRandomRuns:
     def offer(self, offer: Callable[[Run], None]) -> None:
         """No run is offered."""
 
+    def begin_with(self, run: Run) -> None:
+        """See ``RandomRuns``."""
+
 
 @pytest.fixture
 def no_random_runs(monkeypatch: pytest.MonkeyPatch) -> None:
