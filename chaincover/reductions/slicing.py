@@ -126,17 +126,10 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
 
     What is spent on that counts in ``limits``.
     """
-    part = sliced_problem(problem)
     limits.spend(analysed(problem.system))
-    if options.engine == ENUMERATING:
-        enumeration = enumeration_of(part.problem)
-        with suppress(LimitReached):  # the stage that enumerates tells of it
-            for _ in range(AT_ONCE):
-                if not enumeration.done:
-                    advance(enumeration, limits)
-            part = replace(part, enumeration=enumeration)
-        if enumeration.graph is not None and enumeration.graph.states:
-            return part
+    part = _enumerated_at_once(sliced_problem(problem), options, limits)
+    if part.enumeration is not None and part.enumeration.graph is not None and part.enumeration.graph.states:
+        return part
     fewer = fewer_states(_prover(options, limits))(part.problem)
     return part if fewer.problem is part.problem else in_turn(problem, (lambda _: part, lambda _: fewer))
 
@@ -166,7 +159,9 @@ def to_normal_form(board: Board) -> None:
     whole, prover = board.known.problem, _prover(board.options, board.limits)
     defined = surely_defined(prover)(whole)
     problem = defined.problem
-    normal = _enumerated_at_once(normal_states(prover)(problem), board.options, board.limits)
+    normal = normal_states(prover)(problem)
+    if normal.normal_form:
+        normal = _enumerated_at_once(normal, board.options, board.limits)
     if normal.enumeration is None or normal.enumeration.graph is None:
         bounded = normal_states(prover, LEAST_HORIZON)(problem)
         normal = bounded if bounded.normal_form else normal
@@ -179,16 +174,17 @@ def to_normal_form(board: Board) -> None:
     board.enumeration, board.restore = normal.enumeration, both.restore
 
 
-def _enumerated_at_once(normal: Reduction, options: Options, limits: Limits) -> Reduction:
-    """``normal`` with the enumeration of its normal forms, where there are any, as far as little work takes it."""
-    if not normal.normal_form or options.engine != ENUMERATING:
-        return normal
-    enumeration = enumeration_of(normal.problem)
+def _enumerated_at_once(part: Reduction, options: Options, limits: Limits) -> Reduction:
+    """``part`` with the enumeration of its states, as far as little work takes it; as it is where there is none."""
+    if options.engine != ENUMERATING:
+        return part
+    enumeration = enumeration_of(part.problem)
     with suppress(LimitReached):  # the stage that enumerates tells of it
         for _ in range(AT_ONCE):
             if not enumeration.done:
                 advance(enumeration, limits)
-    return replace(normal, enumeration=enumeration)
+        return replace(part, enumeration=enumeration)
+    return part
 
 
 def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
