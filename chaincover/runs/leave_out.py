@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bmc.explicit.batch import Batch, Watch
-from bmc.explicit.vectors import OVERHEAD, Column, column
+from bmc.explicit.batch import Batch, Runs, Watch
+from bmc.explicit.vectors import OVERHEAD, Column, Columns, column
 from bmc.system.transition import Run
 from chaincover.chain import Chain
 from chaincover.known import Board
@@ -83,7 +83,7 @@ class Shortening:
         if self._steps == before:
             return None
         inputs = {name: values[:, None] for name, values in self._inputs.items()}
-        followed = self._batch.follow(self._start, inputs, self._limits.check)
+        followed = self._follow(inputs, self._work(1))
         return self._batch.run(self._start, followed.run_inputs(0, self._steps))
 
     def _candidates(self, most: int = 0) -> Column:
@@ -111,20 +111,32 @@ class Shortening:
     def _lengths(self, candidates: Column) -> Column | None:
         """For each candidate the steps of the run without its block, until all is covered; None if no work is left."""
         kept = self._kept(candidates, self._steps - int(candidates[:, 1].min()))
-        goals = APART * len(self._goals) if self._forbid else 0
-        work = len(kept) * (self._batch.nodes + goals) * (len(candidates) + OVERHEAD) / PER_UNIT
-        if work > self._left:
+        each = self._work(len(candidates))
+        if len(kept) * each > self._left:
             return None
-        self._left -= work
-        self._limits.spend(work)
+        self._left -= len(kept) * each
         inputs = {name: values[kept] for name, values in self._inputs.items()}
-        hits = self._watch.hits(self._batch.follow(self._start, inputs, self._limits.check))
+        hits = self._watch.hits(self._follow(inputs, each))
         if self._forbid:
             return self._apart(hits, len(candidates))
         ends = np.zeros(len(candidates), np.int64)
         for goal in self._goals:
             ends = self._after(goal, hits[goal.name], ends)
         return ends
+
+    def _work(self, count: int) -> float:
+        """The units of work that one step of so many runs takes."""
+        goals = APART * len(self._goals) if self._forbid else 0
+        return (self._batch.nodes + goals) * (count + OVERHEAD) / PER_UNIT
+
+    def _follow(self, inputs: Columns, each: float) -> Runs:
+        """The runs under ``inputs``. Each step counts ``each`` units in the turn in which it is made."""
+
+        def check() -> None:
+            self._limits.check()
+            self._limits.spend(each)
+
+        return self._batch.follow(self._start, inputs, check)
 
     def _after(self, goal: Goal, rows: Column, ends: Column) -> Column:
         """The steps until ``goal``, which starts at ``rows``, is covered too; the final condition holds after all."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from chain_checks import check_run
@@ -71,6 +72,22 @@ def test_a_chain_is_left_as_it_is_where_that_takes_too_much_work(monkeypatch: py
     limits = Limits()
     assert Shortening(problem, chain, limits).run() is None
     assert limits.spent == 0
+
+
+def test_each_step_counts_in_the_turn_in_which_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn ends where the limits are asked, before a step: what was counted by then is the steps made by then."""
+    ten = TIME.symbol("timer_count").Equals(TIME.constant(10))
+    problem = problem_of(timer(), [Goal("ten", at(ten, 0), None, 0)], None)
+    start = Simulator(problem.system).initial()
+    chain = Judge(problem).chain(Simulator(problem.system).run(start, [{"timer_on": int(n > 50)} for n in range(61)]))
+    assert chain is not None
+    limits, asked = Limits(), list[float]()
+    monkeypatch.setattr(limits, "check", lambda: asked.append(limits.spent))
+    assert Shortening(problem, chain, limits).run() is not None
+    counted = [after - before for before, after in pairwise([*asked, limits.spent])]
+    assert asked[0] == 0
+    assert min(counted) > 0
+    assert max(counted) < 1.1 * min(counted), "some steps count for others: of 4 to 90 runs the columns cost most"
 
 
 def test_a_chain_that_needs_all_its_steps_stays() -> None:
