@@ -82,6 +82,11 @@ class Progression:
         self._single: dict[tuple[int, int, int], Arrival] = {}
         self._moved: dict[tuple[int, int, int], Arrival] = {}
 
+    @property
+    def terms(self) -> tuple[Sequence[FNode], Sequence[FNode]]:
+        """The terms over plain symbols on whose values the classes of states depend, and those of inputs."""
+        return self._remainders.states.formulas, self._remainders.inputs.formulas
+
     def state_class(self, state: Valuation) -> int:
         """The class of a state."""
         return self._kinds[0].number(state)
@@ -182,10 +187,15 @@ class Terms:
         self._compiled = None
         return self._numbers.setdefault(term, len(self._numbers))
 
+    @property
+    def formulas(self) -> Sequence[FNode]:
+        """All terms, by number."""
+        return list(self._numbers)
+
     def values(self, valuation: Any) -> Values:
         """The values of all terms, by number."""
         if self._compiled is None:
-            self._compiled = compile_formulas(list(self._numbers))
+            self._compiled = compile_formulas(self.formulas)
         return self._compiled(valuation)
 
 

@@ -10,15 +10,16 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Protocol
 
 import numpy as np
+from pysmt.fnode import FNode
 
-from bmc.explicit.rows import Layout, Numbering, Rows, distinct
+from bmc.explicit.rows import Numbering, Rows, distinct, groups_of
 from bmc.explicit.state_graph import Arrows, Check, StateGraph
-from bmc.explicit.vectors import Column
+from bmc.explicit.vectors import Column, Program
 from bmc.records import dataclass
 from bmc.system.transition import Valuation
 
 BLOCK = 1 << 16
-"""Steps looked at together."""
+"""Steps, or states, looked at together."""
 
 _SPACE = 1 << 32
 
@@ -43,22 +44,23 @@ class Classes:
 
 def classes_of(
     graph: StateGraph,
-    read: Sequence[str],
+    terms: tuple[Sequence[FNode], Sequence[FNode]],
     state_class: Callable[[Valuation], int],
     input_class: Callable[[Valuation], int],
 ) -> Classes:
-    """``read``: the variables on which classes depend."""
-    return Classes(_classes(graph.states, read, state_class), _classes(graph.inputs, read, input_class))
+    """``terms``: those over states, and those over inputs, on whose values classes depend."""
+    return Classes(_classes(graph.states, terms[0], state_class), _classes(graph.inputs, terms[1], input_class))
 
 
-def _classes(rows: Rows, read: Sequence[str], class_of: Callable[[Valuation], int]) -> Column:
-    """The class of each row, asked once for rows that agree on what is read."""
-    columns = [rows.columns[name] for name in read if name in rows.columns]
-    layout = Layout([(str(place), 8 * column.itemsize) for place, column in enumerate(columns)])
-    kinds = Numbering(layout.width)
-    number = kinds.add([np.broadcast_to(key, (len(rows),)) for key in layout.pack(columns)])
-    _, first = np.unique(number, return_index=True)
-    return np.array([class_of(rows[place]) for place in first.tolist()], np.int64)[number]
+def _classes(rows: Rows, terms: Sequence[FNode], class_of: Callable[[Valuation], int]) -> Column:
+    """The class of each row, asked once for those rows of a block for which all ``terms`` have the same values."""
+    program, found = Program(terms), np.zeros(len(rows), np.int64)
+    for first in range(0, len(rows), BLOCK):
+        last = min(first + BLOCK, len(rows))
+        here = {name: column if len(column) == 1 else column[first:last] for name, column in rows.columns.items()}
+        different, group = groups_of(program(here), last - first)
+        found[first:last] = np.array([class_of(rows[first + place]) for place in different.tolist()], np.int64)[group]
+    return found
 
 
 @dataclass(frozen=True)

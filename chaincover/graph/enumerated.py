@@ -60,6 +60,7 @@ class _Weights:
         short = all(goal.length <= 1 for goal in problem.goals)
         self._goals = ShortGoals(problem, states) if short else EnumeratedGoals(problem, states, limits.check)
         self._spent = 0
+        self._spend()
         self.possible = []
         for number in range(len(problem.goals)):
             if self._goals.ends_of(number)[0].size:

@@ -21,10 +21,9 @@ from bmc.explicit.rows import Steps as GraphSteps
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column, Program
-from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, TransitionSystem, symbols_of
+from bmc.system.transition import Run, TransitionSystem
 from chaincover.problem import Problem
 from properties.progression import Progression, bits
 
@@ -68,9 +67,7 @@ def run_of(system: TransitionSystem, graph: StateGraph, start: int, choices: Seq
 
 def goal_classes(graph: StateGraph, progression: Progression) -> Classes:
     """The classes of states and inputs that the goals of ``progression`` tell apart."""
-    antecedents = [goal.antecedent for goal in progression.goals]
-    read = sorted({unframed(symbol)[0] for formula in antecedents for symbol in symbols_of(formula)})
-    return classes_of(graph, read, progression.state_class, progression.input_class)
+    return classes_of(graph, progression.terms, progression.state_class, progression.input_class)
 
 
 class Watcher(Protocol):
@@ -221,7 +218,8 @@ class EnumeratedGoals:
     """The goals of ``problem`` on the states of ``graph``, which enumerates them for these goals or more.
 
     ``check`` is called now and then; what it raises ends a search. What was found is kept, the steps within the runs of
-    goals as long as there are no more than ``MOST_STEPS`` of them. ``followed`` counts as that of ``Unfolding``.
+    goals as long as there are no more than ``MOST_STEPS`` of them. ``followed`` counts as that of ``Unfolding``, and at
+    first each state and step of ``graph``, of which the classes are found.
     """
 
     def __init__(self, problem: Problem, graph: StateGraph, check: Check = lambda: None) -> None:
@@ -233,7 +231,7 @@ class EnumeratedGoals:
         self._ends: dict[int, tuple[Column, Column]] = {}
         self._near: dict[int, dict[int, int]] = {}
         self._runs: dict[int, GoalRuns] = {}
-        self._kept = self.followed = 0
+        self._kept, self.followed = 0, len(graph.states) + graph.steps.total
 
     def classes_for(self, goals: Sequence[int]) -> Classes:
         """The classes that the goals of these numbers tell apart; each is the first of those that look alike."""

@@ -275,7 +275,6 @@ class ExplicitSubPaths:
 
     def __init__(self, problem: Problem, graph: StateGraph, limits: Limits, most: float = WORK) -> None:
         self._problem, self._graph, self._limits, self._work = problem, graph, limits, most
-        self._goals = EnumeratedGoals(problem, graph, limits.check)
         self._final = None if problem.final is None else states_in(graph, problem.final)
         self._searches: dict[Path, _BreadthFirst | _LegByLeg] = {}
         self.work = self._questions = 0
@@ -284,6 +283,13 @@ class ExplicitSubPaths:
     def cheap(self) -> bool:
         """Whether the questions so far took little work on average."""
         return self.work <= CHEAP * max(1, self._questions)
+
+    @cached_property
+    def _goals(self) -> EnumeratedGoals:
+        """The goals on the states of the graph; making them is work too."""
+        made = EnumeratedGoals(self._problem, self._graph, self._limits.check)
+        self._limits.spend(made.followed / PER_UNIT)
+        return made
 
     @cached_property
     def single_states(self) -> bool:

@@ -15,9 +15,10 @@ from machines import Case
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
+from bmc.explicit import product
 from chaincover.check.goal_facts import trigger_states
-from chaincover.graph.enumerated import ShortGoals, enumerated_graph
-from chaincover.graph.goal_runs import EnumeratedGoals
+from chaincover.graph.enumerated import PER_UNIT, ShortGoals, enumerated_graph
+from chaincover.graph.goal_runs import EnumeratedGoals, goal_classes
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.problem import Questions
@@ -132,6 +133,28 @@ def test_the_limits_are_asked_and_the_work_is_counted_goal_by_goal() -> None:
         enumerated_graph(problem_of(case), graph_of(*case), limits)
     assert len({*asked}) > 5
     assert asked == sorted(asked)
+
+
+def test_finding_classes_of_states_and_steps_counts_before_the_first_goal() -> None:
+    case, limits, asked = made(2, longest=2), Limits(), list[float]()
+    problem, graph = problem_of(case), graph_of(*case)
+    assert max(goal.length for goal in problem.goals) == 2
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(limits, "check", lambda: asked.append(limits.spent))
+        enumerated_graph(problem, graph, limits)
+    assert asked[0] * PER_UNIT == pytest.approx(len(graph.states) + graph.steps.total)
+
+
+@given(seed=st.integers(0, 1 << 20))
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_classes_of_all_states_and_inputs_at_once_are_those_of_each(seed: int) -> None:
+    system, goals, final = made(seed, longest=2)
+    graph, progression = graph_of(system, goals, final), problem_of((system, goals, final)).progression
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(product, "BLOCK", 5)
+        found = goal_classes(graph, progression)
+    assert found.states.tolist() == [progression.state_class(state) for state in graph.states]
+    assert found.inputs.tolist() == [progression.input_class(inputs) for inputs in graph.inputs]
 
 
 def test_a_time_limit_ends_it() -> None:

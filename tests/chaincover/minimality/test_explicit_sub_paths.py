@@ -24,6 +24,7 @@ from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem
 from chaincover.chain import UNREACHABLE
+from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
@@ -62,6 +63,18 @@ def paths_of(case: Case, seed: int, number: int) -> list[Path]:
 
 def states_of(case: Case) -> list[tuple[int, ...]]:
     return Explicit(case[0]).reachable()
+
+
+def test_the_classes_of_states_and_steps_count_where_they_are_needed() -> None:
+    """Goals that take steps are no single states: that is known without them."""
+    case, limits = made(2), Limits()
+    graph, (first, second, *_) = graph_of(*case), case[1]
+    assert first.length > 0
+    lengths = ExplicitSubPaths(problem_of(*case, "allow"), graph, limits)
+    assert not lengths.single_states
+    assert limits.spent == 0
+    lengths.ask((first.name, second.name), 0)
+    assert limits.spent * PER_UNIT >= len(graph.states) + graph.steps.total
 
 
 @pytest.mark.slow
