@@ -211,12 +211,14 @@ def _code_of_command() -> int:
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except click.ClickException as error:
+        ending.close()
         with _heard():
             error.show()
         if isinstance(error, click.UsageError) and error.ctx is None:  # then click names no next step
             tell(f"  next: {UsageError.next_step}")
         return error.exit_code
     except ChainCoverError as error:
+        ending.close()
         _show_error(error)
         return error.exit_code
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -10,8 +11,8 @@ from types import FrameType, SimpleNamespace
 import pytest
 
 from bmc import ending
-from bmc.errors import LimitReached
-from chaincover.cli import entry
+from bmc.errors import InputRefused, LimitReached
+from chaincover.cli import entry, main
 
 
 @pytest.fixture(autouse=True)
@@ -199,3 +200,27 @@ def test_what_a_library_makes_of_an_interrupt_is_one(comes: bool, now: Now) -> N
     error, text = (KeyboardInterrupt, "time limit") if comes else (TypeError, "no common type")
     with pytest.raises(error, match=text), ending.interruptible():
         library()
+
+
+def test_an_error_is_told_once_though_an_alarm_comes_while_it_is_told(
+    now: Now, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else the limit would be told after it, and stdout hold two JSON documents."""
+
+    def refused(**options: object) -> None:
+        entry._alarms.limit = now.seconds
+        assert raises(alarm) == ""
+        now.seconds += ending.PATIENCE
+        raise InputRefused("it is broken", hint="mend it")
+
+    def echo(text: str, **options: object) -> None:
+        print(text, file=sys.stderr if options.get("err") else sys.stdout)
+        alarm()
+
+    monkeypatch.setattr(sys, "argv", ["chaincover", "replay", "--json"])
+    monkeypatch.setattr(main.cli, "main", refused)
+    monkeypatch.setattr(main.click, "echo", echo)
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert json.loads(capsys.readouterr().out)["error"] == "it is broken"
+    assert ended.value.code == InputRefused.exit_code
