@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -26,6 +27,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs_compiler: compares with the compiled original")
     config.addinivalue_line("markers", "needs(package): uses a package that is not always installed")
     config.addinivalue_line("markers", "needs_signals: sends a signal to one process")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what runs in its background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
