@@ -222,7 +222,7 @@ def decided(controller: Controller, found: Mapping[str, Verdict]) -> Iterator[Li
     for verdict, kind, said in (
         (HOLDS, HOLDS, "that the file leaves undecided: never violated, as was found out now"),
         (WRONG, FINDING, "that the file leaves undecided can fail, as was found out now"),
-        (OPEN, OPEN, "the file does not say whether it can fail, nor was it found out now"),
+        (OPEN, OPEN, "the file has neither a run that violates it nor a proof that none does, and none was found now"),
     ):
         told = [f"{names[name]}: {why}" for name, (each, why) in found.items() if each == verdict]
         if told:
