@@ -105,7 +105,7 @@ STAGES = (
     Stage("simulate", RUNS, LONG, for_targets=False),
     Stage("leave out", later("chaincover.runs.leave_out:leave_out_steps"), first_turn=4.0),
     Stage("each goal alone", later("chaincover.reductions.alone:each_alone"), first_turn=1.0),
-    Stage("simulate", later("chaincover.runs.random:runs_from_tests"), for_targets=False),
+    Stage("simulate from tests", later("chaincover.runs.random:runs_from_tests"), for_targets=False),
     Stage("accelerate", ACCELERATE, first_turn=2.5),
     Stage("invariants", later(f"{INDUCTION}:find_invariants"), first_turn=4.0, for_targets=False),
     Stage("trial runs", later("chaincover.runs.nearest:trial_runs"), first_turn=5.0, for_targets=False),

@@ -544,9 +544,21 @@ def test_runs_go_on_from_a_test_of_what_the_chain_cannot_cover_any_more() -> Non
         for steps, value in ((400, 0), (3, 1)):
             board.offer(simulator.run(simulator.initial(), [{"early_in": value}] * steps))
 
-    stages = [Stage("two runs", two_runs), Stage("simulate", random.runs_from_tests, for_targets=False)]
+    stages = [Stage("two runs", two_runs), Stage("simulate from tests", random.runs_from_tests, for_targets=False)]
     before, after = (generate(problem, Options(), stages=stages[:count]).chain for count in (1, 2))
     assert before is not None
     assert before.goals == {"late", "later"}
     assert after is not None
     assert after.goals == {"early", "late", "later"}
+
+
+def test_no_runs_go_on_from_a_test_of_no_step() -> None:
+    """It ends where all runs begin."""
+    age = TIME.symbol("start_age")
+    state = (StateVariable("start_age", TIME, TIME.constant(0), age + TIME.constant(1)),)
+    system = TransitionSystem("start", state, (), TRUE())
+    goal = Goal("start", at(Equals(age, TIME.constant(0)), 0), None, 0)
+    problem = problem_of(system, [goal], Equals(age, TIME.constant(3)))
+    found = generate(problem, Options(), stages=[Stage("simulate from tests", random.runs_from_tests)])
+    assert found.tests["start"].length == 0
+    assert found.chain is None
