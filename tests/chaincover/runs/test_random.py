@@ -556,7 +556,7 @@ def test_no_runs_go_on_from_a_test_of_no_step() -> None:
     """It ends where all runs begin."""
     age = TIME.symbol("start_age")
     state = (StateVariable("start_age", TIME, TIME.constant(0), age + TIME.constant(1)),)
-    system = TransitionSystem("start", state, (), TRUE())
+    system = TransitionSystem("start", state, (InputVariable("start_in", FLAG, ((0, 1),)),), TRUE())
     goal = Goal("start", at(Equals(age, TIME.constant(0)), 0), None, 0)
     problem = problem_of(system, [goal], Equals(age, TIME.constant(3)))
     found = generate(problem, Options(), stages=[Stage("simulate from tests", random.runs_from_tests)])
