@@ -559,6 +559,7 @@ def test_no_runs_go_on_from_a_test_of_no_step() -> None:
     system = TransitionSystem("start", state, (InputVariable("start_in", FLAG, ((0, 1),)),), TRUE())
     goal = Goal("start", at(Equals(age, TIME.constant(0)), 0), None, 0)
     problem = problem_of(system, [goal], Equals(age, TIME.constant(3)))
-    found = generate(problem, Options(), stages=[Stage("simulate from tests", random.runs_from_tests)])
+    first = Stage("one run", lambda board: board.see(board.judge.empty_run(), {"start": 0}))
+    found = generate(problem, Options(), stages=[first, Stage("simulate from tests", random.runs_from_tests)])
     assert found.tests["start"].length == 0
     assert found.chain is None
