@@ -554,8 +554,8 @@ def test_runs_go_on_from_a_test_of_what_the_chain_cannot_cover_any_more() -> Non
 
 def test_no_runs_go_on_from_a_test_of_no_step() -> None:
     """It ends where all runs begin."""
-    age = TIME.symbol("start_age")
-    state = (StateVariable("start_age", TIME, TIME.constant(0), age + TIME.constant(1)),)
+    age, pressed = TIME.symbol("start_age"), Equals(FLAG.symbol("start_in"), FLAG.constant(1))
+    state = (StateVariable("start_age", TIME, TIME.constant(0), Ite(pressed, age + TIME.constant(1), age)),)
     system = TransitionSystem("start", state, (InputVariable("start_in", FLAG, ((0, 1),)),), TRUE())
     goal = Goal("start", at(Equals(age, TIME.constant(0)), 0), None, 0)
     problem = problem_of(system, [goal], Equals(age, TIME.constant(3)))
