@@ -6,7 +6,7 @@ intervals of numbers (``bmc.floats.ranges``). In the branches of a choice its co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
 import pysmt.operators as op
@@ -371,17 +371,23 @@ def _assumed(
                     return None
                 box = found
             return box
-        return _any_of([_assumed(part, holds, box, depth - 1, left) for part in formula.args()], box)
+        return _any_of((_assumed(part, holds, box, depth - 1, left) for part in formula.args()), box)
     return _atom(formula, holds, box, left)
 
 
-def _any_of(found: list[dict[str, Ranges] | None], box: dict[str, Ranges]) -> dict[str, Ranges] | None:
-    """The union of boxes that are all within ``box``."""
-    kept = [one for one in found if one is not None]
+def _any_of(found: Iterable[dict[str, Ranges] | None], box: dict[str, Ranges]) -> dict[str, Ranges] | None:
+    """The union of boxes that are all within ``box``; what one of them leaves as it is stays so."""
+    kept: list[dict[str, Ranges]] = []
+    for one in found:
+        if one is box:
+            return box
+        kept += [] if one is None else [one]
     if not kept:
         return None
-    names = set(kept[0]).intersection(*kept[1:])
-    return {**box, **{name: united(piece for one in kept for piece in one[name]) for name in sorted(names)}}
+    names = [name for name, ranges in kept[0].items() if ranges is not box.get(name)]
+    for one in kept[1:]:
+        names = [name for name in names if name in one and one[name] is not box.get(name)]
+    return {**box, **{name: united(piece for one in kept for piece in one[name]) for name in names}}
 
 
 def _atom(formula: FNode, holds: bool, box: dict[str, Ranges], budget: list[int]) -> dict[str, Ranges] | None:
