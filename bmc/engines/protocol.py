@@ -157,7 +157,7 @@ def check_in_turn(
 WORK = 1_000_000_000
 """Work in one unit of effort, which is about a second of a usual machine: the unit of what limits a question."""
 
-QUESTION, VARIABLE, PROPAGATION, CONFLICT = 70_000, 60, 120, 9_000
+QUESTION, VARIABLE, PROPAGATION, CONFLICT = 70_000, 30, 180, 9_000
 """``sat``: a question put to the solver, or each variable of its formula where these count more, and what the solver
 counts itself."""
 CLAUSE, GATE = 1_700, 75_000

@@ -52,6 +52,8 @@ def get_chain(board: Board) -> None:
     Where the states are enumerated and K binds nothing there is nothing to do: other stages find chains and bounds.
     Where the states are searched in layers it begins once that has given a chain, or cannot.
     """
+    from chaincover.orderings.auto import ordering_effort  # here, for most runs ask for no order
+
     ordering, questions = choose(board.options.ordering), board.questions
     failed: tuple[Plan, int] | None = None
     while not board.on_states:
@@ -60,6 +62,7 @@ def get_chain(board: Board) -> None:
         found = shortest_covering_path(graph, ordering, board.limits.for_query()) if graph.depth >= 0 else None
         if found is not None:
             bound = order_bound(graph, Limit(board.limits.for_query()))
+            board.limits.spend(2 * ordering_effort(OrderingProblem(graph.goals, graph.lower, INIT, graph.end)))
             board.prove(order_bound=bound.lower, edges=graph.lower, basis=bound.basis)
             length = plan_length(questions.problem, found.plan)
             limit = max(graph.depth, max(found.plan.gaps, default=0))

@@ -56,6 +56,7 @@ def _quick(problem: OrderingProblem) -> Ordering:
 
 def ordering_effort(problem: OrderingProblem) -> float:
     """About how many units of work a shortest order of ``problem`` takes."""
-    if len(problem.nodes) <= LARGEST and not problem.constrained:
-        return float(2.0 ** (len(problem.nodes) - LARGEST))
-    return len(problem.nodes) ** 2 / 2000
+    count = len(problem.nodes)
+    if problem.constrained:
+        return count**2 / 2000
+    return 2.0 ** (count - LARGEST) if count <= LARGEST else min(WORK, count**3 / 200_000)
