@@ -326,8 +326,8 @@ class Splitter:
         ]
 
     def work(self, rows: int) -> int:
-        """Operations that one look at so many rows takes: each pass is several operations on arrays for each term."""
-        return _SEVERAL_PASSES * (self.program.size + 1) * (rows + _SEVERAL_PASSES * FIXED)
+        """Operations that one look at so many rows takes: a pass is two operations on arrays or more for each term."""
+        return _SEVERAL_PASSES * (self.program.size + 1) * (rows + 2 * FIXED)
 
     def _evaluated(self, given: _Given, source: Column, choices: Sequence[Column], chosen: int) -> Evaluation:
         """The values with the first ``chosen`` variables."""
