@@ -68,7 +68,7 @@ def test_inputs_are_columns_where_these_are_narrower() -> None:
 
 
 def test_waiting_is_one_row_and_a_goal_is_never_in_it() -> None:
-    counting = [{"timer": n, "mode": 1 + (n > 8)} for n in range(10)]
+    counting = [{"byte_timer": n, "mode": 1 + (n > 8)} for n in range(10)]
     shown = lines(counting, [{"fgo": 1}] * 9, [Hit("five", 5, None)])
     assert [row.split() for row in shown[2:]] == [
         ["0..4", "0..4", "1", "fgo"],
