@@ -34,7 +34,7 @@ Key = int
 DENSE_BITS, DENSE_SIZE = 30, 1 << 35
 """States of up to so many bits have places in tables of bits, of so many in all; others are numbered."""
 
-OPERATION, LOOKED_UP = 1 / 20, 800
+OPERATION, LOOKED_UP = 1 / 20, 1_000
 """Compiled: nominal nanoseconds for an operation; operations that could be done while the number of a state is looked
 up. With twice as many, turns in layers are half as long."""
 
