@@ -99,16 +99,22 @@ class _Memory:
             parent.switch(self)
 
     def relieve(self) -> None:
-        """Let stages give up until no more is taken than what is allowed. MemoryLimitReached where that is in vain."""
-        for stage in sorted(self._begun, key=lambda each: -each.memory):
+        """Free what nobody refers to, then let stages give up until no more is taken than what is allowed.
+        MemoryLimitReached where that is in vain."""
+        largest = iter(sorted(self._begun, key=lambda each: -each.memory))
+        while not self._freed():
+            stage = next(largest, None)
+            if stage is None:
+                raise footprint.reached()
             stage.give_up(footprint.reached())
-            gc.collect()
-            _give_back_memory()
             self._begun.remove(stage)
-            self._before = footprint.taken()
-            if self._before <= footprint.allowed():
-                return
-        raise footprint.reached()
+
+    def _freed(self) -> bool:
+        """Whether no more is taken than what is allowed, once garbage is collected."""
+        gc.collect()
+        _give_back_memory()
+        self._before = footprint.taken()
+        return self._before <= footprint.allowed()
 
 
 class _Work:

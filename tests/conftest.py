@@ -46,12 +46,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What is loaded by now stays: no search for garbage has to look at it, and there are fewer of them."""
+    """What is loaded by now stays: no search for garbage has to look at it."""
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    gc.set_threshold(20_000, 20, 20)  # a command in this process has raised it, with which tests of solvers took 8 GB
     if item.get_closest_marker("needs_compiler") and find_compiler() is None:
         pytest.skip("needs a C compiler")
     if item.get_closest_marker("needs_signals") and sys.platform == "win32":

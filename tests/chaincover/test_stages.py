@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from weakref import finalize
 
 import pytest
 from boards import board_of, run_by
@@ -297,6 +298,32 @@ def test_the_stage_that_takes_most_gives_up_whoever_is_at_work(monkeypatch: pyte
     assert [entry for entry in log if entry.startswith("large")] == ["large0", "large1", "large2"]
     assert board.known.gave_up == ("large: the memory limit of 0 MB was reached",)
     assert held.bytes == 0
+
+
+class Garbage:
+    """Takes ``size`` of ``held`` until it is collected: it refers to itself."""
+
+    def __init__(self, held: Held, size: int) -> None:
+        self.me = self
+        held.bytes += size
+        finalize(self, setattr, held, "bytes", 0)
+
+
+def test_no_stage_gives_up_where_garbage_takes_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not collected by itself where few objects take much."""
+    log: list[str] = []
+    held, (board, _) = Held(monkeypatch, allowed=100), board_of(fork(stuck=False))
+
+    def wasteful(board: Board) -> None:
+        for step in range(9):
+            Garbage(held, 45)
+            log.append(f"step {step}")
+            board.limits.spend(FIRST_TURN)
+            board.limits.check()
+
+    take_turns([Stage("wasteful", wasteful)], board)
+    assert board.known.gave_up == ()
+    assert log == [f"step {step}" for step in range(9)]
 
 
 def test_stages_give_up_until_enough_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
