@@ -80,13 +80,17 @@ class Population:
 
     def inputs(self, number: int, steps: int | None = None) -> list[dict[str, int]]:
         """The inputs of the run ``number`` in so many steps (None: up to the last goal that it has covered)."""
-        found: list[dict[str, int]] = []
-        place = int(self.origin[number])
+        end = int(self.last[number]) if steps is None else steps
+        blocks: list[list[dict[str, int]]] = []
+        place, begin = int(self.origin[number]), self.steps
         for block in reversed(self.past):
-            columns = {name: values[:, place].tolist() for name, values in block.inputs.items()}
-            found = [{name: values[k] for name, values in columns.items()} for k in range(block.steps)] + found
+            begin -= block.steps
+            if begin < end:
+                columns = {name: values[: end - begin, place].tolist() for name, values in block.inputs.items()}
+                count = min(block.steps, end - begin)
+                blocks.append([{name: values[k] for name, values in columns.items()} for k in range(count)])
             place = int(block.parents[place])
-        return found[: int(self.last[number]) if steps is None else steps]
+        return [row for rows in reversed(blocks) for row in rows]
 
     def add(self, runs: Runs, longest: int) -> Runs:
         """Take the steps of ``runs``; these, after those before them in which a goal of ``longest`` steps may begin."""

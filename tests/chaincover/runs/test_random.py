@@ -226,6 +226,10 @@ def test_runs_side_by_side_are_credited_with_what_each_of_them_covers(seed: int)
             for number in range(12):
                 run = simulator.valid_part(simulator.run(simulator.initial(), population.inputs(number)))
                 assert run.length == population.last[number]
+                every = population.inputs(number, population.steps)
+                assert len(every) == population.steps
+                for steps in (0, 1, run.length, population.steps // 2):
+                    assert population.inputs(number, steps) == every[:steps]
                 covered = monitor.covered(run)
                 for goal, end in zip(case.goals, population.ends[:, number].tolist(), strict=True):
                     assert end == min((step + goal.length for step in covered[goal.name]), default=random.NEVER)
