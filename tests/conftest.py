@@ -15,9 +15,13 @@ from typing import Any
 import pytest
 from packaging.markers import Marker
 
+from bmc.footprint import taken
 from bmc.native.original import find_compiler
 
 os.environ["CHAINCOVER_CACHE"] = "off"  # nothing of other runs, and nothing for them
+
+GARBAGE = 500 << 20
+"""Bytes more than after the last time for which garbage is collected: workers came to 11 GB without."""
 
 ALLOWED_SKIPS = tomllib.loads((Path(__file__).parent / "allowed_skips.toml").read_text(encoding="utf-8"))
 
@@ -51,7 +55,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    gc.set_threshold(20_000, 20, 20)  # a command in this process has raised it, with which tests of solvers took 8 GB
+    gc.set_threshold(20_000, 20, 20)  # a command in this process may have raised it
     if item.get_closest_marker("needs_compiler") and find_compiler() is None:
         pytest.skip("needs a C compiler")
     if item.get_closest_marker("needs_signals") and sys.platform == "win32":
@@ -59,6 +63,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("needs"):
         if find_spec(marker.args[0]) is None:
             pytest.skip(f"needs {marker.args[0]}")
+
+
+kept = 0
+"""Bytes that this worker took after garbage was last collected."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Few objects of solvers can take gigabytes, of which Python's collector counts no more than that they are few."""
+    global kept
+    if taken() > kept + GARBAGE:
+        gc.collect()
+        kept = taken()
 
 
 def skip_is_allowed(reason: str, tables: str) -> bool:
