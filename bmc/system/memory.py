@@ -52,7 +52,7 @@ class Memory:
     def before(self, term: FNode, steps: int) -> FNode:
         """The value that ``term`` (over plain symbols) had so many steps before; 0 or false where there is none."""
         if steps == 0 or term.is_constant():
-            return term
+            return self.after(steps) if term.is_true() else term
         if (term, steps) not in self._carried:
             self._carried[term, steps] = self._carry(term, steps)
         return self._carried[term, steps]

@@ -85,3 +85,35 @@ def test_the_shortest_chain_ends_once_each_claimed_occurrence_is_decided(seed: i
     assert checked.code in (0, 1), checked.out
     if document["chain"] is not None:
         assert chaincover("replay", tmp_path, tmp_path / "out").code in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("begins", "text", "length", "fails"),
+    [
+        (0, "G(1 -> F[1,3](m < 2))", 1, None),
+        (0, "G(m < 9 || m >= 9 -> G[2,3](m < 2))", 3, None),
+        (5, "G(1 -> F[2,3](m < 2))", 2, None),
+        (5, "G(X(1) -> F[2,4](m < 2))", 2, None),
+        (5, "G(1 -> G[1,3](m < 2))", 3, None),
+        (0, "G(1 -> F[1,3](b == 1))", 2, 4),
+        (0, "G(m >= 0 -> G[1,3](b == 1))", 2, 2),
+        (0, "G(0 -> F[1,3](m < 2))", None, None),
+    ],
+)
+def test_no_occurrence_begins_before_the_first_step(
+    begins: int, text: str, length: int | None, fails: int | None, tmp_path: Path
+) -> None:
+    """An antecedent that always holds: the first deadline is that of the start."""
+    (tmp_path / "c.c").write_text(
+        "typedef struct { unsigned char b; } t_input; typedef struct { unsigned char m; } t_state;\n"
+        f"void init(t_state *s) {{ s->m = {begins}; }} void compute(t_input *i, t_state *s) {{ s->m = i->b & 1; }}\n"
+    )
+    outcome = chaincover(
+        "generate", tmp_path / "c.c", "--property", f"r: {text}", "--final", "none", "-o", tmp_path / "out"
+    )
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    assert (document["bounds"]["length"], document["bounds"]["minimal"]) == (length, length is not None), outcome.out
+    (ruling,) = document["requirements"]["rulings"]
+    assert ruling["step"] == fails
+    assert (ruling["ruling"] == "can-fail") == (fails is not None)
+    assert chaincover("verify", tmp_path / "c.c", tmp_path / "out").code == (0 if fails is None else 1)
