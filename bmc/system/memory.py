@@ -50,7 +50,8 @@ class Memory:
         return symbol
 
     def before(self, term: FNode, steps: int) -> FNode:
-        """The value that ``term`` (over plain symbols) had so many steps before; 0 or false where there is none."""
+        """The value that ``term`` (over plain symbols) had so many steps before; 0 or false where there is none, but for a
+        constant word, which never changes."""
         if steps == 0 or term.is_constant():
             return self.after(steps) if term.is_true() else term
         if (term, steps) not in self._carried:
