@@ -50,8 +50,10 @@ class Memory:
         return symbol
 
     def before(self, term: FNode, steps: int) -> FNode:
-        """The value that ``term`` (over plain symbols) had so many steps before; 0 or false where there is none, but for a
-        constant word, which never changes."""
+        """The value that ``term`` (over plain symbols) had so many steps before; 0 or false where there is none.
+
+        A constant word has its value then, too.
+        """
         if steps == 0 or term.is_constant():
             return self.after(steps) if term.is_true() else term
         if (term, steps) not in self._carried:
