@@ -48,6 +48,7 @@ from chaincover.reductions.reduction import Reduction, distinct, distinct_goals,
 from chaincover.reductions.slicing import fewer_states, sliced_problem
 from chaincover.replay.judge import Judge, explained, open_variables
 from chaincover.result import BY, CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Listener, Requirements, Silent
+from chaincover.runs.budget import OPERATIONS_PER_UNIT, PER_STEP
 from chaincover.stages import Profiler, Stage, later, take_turns, wait_for
 from chaincover.verdicts import never_by_induction
 from chaincover.weights import END, INIT
@@ -67,6 +68,10 @@ spent by its end, as a part of that effort, and beside it."""
 EARLY = 1.0
 """The effort of a run, as ``--effort`` gives it, from which on these turns do not grow: chains wait for them."""
 
+LOOKS = 0.5
+"""The part of that effort for looks at answers as they come. With twice as much, violations by more of the many long
+chains of a hard program are seen, and what comes after waits for them."""
+
 EARLY_TIME = 0.5
 """The part of the time that chains do not have, for each of these turns."""
 
@@ -80,6 +85,8 @@ QUESTION = 1
 """Units of work for one question."""
 
 ASKED = "requirements: can they fail?"
+
+GOES_ON = "the search goes on"
 
 
 def for_chains(problem: Problem, options: Options) -> Options:
@@ -139,7 +146,7 @@ class Deciding(Generic[T]):
         self._problem, self._options, self._listener = problem, options, listener
         self._whole, self._limits = Limits(options.time_limit), Limits(None, options.query_limit, 0.0)
         self._latest: Callable[[], T] | None = None
-        self._told, self._part = Requirements(), 0.0
+        self._told, self._part, self._looked = Requirements(), 0.0, 0.0
 
     def __call__(self, text: str) -> None:
         """See the protocol of listeners."""
@@ -148,7 +155,29 @@ class Deciding(Generic[T]):
     def improved(self, result: Callable[[], T]) -> None:
         """See the protocol of listeners."""
         self._latest = result
+        self._tell(result)
+        self._look(result)
+
+    def _tell(self, result: Callable[[], T]) -> None:
         self._listener.improved(lambda: replace(result(), requirements=self._told))  # type: ignore[type-var]
+
+    def _look(self, result: Callable[[], T]) -> None:
+        """See what the runs of an answer violate, before a better one takes its place, and tell that; unless such looks
+        have taken what they may."""
+        if not judged(self._problem) or self._looked >= self._early(LOOKS) * UNITS:
+            return
+        runs = result().runs
+        work = self._search.each * sum(run.length for run in runs)
+        self._looked += work
+        self._limits.spend(work)
+        if self._search.take(runs):
+            self._told = self._search.told(GOES_ON)
+            self._tell(result)
+
+    def _early(self, part: float) -> float:
+        """The effort that is ``part`` of that for all requirements, in a run of at most the effort ``EARLY``."""
+        effort = self._options.effort
+        return part * EFFORT * (EARLY if effort is None else min(EARLY, effort))
 
     @cached_property
     def _search(self) -> _Search:
@@ -184,17 +213,17 @@ class Deciding(Generic[T]):
         """Decide what so small a part of the effort decides, unless that was done. ``tell`` is told of the stage."""
         if part <= self._part or not judged(self._problem):
             return
-        self._part, effort, seconds = part, self._options.effort, self._options.time_limit
+        self._part, seconds = part, self._options.time_limit
         if seconds is not None:
             seconds = min(EARLY_TIME * (1 - TIME) * seconds, self._whole.left())
-        self._limits.allow(seconds, part * EFFORT * (EARLY if effort is None else min(EARLY, effort)))
+        self._limits.allow(seconds, self._early(part) + self._looked / UNITS)
         if self._search.settled or self._limits.over:
             return
         (tell or self._listener)(ASKED)
         with suppress(LimitReached):
             self._search.take([] if self._latest is None else self._latest().runs)
             self._search.run()
-        self._told = self._search.told("the search goes on")
+        self._told = self._search.told(GOES_ON)
 
     def finish(self, found: T, spent: float) -> Requirements:
         """The rulings, where the search for chains has ``found`` this and ``spent`` so many units of the effort.
@@ -409,8 +438,14 @@ class _Search:
         self._board: _Violations | None = None
         self._few = False
 
-    def take(self, runs: Iterable[Run]) -> None:
-        """Look at ``runs`` from init, which are known."""
+    @property
+    def each(self) -> float:
+        """Units of work to simulate a step of a run, and to look at it."""
+        return 2 * (self._simulator.size + PER_STEP) / OPERATIONS_PER_UNIT
+
+    def take(self, runs: Iterable[Run]) -> bool:
+        """Look at ``runs`` from init, which are known; whether one is the first that is known to violate a property."""
+        before = len(self._shown)
         for run in runs:
             for name, steps in self._monitor.covered(run).items():
                 end = min(steps, default=run.length) + self._whole.length(name)
@@ -418,6 +453,7 @@ class _Search:
                     self._shown[name] = Run(run.states[: end + 1], run.inputs[:end])
                     if self._board is not None:
                         self._see(self._board, self._shown[name])
+        return len(self._shown) > before
 
     def _see(self, board: _Violations, run: Run) -> None:
         board.see(run, board.judge.first_steps(run))

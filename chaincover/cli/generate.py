@@ -32,7 +32,7 @@ from chaincover.cli.options import (
 from chaincover.cli.progress import Answers, Progress, Saving, can_fail, described, goals_covered
 from chaincover.formats import chain_file
 from chaincover.formats.output import CannotWrite, json_parts, prepare_folder, to_json, write_texts
-from chaincover.limits import Limits
+from chaincover.limits import AFTER, Limits
 from chaincover.options import Options
 from chaincover.pipeline import not_begun
 from chaincover.problem import Problem
@@ -56,9 +56,7 @@ REPLAY_SECONDS = 5.0
 """Seconds for the replays of a run that was called off, from then on; what they do not suffice for is left out."""
 
 DEAD_END_EFFORT = 1 / 12
-"""Effort for the questions whether runs end for good, where a goal is not covered."""
-DEAD_END_SECONDS = 20.0
-"""Seconds for them at most, for what is only encoded counts as little work."""
+"""Effort for the questions whether runs end for good, where a goal is not covered; less in a run of little effort."""
 
 VIOLATION = "violation-"
 """How the names of the files begin that hold a run which violates a property."""
@@ -210,8 +208,8 @@ def find_dead_end(run: Run, found: Sequence[ChainResult]) -> DeadEnd | None:
         return None
     options = run.options
     known = [each.answered.longest_run for each in found if each.answered.longest_run is not None]
-    seconds = min(DEAD_END_SECONDS, options.time_limit or DEAD_END_SECONDS)
-    limits = Limits(seconds, options.query_limit, DEAD_END_EFFORT)
+    effort = DEAD_END_EFFORT if options.effort is None else min(DEAD_END_EFFORT, AFTER * options.effort)
+    limits = Limits(options.time_limit, options.query_limit, effort)
     with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt), ending.interruptible():
         engine = choose_engine(options.engine, options.memory_limit)
         limits.watch(engine)

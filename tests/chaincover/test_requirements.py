@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -32,10 +32,14 @@ from properties.goal import Goal, violation
 from properties.monitor import Monitor
 
 
+def answer(tests: Mapping[str, Run], stopped_by: str = "") -> ChainResult:
+    """A search for chains that has found no more than ``tests``."""
+    return ChainResult(None, (), Bounds(0, None, ""), None, NOTHING, Options(), tests=tests, stopped_by=stopped_by)
+
+
 def decide(problem: Problem, options: Options | None = None, runs: Sequence[Run] = ()) -> Requirements:
     """What is decided where the search for chains has found no more than ``runs``."""
-    tests = {str(number): run for number, run in enumerate(runs)}
-    found = ChainResult(None, (), Bounds(0, None, ""), None, NOTHING, Options(), tests=tests)
+    found = answer({str(number): run for number, run in enumerate(runs)})
     return Deciding[ChainResult](problem, options or Options(), Silent()).finish(found, 0.0)
 
 
@@ -175,6 +179,39 @@ def test_a_known_run_is_told_where_no_time_is_left() -> None:
     assert statuses(found) == {"lights": UNDECIDED, "dark": CAN_FAIL, "six": UNDECIDED}
     assert (found.failures[0].run.length, found.failures[0].shortest) == (2, False)
     assert found.certificate is None
+
+
+def test_what_an_earlier_chain_violates_is_told_at_once_and_stays() -> None:
+    """A better chain that violates less takes its place; no effort is left to find the run anew."""
+    problem = problem_of(SYSTEM, GOALS, None)
+    first = Simulator(SYSTEM).run({"lamp": 0, "count": 0}, [{"push": 0}, {"push": 1}])
+    better = Simulator(SYSTEM).run({"lamp": 0, "count": 0}, [{"push": 0}])
+    told = Told("never: ")
+    deciding = Deciding[ChainResult](problem, Options(effort=0.001), told)
+    for run in (first, better):
+        deciding.improved(lambda run=run: answer({"": run}))  # type: ignore[misc]
+        assert statuses(told.results[-1].requirements)["dark"] == CAN_FAIL
+    found = deciding.finish(answer({"": better}, "interrupt"), 0.0)
+    assert statuses(found) == {"lights": UNDECIDED, "dark": CAN_FAIL, "six": UNDECIDED}
+
+
+def test_looks_at_answers_take_a_part_of_the_effort_for_requirements() -> None:
+    """Answers of a thousand steps each, without an end: the looks at them end, and are counted."""
+    problem = problem_of(SYSTEM, GOALS, None)
+    still = Simulator(SYSTEM).run({"lamp": 0, "count": 0}, [{"push": 0}] * 1000)
+    asked = 0
+
+    def result() -> ChainResult:
+        nonlocal asked
+        asked += 1
+        return answer({"": still})
+
+    deciding = Deciding[ChainResult](problem, Options(effort=1.0), Silent())
+    for _ in range(2000):
+        deciding.improved(result)
+    most = requirements.LOOKS * requirements.EFFORT * UNITS
+    assert 100 < asked < 2000
+    assert most <= deciding.spent < 1.01 * most
 
 
 def test_an_interrupt_leaves_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,18 @@ def test_no_more_than_its_effort_is_spent(tmp_path: Path, monkeypatch: pytest.Mo
     assert "dead_end" not in outcome.json
 
 
+def test_a_run_of_little_effort_spends_a_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quarter of the effort for whatever comes after the search, and a twelfth of a unit at most."""
+    given: list[float | None] = []
+    monkeypatch.setattr(
+        undefined_behaviour, "find_dead_end", lambda _system, _engine, limits, _longest: given.append(limits.effort)
+    )
+    place = folder(tmp_path, UNSET, "cover(s->n == 7)")
+    for effort in ("0.02", "4", "none"):
+        chaincover("generate", place, "--bound", "12", "--effort", effort, "-o", tmp_path / "out")
+    assert given == [0.02 / 4, 1 / 12, 1 / 12]
+
+
 def test_a_goal_that_nothing_covers_is_no_dead_end(tmp_path: Path) -> None:
     place = folder(tmp_path, "if (s->n < 3) s->n++;", "cover(s->n == 7)")
     outcome = chaincover("generate", place, "-o", tmp_path / "out", "--json")
