@@ -25,6 +25,11 @@ PER_STEP = 40
 """Operations that a step of such a run takes besides its own. With twice as many, small programs rest for fewer
 steps."""
 
+CHOOSING = 700
+"""Operations on columns that the choice of the runs that go on takes whatever the goals and variables are: they count
+for the run as a whole, and not for what random runs may take. With twice as many, random runs of small programs have
+turns of fewer steps."""
+
 REST = 0.1
 """Units of work for a run by itself in which all inputs are at rest, and at most as many for those that leave it. With
 twice as much, timers of twice as many steps are waited for, and a first chain with a final condition that is far comes
@@ -89,5 +94,6 @@ class Budget:
         """
         if not self.spend(len(population.alive), steps, more):
             return None
+        self._limits.spend(self.work(len(population.alive), 0, CHOOSING))
         manner = population.manner.still() if waiting else population.manner
         return self.batch.go_on(population.states, manner, steps, self._check)
