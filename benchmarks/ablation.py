@@ -28,7 +28,7 @@ from chaincover.known import Board
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.project.load import Request, load_request
-from chaincover.requirements import Deciding, for_chains
+from chaincover.requirements.deciding import Deciding, for_chains
 from chaincover.result import Silent
 from chaincover.stages import Stage, pause
 

@@ -16,7 +16,7 @@ from chaincover.options import Options
 from chaincover.partition.set_cover import part_of, sets_of_goals, share_of, within
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.requirements import Deciding, for_chains
+from chaincover.requirements.deciding import Deciding, for_chains
 from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent
 from chaincover.verdicts import listed, own_test
 

@@ -46,7 +46,7 @@ from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import distinct
 from chaincover.reductions.resets import parts, placed_apart, with_resets
-from chaincover.requirements import Deciding, for_chains
+from chaincover.requirements.deciding import Deciding, for_chains
 from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Requirements, Silent
 from chaincover.verdicts import own_test
 from chaincover.work.workers import choose as choose_workers

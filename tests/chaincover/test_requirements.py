@@ -17,7 +17,6 @@ from benchmarks.generated.reference import Reference
 from bmc.formulas.unroll import framed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
-from chaincover import requirements
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, Bounds
 from chaincover.known import NOTHING
 from chaincover.limits import UNITS
@@ -26,7 +25,9 @@ from chaincover.partition.maximum_coverage import generate_all_or_most, generate
 from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.problem import Problem
 from chaincover.replay.judge import explained
-from chaincover.requirements import Deciding
+from chaincover.requirements import deciding as requirements
+from chaincover.requirements import violations
+from chaincover.requirements.deciding import Deciding
 from chaincover.result import ChainResult, Requirements, Silent
 from properties.goal import Goal, violation
 from properties.monitor import Monitor
@@ -218,7 +219,7 @@ def test_an_interrupt_leaves_what_is_known(monkeypatch: pytest.MonkeyPatch) -> N
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt("terminated")
 
-    monkeypatch.setattr(requirements, "_on_states", interrupted)
+    monkeypatch.setattr(violations, "_on_states", interrupted)
     result = generate_all_or_most(problem_of(SYSTEM, GOALS, None))
     assert result.complete
     assert result.stopped_by == result.requirements.stopped_by == "terminated"

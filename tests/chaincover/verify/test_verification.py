@@ -34,7 +34,7 @@ from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.report import documents as results
-from chaincover.requirements import Deciding
+from chaincover.requirements.deciding import Deciding
 from chaincover.result import ChainResult, Silent
 
 needs_compiler = pytest.mark.needs_compiler

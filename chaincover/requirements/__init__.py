@@ -1,0 +1,1 @@
+"""Whether requirements can fail."""
