@@ -103,6 +103,7 @@ class Deciding(Generic[T]):
         self._whole, self._limits = Limits(options.time_limit), Limits(None, options.query_limit, 0.0)
         self._latest: Callable[[], T] | None = None
         self._told, self._part, self._looked = Requirements(), 0.0, 0.0
+        self._seen: Sequence[Run] = ()
 
     def __call__(self, text: str) -> None:
         """See the protocol of listeners."""
@@ -122,11 +123,13 @@ class Deciding(Generic[T]):
         have taken what they may."""
         if not judged(self._problem) or self._looked >= self._early(LOOKS) * UNITS:
             return
-        runs = result().runs
-        work = self._search.each * sum(run.length for run in runs)
+        runs, before = result().runs, self._seen
+        self._seen = runs
+        new = [run for run in runs if run not in before]
+        work = self._search.each * sum(run.length for run in (*runs, *new))
         self._looked += work
         self._limits.spend(work)
-        if self._search.take(runs):
+        if self._search.take(new):
             self._told = self._search.told(GOES_ON)
             self._tell(result)
 

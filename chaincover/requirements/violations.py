@@ -252,8 +252,8 @@ class Search:
 
     @property
     def each(self) -> float:
-        """Units of work to simulate a step of a run, and to look at it."""
-        return 2 * (self._simulator.size + PER_STEP) / OPERATIONS_PER_UNIT
+        """Units of work to simulate a step of a run, or to look at it."""
+        return (self._simulator.size + PER_STEP) / OPERATIONS_PER_UNIT
 
     def take(self, runs: Iterable[Run]) -> bool:
         """Look at ``runs`` from init, which are known; whether one is the first that is known to violate a property."""

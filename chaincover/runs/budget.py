@@ -25,7 +25,7 @@ PER_STEP = 40
 """Operations that a step of such a run takes besides its own. With twice as many, small programs rest for fewer
 steps."""
 
-CHOOSING = 700
+CHOOSING = 300
 """Operations on columns that the choice of the runs that go on takes whatever the goals and variables are: they count
 for the run as a whole, and not for what random runs may take. With twice as many, random runs of small programs have
 turns of fewer steps."""

@@ -29,6 +29,10 @@ CHANGED = 0.05
 CHOICE = 26
 """Operations on columns, for each goal and each variable of the state, that it takes to choose the runs that go on."""
 
+BLOCKS = 8
+"""Blocks of steps after which what led to no run any more is forgotten. With twice as many, twice as many blocks are
+held whole, and choosing takes a little less."""
+
 RIVALS = 12
 """Runs, drawn at random, the best of which goes on."""
 
@@ -115,11 +119,15 @@ class Population:
         self._forget()
 
     def _forget(self) -> None:
-        """Forget the part of the past that leads to no run any more."""
+        """Forget the part of the past that leads to no run any more, after every few blocks."""
+        if len(self.past) % BLOCKS:
+            return
         wanted = self.origin
         for place in range(len(self.past) - 1, -1, -1):
             block = self.past[place]
-            kept, renamed = np.unique(wanted, return_inverse=True)
+            named = np.zeros(len(block.parents), bool)
+            named[wanted] = True
+            kept, renamed = np.flatnonzero(named), (np.cumsum(named) - 1)[wanted]
             if place == len(self.past) - 1:
                 self.origin = renamed
             else:
