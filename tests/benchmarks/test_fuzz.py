@@ -63,7 +63,7 @@ def outcomes(kind: Kind, count: int) -> Counter[str]:
 
 def test_properties() -> None:
     counts = outcomes(KINDS["property"], 80)
-    assert counts[AGREE] > 10
+    assert counts[AGREE] > 3
     assert counts[REFUSED] > 3
 
 
