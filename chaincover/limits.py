@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 UNITS = 60
 """Units of work in one unit of ``--effort``. A unit takes about a second on a usual machine."""
 
+OPERATIONS_PER_UNIT = 20_000_000
+"""Operations of the steps of a run by itself that take about a unit of work. With twice as many, runs rest for twice as
+many steps."""
+
+PER_STEP = 40
+"""Operations that a step of such a run takes besides its own. With twice as many, small programs rest for fewer
+steps."""
+
 QUESTION = 5
 """Units of work that one question may take, and as many more for each further ``UNITS`` that are spent: one hard
 question must not starve the others. With twice as many, one takes most of the least efforts."""

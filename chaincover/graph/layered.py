@@ -23,10 +23,9 @@ from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover.graph.enumerated import STATES_PER_UNIT, analysed
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import OPERATIONS_PER_UNIT, PER_STEP, UNITS, Limits
 from chaincover.problem import Problem
 from chaincover.result import LayersNeed
-from chaincover.runs.budget import OPERATIONS_PER_UNIT, PER_STEP
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
 
 MEMORY = 8 << 30

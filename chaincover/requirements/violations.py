@@ -32,7 +32,7 @@ from chaincover.graph.enumerated import (
     exact_graph,
 )
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import UNITS, EffortUsedUp, Limits
+from chaincover.limits import OPERATIONS_PER_UNIT, PER_STEP, UNITS, EffortUsedUp, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import SubPath
@@ -42,7 +42,6 @@ from chaincover.reductions.reduction import Reduction, distinct, distinct_goals,
 from chaincover.reductions.slicing import fewer_states, sliced_problem
 from chaincover.replay.judge import Judge, explained, open_variables
 from chaincover.result import ChainResult, Listener, Requirements
-from chaincover.runs.budget import OPERATIONS_PER_UNIT, PER_STEP
 from chaincover.stages import Profiler, Stage, later, take_turns, wait_for
 from chaincover.verdicts import never_by_induction
 from chaincover.weights import END, INIT

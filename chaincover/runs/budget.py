@@ -8,7 +8,7 @@ from bmc.engines.protocol import WORK as NANOSECONDS
 from bmc.explicit.batch import Batch, Runs
 from bmc.explicit.vectors import OVERHEAD, VALUE, Columns
 from bmc.system.transition import Valuation
-from chaincover.limits import Limits
+from chaincover.limits import OPERATIONS_PER_UNIT, PER_STEP, Limits
 from chaincover.runs.population import Population
 
 WORK = 3.0
@@ -16,14 +16,6 @@ WORK = 3.0
 
 PER_UNIT = round(NANOSECONDS / VALUE)
 """Operations on single values that take about a unit of work."""
-
-OPERATIONS_PER_UNIT = 20_000_000
-"""Operations of the steps of a run by itself that take about a unit of work. With twice as many, runs rest for twice as
-many steps."""
-
-PER_STEP = 40
-"""Operations that a step of such a run takes besides its own. With twice as many, small programs rest for fewer
-steps."""
 
 CHOOSING = 300
 """Operations on columns that the choice of the runs that go on takes whatever the goals and variables are: they count

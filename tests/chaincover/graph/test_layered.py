@@ -20,12 +20,11 @@ from chaincover.graph import layered
 from chaincover.graph.enumerated import enumerated_graph
 from chaincover.graph.layered import LayeredGoals
 from chaincover.known import Known
-from chaincover.limits import Limits
+from chaincover.limits import OPERATIONS_PER_UNIT, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
 from chaincover.result import LayersNeed
-from chaincover.runs.budget import OPERATIONS_PER_UNIT
 from chaincover.verdicts import judge_goals
 from chaincover.weights import INIT, ReachGraph
 from properties.goal import Goal

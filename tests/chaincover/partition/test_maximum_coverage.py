@@ -36,7 +36,7 @@ from chaincover.project.project_file import read_project
 from chaincover.result import ChainResult
 from properties.goal import Goal
 
-LARGE = Options(engine="sat", effort=0.08)
+LARGE = Options(engine="sat", effort=0.2)
 """As for a system with too many states to enumerate them."""
 
 
@@ -197,7 +197,7 @@ def test_large_systems_give_as_many_goals(seed: int, overlap: str) -> None:
 @pytest.mark.parametrize(
     ("find", "options"),
     [
-        (generate_most, Options(effort=0.0012)),
+        (generate_most, Options(effort=0.0016)),
         (generate_all_or_most, Options(effort=0.0007)),
         (generate_most, Options(effort=0.002, bound=2)),
         (generate_all_or_most, Options(effort=0.002, bound=2)),
