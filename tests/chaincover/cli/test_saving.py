@@ -86,7 +86,8 @@ def test_a_termination_while_the_libraries_are_loaded_gives_no_traceback() -> No
     code = [sys.executable, "-c", INTERRUPTED_AT_ONCE, "check", str(MODELS / "latch" / "latch.c")]
     ended = subprocess.run(code, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (143, "")
-    assert "error: terminated while the file" in ended.stderr
+    told = ended.stderr.partition("error: ")[2]  # where it is taken depends on how long the libraries took to load
+    assert told.startswith(("terminated while the file", "terminated before all was done"))
     assert "Traceback" not in ended.stderr
 
 
