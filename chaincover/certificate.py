@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from io import StringIO
 from typing import Any
 
+from pysmt.environment import Environment, get_env
+from pysmt.exceptions import PysmtTypeError
 from pysmt.fnode import FNode
+from pysmt.shortcuts import get_type
 from pysmt.smtlib.printers import to_smtlib
 
 from bmc.records import dataclass
+from bmc.system.transition import StateVariable
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,40 @@ class Certificate:
 def formula_text(formula: FNode) -> str:
     """A formula over plain state symbols as it stands in ``Certificate.formulas``."""
     return str(to_smtlib(formula))
+
+
+def formula_of(text: str, variables: Mapping[str, StateVariable]) -> FNode | None:
+    """The formula over ``variables`` that ``formula_text`` wrote as ``text``; None if it is none.
+
+    It is read with names of its own: what fails half-way leaves parts behind that later formulas would meet.
+    """
+    from pysmt.smtlib.parser import SmtLibParser  # here, for runs that only write do without it
+
+    declared = "".join(f"(declare-fun |{v.name}| () {_sort(v)})" for v in variables.values())
+    try:
+        script = SmtLibParser(Environment()).get_script(StringIO(f"{declared}(assert {text}\n)"))
+        if len(script.commands) != len(variables) + 1:  # the text goes on after the end of its formula
+            return None
+        found = script.get_last_formula()
+        read = get_env().formula_manager.normalize(found) if isinstance(found, FNode) else None
+        return read if read is not None and get_type(read).is_bool_type() else None
+    except Exception:  # pysmt's parser raises errors of all kinds at a text that is no formula
+        return None
+
+
+def _sort(var: StateVariable) -> str:
+    return f"(_ BitVec {var.type.bits})" if var.type.bits else "Bool"
+
+
+def term_of(var: StateVariable, text: str, variables: Mapping[str, StateVariable]) -> FNode | None:
+    """The term over ``variables``, of the type of ``var``, that ``text`` is in SMT-LIB; None if it is none."""
+    same = formula_of(f"(= |{var.name}| {text})", variables)
+    if same is None or not (same.is_equals() or same.is_iff()) or same.arg(0) is not var.symbol:
+        return None
+    try:
+        return same.arg(1) if same.arg(1).get_type() == var.symbol.get_type() else None
+    except PysmtTypeError:
+        return None
 
 
 def as_data(certificate: Certificate) -> dict[str, Any]:

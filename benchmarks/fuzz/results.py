@@ -35,11 +35,11 @@ from benchmarks.fuzz.programs import MODELS, write_files
 from bmc.errors import ChainCoverError
 from bmc.native.build import NO_NATIVE
 from bmc.system.transition import TransitionSystem
+from chaincover.formats.document import Document, load_for, read_document
 from chaincover.project.load import Controller, Request
 from chaincover.verify import several as verify_several
 from chaincover.verify import verification
 from chaincover.verify.claims import SOURCES
-from chaincover.verify.document import Document, load_for, read_document
 from chaincover.verify.fields import INFORMATIVE
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import NOTE, OPEN, SOME_WRONG, Verification

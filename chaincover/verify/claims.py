@@ -20,12 +20,12 @@ from bmc.system.transition import Run, equal
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED
 from chaincover.formats.chain_file import Stimulus, read_test, stimulus_in
+from chaincover.formats.document import ChainClaim, Document, GoalClaim
 from chaincover.project.load import Controller
 from chaincover.project.values import shown
 from chaincover.replay.original import Replay, ends_within, replay
 from chaincover.verify.acceleration import JUMPS
 from chaincover.verify.constraints import CONSTRAINTS
-from chaincover.verify.document import ChainClaim, Document, GoalClaim
 from chaincover.verify.facts import EDGES, LENGTHS, PATHS
 from chaincover.verify.limits import Clock
 from chaincover.verify.orders import CHECK as ORDERS

@@ -29,10 +29,10 @@ from chaincover.formats.chain_file import (
     read_test,
     start_record,
 )
+from chaincover.formats.document import Document, Source
 from chaincover.formats.rows import ChainRows
 from chaincover.project.load import Controller
 from chaincover.project.values import shown
-from chaincover.verify.document import Document, Source
 from chaincover.verify.report import FINDING, HOLDS, NOTE, WRONG, Line, limited
 from chaincover.verify.requirements import expected_rulings
 from chaincover.verify.setting import Setting

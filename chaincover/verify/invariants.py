@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from io import StringIO
 
 import numpy as np
-from pysmt.environment import Environment, get_env
 from pysmt.exceptions import PysmtTypeError
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, And, Not, Or, get_type
-from pysmt.smtlib.parser import SmtLibParser
+from pysmt.shortcuts import TRUE, And, Not, Or
 
 from bmc.engines.protocol import Status
 from bmc.errors import counted
@@ -24,9 +21,9 @@ from bmc.formulas.unroll import at
 from bmc.limits import TooLarge
 from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal
-from chaincover.certificate import Certificate
+from chaincover.certificate import Certificate, formula_of
+from chaincover.formats.document import PROVED, Document
 from chaincover.verify.confirmation import Confirmation, told
-from chaincover.verify.document import PROVED, Document
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.verify.setting import Setting
@@ -183,31 +180,6 @@ def _meant(
 
 def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
-
-
-def formula_of(text: str, variables: Mapping[str, StateVariable]) -> FNode | None:
-    """The formula of an SMT-LIB text over ``variables``; None if it is none.
-
-    It is read with names of its own: what fails half-way leaves parts behind that later formulas would meet.
-    """
-    declared = "".join(f"(declare-fun {_quoted(v.name)} () {_sort(v)})" for v in variables.values())
-    try:
-        script = SmtLibParser(Environment()).get_script(StringIO(f"{declared}(assert {text}\n)"))
-        if len(script.commands) != len(variables) + 1:  # the text goes on after the end of its formula
-            return None
-        found = script.get_last_formula()
-        read = get_env().formula_manager.normalize(found) if isinstance(found, FNode) else None
-        return read if read is not None and get_type(read).is_bool_type() else None
-    except Exception:  # pysmt's parser raises errors of all kinds at a text that is no formula
-        return None
-
-
-def _quoted(name: str) -> str:
-    return f"|{name}|"
-
-
-def _sort(var: StateVariable) -> str:
-    return f"(_ BitVec {var.type.bits})" if var.type.bits else "Bool"
 
 
 def _stated(name: str, variables: Mapping[str, StateVariable]) -> FNode | None:

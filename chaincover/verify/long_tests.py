@@ -18,9 +18,9 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, Valuation
 from chaincover.chain import STORED, UNDECIDED
 from chaincover.formats.chain_file import read_long_test
+from chaincover.formats.document import Document, GoalClaim
 from chaincover.verify.acceleration import Jumps
 from chaincover.verify.counter_lemma import Looks
-from chaincover.verify.document import Document, GoalClaim
 from chaincover.verify.report import HOLDS, OPEN, WRONG, Line, limited
 from chaincover.verify.setting import Setting
 from properties.monitor import Monitor

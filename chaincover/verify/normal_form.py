@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pysmt.operators as op
-from pysmt.exceptions import PysmtTypeError
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BVSLE, BVULE, TRUE, And, Iff, Implies, Not, Or, Symbol
 
@@ -26,10 +25,10 @@ from bmc.errors import counted
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.sums import in_one_form
 from bmc.formulas.unroll import at, plain, unframed, with_terms
-from bmc.system.transition import StateVariable, TransitionSystem, conjunction, conjuncts, equal, symbols_of
-from chaincover.certificate import Certificate, Validity
+from bmc.system.transition import TransitionSystem, conjunction, conjuncts, equal, symbols_of
+from chaincover.certificate import Certificate, Validity, formula_of, term_of
 from chaincover.verify.clauses import Clauses
-from chaincover.verify.invariants import CONSTANTS, assumed, formula_of
+from chaincover.verify.invariants import CONSTANTS, assumed
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.setting import Setting
@@ -53,7 +52,7 @@ def normal_setting(setting: Setting, proof: Certificate | None, clock: Clock) ->
     known = {var.name: var for var in setting.system.state}
     forms: dict[FNode, FNode] = {}
     for name, text in proof.normal_form.items():
-        term = _term(known[name], text, known) if name in known else None
+        term = term_of(known[name], text, known) if name in known else None
         if term is None:
             return setting, {}, Line(NORMAL_FORM, WRONG, f"'{text}' is no value of a variable '{name}'")
         forms[known[name].symbol] = term
@@ -115,17 +114,6 @@ def _possible(formula: FNode, clock: Clock) -> bool | None:
     """Whether plain ``formula`` can hold; None if the solver gave up."""
     clauses = Clauses(clock)
     return clauses.possible(TRUE(), [clauses.placed(at(formula, 0))])
-
-
-def _term(var: StateVariable, text: str, known: Mapping[str, StateVariable]) -> FNode | None:
-    """The term that a text in SMT-LIB is, of the type of ``var``; None if it is none."""
-    same = formula_of(f"(= |{var.name}| {text})", known)
-    if same is None or not (same.is_equals() or same.is_iff()) or same.arg(0) is not var.symbol:
-        return None
-    try:
-        return same.arg(1) if same.arg(1).get_type() == var.symbol.get_type() else None
-    except PysmtTypeError:
-        return None
 
 
 def _put_in(system: TransitionSystem, forms: Terms) -> TransitionSystem | None:

@@ -22,10 +22,10 @@ from chaincover import certificate
 from chaincover.certificate import Certificate, EdgeFact, PathFact
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, RULINGS, UNDECIDED, UNREACHABLE, Ruling
 from chaincover.formats.chain_file import read_test, ruling_record
+from chaincover.formats.document import BoundsClaim, Document, GoalClaim, RulingClaim, RulingsClaim, Summary
 from chaincover.project.load import Controller
 from chaincover.replay.judge import explained
 from chaincover.replay.original import replay_violation
-from chaincover.verify.document import BoundsClaim, Document, GoalClaim, RulingClaim, RulingsClaim, Summary
 from chaincover.verify.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.verify.verdicts import Verdict
 from chaincover.weights import END, INIT

@@ -14,9 +14,7 @@ from bmc import ending
 from bmc.errors import counted
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE
 from chaincover.formats.chain_file import CHAINS_SCHEMA
-from chaincover.project.load import Request
-from chaincover.verify.claims import BOUND, SOURCES, tests
-from chaincover.verify.document import (
+from chaincover.formats.document import (
     Document,
     GoalClaim,
     Summary,
@@ -25,6 +23,8 @@ from chaincover.verify.document import (
     read_summary,
     without_chain,
 )
+from chaincover.project.load import Request
+from chaincover.verify.claims import BOUND, SOURCES, tests
 from chaincover.verify.fields import (
     FIELDS,
     RULINGS_INFORMATIVE,

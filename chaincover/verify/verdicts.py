@@ -17,10 +17,10 @@ from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import MostFact
 from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, STORED, UNDECIDED, UNREACHABLE
+from chaincover.formats.document import Document, GoalClaim
 from chaincover.verify.acceleration import Jumps
 from chaincover.verify.claims import uncovered
 from chaincover.verify.confirmation import Confirmation
-from chaincover.verify.document import Document, GoalClaim
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import SHARES, Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, told_inputs

@@ -16,6 +16,7 @@ from bmc.errors import counted
 from bmc.formulas.unroll import at
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, PathFact
+from chaincover.formats.document import Document, RulingsClaim
 from chaincover.project.load import Controller
 from chaincover.verify import claims, long_tests, prices, requirements
 from chaincover.verify.acceleration import Jumps, jumps_of
@@ -23,7 +24,6 @@ from chaincover.verify.claims import ALL_RUNS
 from chaincover.verify.confirmation import MODEL, Confirmation, confirm
 from chaincover.verify.constraints import constraints
 from chaincover.verify.definedness import without_sure
-from chaincover.verify.document import Document, RulingsClaim
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import EDGES, PATHS, Prover, WholeChains, lengths
 from chaincover.verify.fields import Expected, fields, findings, project

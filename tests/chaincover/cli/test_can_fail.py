@@ -13,9 +13,9 @@ from small_programs import program, project
 
 from bmc import ending
 from chaincover import options
+from chaincover.formats.document import load_for, read_document
 from chaincover.project.load import Request
 from chaincover.verify import claims
-from chaincover.verify.document import load_for, read_document
 from chaincover.verify.setting import Setting
 
 BODY = "s->m = s->n == 3 && i->b ? 9 : 1; if (i->a && s->n < 3) s->n++;"

@@ -11,7 +11,7 @@ import pytest
 from command_line import MODELS, chaincover
 
 from bmc.errors import InputRefused
-from chaincover.verify.document import read_document
+from chaincover.formats.document import read_document
 
 
 @pytest.fixture(scope="module")

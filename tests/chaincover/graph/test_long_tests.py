@@ -24,6 +24,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover import options
 from chaincover.chain import COVERED, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, LongTest
+from chaincover.formats.document import Document, read_document
 from chaincover.formats.output import to_json
 from chaincover.graph.enumerated import enumerated_graph, enumerated_within, exact_graph
 from chaincover.limits import Limits
@@ -34,7 +35,6 @@ from chaincover.problem import Problem
 from chaincover.project.load import Request, load_request
 from chaincover.report.documents import chain_document
 from chaincover.stages import Stage, take_turns
-from chaincover.verify.document import Document, read_document
 from chaincover.verify.limits import Clock
 from chaincover.verify.limits import Limits as VerifyLimits
 from chaincover.verify.long_tests import line

@@ -12,8 +12,8 @@ from small_programs import HEAD, program, project
 from verify_documents import texts, verdicts
 
 from bmc.errors import InputRefused
+from chaincover.formats.document import load_for, read_document
 from chaincover.project.load import Request
-from chaincover.verify.document import load_for, read_document
 from chaincover.verify.fields import differences, settings_of
 
 OWN = "states(m, 0..1)"

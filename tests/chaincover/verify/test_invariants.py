@@ -11,10 +11,10 @@ from command_line import chaincover, fresh_names, write_files
 from small_programs import program, project
 from verify_documents import CRUISE, Document, cruise_document, texts, verdicts, verify
 
+from chaincover.certificate import formula_of
+from chaincover.formats.document import load_for, read_document
 from chaincover.project.load import Request
 from chaincover.verify import verification
-from chaincover.verify.document import load_for, read_document
-from chaincover.verify.invariants import formula_of
 from chaincover.verify.limits import Limits
 from chaincover.verify.report import OPEN
 

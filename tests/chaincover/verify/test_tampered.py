@@ -27,9 +27,9 @@ from verify_documents import (
 )
 
 from chaincover.certificate import from_data
+from chaincover.formats.document import BoundsClaim, load_for, read_document
 from chaincover.project.load import Request
 from chaincover.verify.claims import bound
-from chaincover.verify.document import BoundsClaim, load_for, read_document
 from chaincover.verify.limits import Limits
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG
 from chaincover.verify.setting import Setting
