@@ -26,6 +26,7 @@ from chaincover.cli.entry import (
     signalled,
     signalled_twice,
 )
+from chaincover.plug_ins import entry_points
 
 CALLED_OFF = dict(SIGNALS.values())
 """The exit codes of runs that a signal has called off, by the reason."""
@@ -70,6 +71,7 @@ EXIT_CODES: dict[int, tuple[str, str]] = {
 COMMANDS = {
     "check": "Read everything; interface, goals, contradictions, possible undefined behaviour.",
     "compare": "Run several orderings on the same graph, side by side.",
+    "export": "Write the question for a chain, or what a result claims, for model checkers (AIGER, BTOR2).",
     "generate": "Generate one chain that covers every goal; replay it on the compiled original.",
     "graph": "The K-reachability graph, as JSON, DOT or SVG.",
     "init": "Write a commented project file for the C sources of a controller.",
@@ -122,30 +124,8 @@ class Commands(click.Group):
 
 
 def others() -> dict[str, str]:
-    """Where the commands of other packages are, by name, as these packages say where they are installed.
-
-    Their files are looked for as in ``bmc.engines.installed``: ``importlib.metadata`` takes as long as all of help.
-    """
-    found: dict[str, str] = {}
-    for folder in sys.path:
-        for entry in sorted(os.listdir(folder or ".")) if os.path.isdir(folder or ".") else ():
-            if entry.endswith((".dist-info", ".egg-info")):
-                for name, place in _entry_points(os.path.join(folder, entry, "entry_points.txt")):
-                    if name not in COMMANDS:
-                        found.setdefault(name, place)
-    return dict(sorted(found.items()))
-
-
-def _entry_points(file: str) -> Iterator[tuple[str, str]]:
-    """The commands in a file of entry points, which may not be there."""
-    group = ""
-    with contextlib.suppress(OSError, UnicodeDecodeError), open(file, encoding="utf-8") as lines:
-        for line in map(str.strip, lines):
-            if line.startswith("["):
-                group = line.strip("[]").strip()
-            elif group == GROUP and "=" in line:
-                name, _, place = line.partition("=")
-                yield name.strip(), place.strip()
+    """Where the commands of other packages are, by name; none takes the place of one of its own."""
+    return {name: place for name, place in entry_points(GROUP).items() if name not in COMMANDS}
 
 
 def _loaded(module: str) -> ModuleType:

@@ -1,0 +1,59 @@
+"""What a writer of a format gets, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol, runtime_checkable
+
+from pysmt.fnode import FNode
+
+from bmc.records import dataclass
+from bmc.system.transition import TransitionSystem
+
+VALID = "valid so far"
+"""The state variable that says whether all steps up to this state were allowed and defined."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Can a run of ``system`` reach a state in which ``bad`` holds?
+
+    ``system`` allows every step: what restricts the steps of the program is part of ``bad``. Its state variables have
+    a start value, or any value to start with where ``init`` is None. ``bad`` is over plain state symbols. ``frames`` is
+    the number of states of a run that have to be looked at, the start state included; None: those of all runs. ``kind``
+    is the kind of statement that the answer *no* proves, ``text`` the statement, and ``title`` a short name for files.
+    """
+
+    kind: str
+    title: str
+    text: str
+    system: TransitionSystem
+    bad: FNode
+    frames: int | None = None
+
+    @property
+    def bound(self) -> str:
+        """The bound in a word: ``frames-N`` or ``ever``."""
+        return "ever" if self.frames is None else f"frames-{self.frames}"
+
+    def comments(self) -> Iterator[str]:
+        """What the reader of a file is told about it, in lines."""
+        yield f"{self.system.name}: {self.kind}"
+        yield from self.text.splitlines()
+        if self.frames is None:
+            yield "true if no reachable state is bad, in runs of any length"
+        else:
+            yield f"true if no state is bad in the first {self.frames} frames (frame 0 is the start state)"
+        yield "a step that is not allowed or not defined ends a run: no later state is bad"
+
+
+@runtime_checkable
+class Exporter(Protocol):
+    """A writer of one format; it may keep what several questions about one program share."""
+
+    suffix: str
+    """How the name of a file ends, with the dot."""
+
+    def write(self, question: Question) -> bytes:
+        """The file of ``question``, the same bytes for the same question. ChainCoverError where it has no file."""
+        ...

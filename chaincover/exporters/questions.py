@@ -1,0 +1,297 @@
+"""Questions for model checkers about chains, paths of goals and invariants: a system with monitors, and a bad state.
+
+What a run has done so far is state. A goal of a step or more is noted in the step that ends it: its antecedent over the
+states 0 to J and the inputs 0 to J - 1 is a condition on the step J - 1, with the next-state functions in place of the
+state J, and with the memory of ``bmc.system.memory`` in place of the steps before. A goal of no step is a condition on
+a state. So ``bad`` reads states alone, and a counterexample of k steps (the bad state is the one of frame k, where the
+start state is frame 0) is a run of k steps.
+
+The variable *valid so far* becomes false for good in a step that is not allowed or not defined, or from a start that is
+none; ``bad`` needs it to be true. Model checkers are given no constraint (docs/adr/0022).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, BVUGE, BVULT, FALSE, TRUE, get_free_variables
+
+from bmc.formulas.terms import both, choose, either, implies, negate
+from bmc.formulas.unroll import at, framed, unplaced, with_terms
+from bmc.system.memory import Memory
+from bmc.system.transition import (
+    BOOLEAN,
+    InputVariable,
+    StateVariable,
+    TransitionSystem,
+    ValueType,
+    conjunction,
+    symbols_of,
+)
+from chaincover.certificate import PathFact
+from chaincover.exporters.protocol import VALID, Question
+from chaincover.problem import Problem
+from chaincover.weights import INIT
+from properties.goal import Goal
+
+CHAIN, PATH, INVARIANT = "chain", "path", "invariant"
+
+
+class Monitors:
+    """The system of ``problem`` with what is noted of its runs.
+
+    ``known`` is true of every state that the program reaches: runs begin in any state of which it is, and keep to such
+    states. None: runs begin in init.
+    """
+
+    def __init__(self, problem: Problem, known: FNode | None = None) -> None:
+        system = problem.system
+        self.problem = problem
+        self.memory = Memory("earlier")
+        self.first = negate(self.memory.after(1))
+        self._inputs: list[InputVariable] = []
+        self._notes: list[StateVariable] = []
+        self._program = system.state
+        if known is None:
+            known = implies(self.first, conjunction(var.start for var in system.state if var.init is None))
+        else:
+            self._program = tuple(replace(var, init=None, starts=()) for var in system.state)
+        self._step = conjunction([system.input_constraint, system.defined])
+        free = self._step.is_true() and known.is_true()
+        self.valid = TRUE() if free else both(BOOLEAN.symbol(VALID), known)
+        if not free:
+            self.note(VALID, self.valid_step, begins=1)
+
+    @property
+    def valid_step(self) -> FNode:
+        """That the run up to here and the step at hand are valid; over state and inputs."""
+        return both(self.valid, self._step)
+
+    def note(self, name: str, following: FNode, begins: int = 0) -> FNode:
+        """A new state variable that is ``following`` after each step; its symbol."""
+        kind = BOOLEAN if following.get_type().is_bool_type() else _count(following.bv_width())
+        self._notes.append(StateVariable(name, kind, kind.constant(begins), following, "internal"))
+        return kind.symbol(name)
+
+    def sticky(self, name: str, event: FNode) -> FNode:
+        """A new variable that is true after the first step in which ``event``, over state and inputs, holds."""
+        return self.note(name, either(BOOLEAN.symbol(name), event))
+
+    def free_input(self, name: str) -> FNode:
+        """A new Boolean input, which the model checker chooses in each step; its symbol."""
+        self._inputs.append(InputVariable(name, BOOLEAN))
+        return BOOLEAN.symbol(name)
+
+    def condition(self, goal: Goal) -> FNode:
+        """Where ``goal`` holds: over the state if it takes no step, else over the state and the inputs of its last
+        step, never before there were as many steps as it takes."""
+        if not goal.length:
+            return unplaced([goal.antecedent])[0]
+        last = goal.length - 1
+        after = {framed(var.symbol, goal.length): at(var.next, last) for var in self.problem.system.state}
+        read = {symbol: after[symbol] for symbol in symbols_of(goal.antecedent) if symbol in after}
+        (formula,) = with_terms([goal.antecedent], read)
+        (here,) = unplaced([self.memory.from_now(formula, last)])
+        return both(here, self.memory.after(last))
+
+    def question(self, kind: str, names: tuple[str, str], bad: FNode, frames: int | None) -> Question:
+        """The question whether ``bad`` is reached, on the part of the system that matters to it.
+
+        ``names`` are the short name and the statement that the answer *no* proves.
+        """
+        whole = TransitionSystem(
+            self.problem.system.name,
+            (*self._program, *self.memory.variables, *self._notes),
+            (*self.problem.system.inputs, *self._inputs),
+        )
+        state = whole.cone([bad])
+        read = set(get_free_variables(bad)).union(*(get_free_variables(var.next) for var in state))
+        inputs = tuple(var for var in whole.inputs if var.symbol in read)
+        return Question(kind, *names, replace(whole, state=state, inputs=inputs), bad, frames)
+
+
+def _count(bits: int) -> ValueType:
+    """The type of a counter."""
+    return ValueType("count", bits)
+
+
+def _raised(count: FNode, most: int) -> FNode:
+    """``count`` and one more, ``most`` at most."""
+    bits = count.bv_width()
+    return choose(BVULT(count, BV(most, bits)), count + BV(1, bits), BV(most, bits))
+
+
+# chains
+
+
+def chain_question(
+    problem: Problem, names: tuple[str, str], frames: int | None = None, least: int | None = None
+) -> Question:
+    """Is there a run from init that covers all goals of ``problem``, or at least so many, and may end as it asks?
+
+    A counterexample of k steps is a chain of k steps: exactly as many, from init to the state in which ``final`` holds.
+    """
+    monitors = Monitors(problem)
+    apart = problem.forbid and any(goal.length for goal in problem.goals)
+    covered = _disjoint(monitors) if apart else _covered(monitors)
+    enough = conjunction(covered) if least is None else _at_least(covered, least)
+    final = TRUE() if problem.final is None else problem.final
+    return monitors.question(CHAIN, names, conjunction([enough, final, monitors.valid]), frames)
+
+
+def _covered(monitors: Monitors) -> list[FNode]:
+    """For each goal that the run up to this state covers it; goals that ask for the same share a variable."""
+    known: dict[tuple[FNode, int], FNode] = {}
+    found = []
+    for goal in monitors.problem.goals:
+        key = goal.antecedent, goal.length
+        if key not in known:
+            event = monitors.condition(goal)
+            flag = monitors.sticky(f"covered {goal.name}", event)
+            known[key] = flag if goal.length else either(flag, event)
+        found.append(known[key])
+    return found
+
+
+IDLE = "steps since a goal was credited"
+
+
+def _disjoint(monitors: Monitors) -> list[FNode]:
+    """For each goal that the run up to this state covers it, in steps of its own.
+
+    The model checker picks the steps that end credited goals, by an input for each goal. A counter knows for how many
+    steps no goal has been credited: a goal is credited only if these are as many as it takes. A goal of no step shares
+    steps with one that begins before and ends after it, so it begins the count anew, too.
+    """
+    goals = monitors.problem.goals
+    longest = max(goal.length for goal in goals)
+    bits = longest.bit_length()
+    none, idle = BV(0, bits), _count(bits).symbol(IDLE)
+    found: dict[str, FNode] = {}
+    at_rest, taken = FALSE(), FALSE()
+    for goal in (goal for goal in goals if not goal.length):
+        here = monitors.condition(goal)
+        credited = both(monitors.free_input(f"pick {goal.name}"), here)
+        at_rest = either(at_rest, credited)
+        found[goal.name] = either(monitors.sticky(f"covered {goal.name}", credited), here)
+    idle = choose(at_rest, none, idle)
+    for goal in (goal for goal in goals if goal.length):
+        free = BVUGE(idle, BV(goal.length - 1, bits))
+        picked = monitors.free_input(f"pick {goal.name}")
+        credited = conjunction([picked, monitors.condition(goal), free, negate(taken)])
+        taken = either(taken, credited)
+        found[goal.name] = monitors.sticky(f"covered {goal.name}", credited)
+    monitors.note(IDLE, choose(taken, none, _raised(idle, longest)), begins=longest)
+    return [found[goal.name] for goal in goals]
+
+
+def _at_least(conditions: Sequence[FNode], least: int) -> FNode:
+    """That at least so many of ``conditions`` hold."""
+    bits = max(len(conditions), least).bit_length()
+    ones = (choose(condition, BV(1, bits), BV(0, bits)) for condition in conditions)
+    return BVUGE(reduce(lambda one, other: one + other, ones, BV(0, bits)), BV(least, bits))
+
+
+# paths of goals
+
+
+def path_question(problem: Problem, fact: PathFact, names: tuple[str, str], known: FNode | None) -> Question:
+    """Does a run cover the nodes of ``fact.path`` in this order, the last one less than ``at_least`` steps after the
+    first?
+
+    Runs begin with the first node, in init if that is the first node, else in any state of which ``known`` is true.
+    Where the first node is a goal and ``known`` is None, runs begin in init and reach it somewhere: counters know how
+    many steps ago the first node began, and no number of frames is enough.
+
+    Each node is seen as many steps after its start as the longest goal takes. So a bad state in frame k is a run whose
+    last node starts at step k less these steps, or that ends there.
+    """
+    path = fact.path
+    once = path[0] == INIT or known is not None
+    monitors = Monitors(problem, None if path[0] == INIT else known)
+    starts = _starts(monitors, path, once)
+    if once:
+        bad = _in_order(monitors, path, starts)
+        longest = max(problem.length(node) for node in path)
+        return monitors.question(PATH, names, bad, fact.at_least + longest)
+    return monitors.question(PATH, names, _close(monitors, path, starts, fact.at_least), None)
+
+
+def _starts(monitors: Monitors, path: Sequence[str], once: bool) -> list[FNode]:
+    """For each node of ``path``: it started as many steps ago as the longest takes, and its whole run was valid.
+
+    ``once``: the first one at the start of the run alone. Where the last node is the end the model checker picks the
+    state in which the run ends, by an input that stops it: no node is seen that ends later.
+    """
+    problem, memory = monitors.problem, monitors.memory
+    longest = max(problem.length(node) for node in path)
+    going, goes_on = TRUE(), TRUE()
+    if longest and path[-1] == problem.end:
+        going, goes_on = BOOLEAN.symbol("not stopped"), negate(monitors.free_input("stop"))
+        monitors.note("not stopped", both(going, goes_on), begins=1)
+    found = []
+    for number, node in enumerate(path):
+        if node == INIT or node == problem.end:
+            condition, length = (TRUE() if node == INIT or problem.final is None else problem.final), 0
+        else:
+            condition, length = monitors.condition(problem.by_name[node]), problem.length(node)
+        if number == 0 and once:
+            condition = both(condition, negate(memory.after(max(length, 1))))
+        if length:
+            seen = conjunction([condition, monitors.valid_step, going, goes_on])
+            ended = monitors.note(f"ended {number} {node}", seen)
+        else:
+            ended = conjunction([condition, monitors.valid, going])
+        seen = memory.before(ended, longest - length)
+        if node == problem.end and longest:
+            seen = both(seen, negate(memory.before(going, longest - 1)))
+        found.append(seen)
+    return found
+
+
+def _in_order(monitors: Monitors, path: Sequence[str], starts: Sequence[FNode]) -> FNode:
+    """That the last node starts, and the others have started in order before."""
+    before: FNode = TRUE()
+    for number, start in enumerate(starts[:-1]):
+        event, flag = both(start, before), BOOLEAN.symbol(f"reached {number} {path[number]}")
+        reached = either(flag, event)
+        monitors.note(flag.symbol_name(), reached)
+        before = monitors.memory.before(reached, _gap(monitors.problem, path, number))
+    return both(starts[-1], before)
+
+
+def _close(monitors: Monitors, path: Sequence[str], starts: Sequence[FNode], below: int) -> FNode:
+    """That the last node starts less than ``below`` steps after the first, the others in order between them.
+
+    For each node a counter knows the least number of steps since the first one started, where the nodes up to this one
+    have started in order since.
+    """
+    memory, problem = monitors.memory, monitors.problem
+    bits = (below + max(problem.length(node) for node in path) + 1).bit_length()
+    far, before = BV(below, bits), BV(0, bits)
+    for number, start in enumerate(starts[:-1]):
+        name = f"steps for {number} {path[number]}"
+        count = _count(bits).symbol(name)
+        nearer = both(start, BVULT(before, count))
+        steps = choose(nearer, before, count)
+        monitors.note(name, _raised(steps, below), begins=below)
+        gap = _gap(problem, path, number)
+        before = choose(memory.after(gap), memory.before(steps, gap) + BV(gap, bits), far) if gap else steps
+    return both(starts[-1], BVULT(before, far))
+
+
+def _gap(problem: Problem, path: Sequence[str], number: int) -> int:
+    """The steps after the start of a node before which the next one may not start."""
+    return problem.length(path[number]) if problem.forbid and path[number + 1] != problem.end else 0
+
+
+# invariants
+
+
+def invariant_question(problem: Problem, names: tuple[str, str], holds: FNode) -> Question:
+    """Does ``holds``, over the state, fail in some state that a run from init reaches?"""
+    monitors = Monitors(problem)
+    return monitors.question(INVARIANT, names, both(monitors.valid, negate(holds)), None)
