@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 
 def entry_points(group: str) -> dict[str, str]:
-    """Where what other packages add to ``group`` is, ``module:attribute`` by name, as they say where they are installed.
+    """Where what other packages add to ``group`` is, ``module:attribute`` by name.
 
     Their files are looked for as in ``bmc.engines.installed``: ``importlib.metadata`` takes as long as all of help.
     """

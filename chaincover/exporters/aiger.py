@@ -38,8 +38,8 @@ class Aiger:
         system = question.system
         following = {var.name: self._blaster.word(var.next) for var in system.state}
         bad = self._blaster.literal(question.bad)
-        for var in (*system.inputs, *system.state):
-            self._leaf(var.symbol)
+        for symbol in (*(var.symbol for var in system.inputs), *(var.symbol for var in system.state)):
+            self._leaf(symbol)
         return _File(self._graph, self._words, question, following).text(bad)
 
     def _leaf(self, node: FNode) -> Word | None:
@@ -86,7 +86,7 @@ class _File:
     def text(self, bad: int) -> bytes:
         """The file, whose output is the literal ``bad`` of the graph."""
         after = [self._following[var.name][bit] for var, bit in self._places]
-        for gate in self._graph.cone([bad, *after], self._literals.keys()):
+        for gate in self._graph.cone([bad, *after], {*self._literals}):
             self._literals[gate] = self._made(gate)
         nexts = [f"{self._of(literal)}" for literal in after]
         resets = [_starts_with_one(var, bit) for var, bit in self._places]

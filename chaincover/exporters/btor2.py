@@ -12,7 +12,7 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc.formulas.evaluate import post_order
-from bmc.system.transition import InputVariable, StateVariable
+from bmc.system.transition import StateVariable
 from chaincover.exporters.protocol import Question
 
 _PLAIN = {
@@ -75,9 +75,10 @@ class _File:
         """The whole file. Constants that variables start with stand before all variables, as readers want it."""
         system, bad = self._question.system, self._question.bad
         starts = {var.name: self._start(var) for var in system.state if var.init is not None}
-        for var in (*system.inputs, *system.state):
-            keyword = "state" if isinstance(var, StateVariable) else "input"
-            self._nodes[var.symbol] = self._line(keyword, self._sort(var.type.bits), _named(var))
+        for given in system.inputs:
+            self._nodes[given.symbol] = self._line("input", self._sort(given.type.bits), _named(given.name))
+        for var in system.state:
+            self._nodes[var.symbol] = self._line("state", self._sort(var.type.bits), _named(var.name))
         for var in system.state:
             if var.init is not None:
                 self._line("init", self._sort(var.type.bits), self._nodes[var.symbol], starts[var.name])
@@ -141,6 +142,6 @@ def _bits(node: FNode) -> int:
     return 1 if kind.is_bool_type() else int(kind.width)
 
 
-def _named(var: StateVariable | InputVariable) -> str:
+def _named(name: str) -> str:
     """The name as a symbol, in which there is no white space."""
-    return "_".join(var.name.split())
+    return "_".join(name.split())

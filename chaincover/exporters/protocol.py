@@ -14,19 +14,25 @@ VALID = "valid so far"
 """The state variable that says whether all steps up to this state were allowed and defined."""
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What the answer *no* to a question proves: of which ``kind`` it is, its ``text``, and a short ``title``."""
+
+    kind: str
+    title: str
+    text: str
+
+
 @dataclass(frozen=True)
 class Question:
     """Can a run of ``system`` reach a state in which ``bad`` holds?
 
     ``system`` allows every step: what restricts the steps of the program is part of ``bad``. Its state variables have
     a start value, or any value to start with where ``init`` is None. ``bad`` is over plain state symbols. ``frames`` is
-    the number of states of a run that have to be looked at, the start state included; None: those of all runs. ``kind``
-    is the kind of statement that the answer *no* proves, ``text`` the statement, and ``title`` a short name for files.
+    the number of states of a run that have to be looked at, the start state included; None: those of all runs.
     """
 
-    kind: str
-    title: str
-    text: str
+    statement: Statement
     system: TransitionSystem
     bad: FNode
     frames: int | None = None
@@ -38,8 +44,8 @@ class Question:
 
     def comments(self) -> Iterator[str]:
         """What the reader of a file is told about it, in lines."""
-        yield f"{self.system.name}: {self.kind}"
-        yield from self.text.splitlines()
+        yield f"{self.system.name}: {self.statement.kind}"
+        yield from self.statement.text.splitlines()
         if self.frames is None:
             yield "true if no reachable state is bad, in runs of any length"
         else:

@@ -32,12 +32,10 @@ from bmc.system.transition import (
     symbols_of,
 )
 from chaincover.certificate import PathFact
-from chaincover.exporters.protocol import VALID, Question
+from chaincover.exporters.protocol import VALID, Question, Statement
 from chaincover.problem import Problem
 from chaincover.weights import INIT
 from properties.goal import Goal
-
-CHAIN, PATH, INVARIANT = "chain", "path", "invariant"
 
 
 class Monitors:
@@ -97,11 +95,8 @@ class Monitors:
         (here,) = unplaced([self.memory.from_now(formula, last)])
         return both(here, self.memory.after(last))
 
-    def question(self, kind: str, names: tuple[str, str], bad: FNode, frames: int | None) -> Question:
-        """The question whether ``bad`` is reached, on the part of the system that matters to it.
-
-        ``names`` are the short name and the statement that the answer *no* proves.
-        """
+    def question(self, statement: Statement, bad: FNode, frames: int | None) -> Question:
+        """The question whether ``bad`` is reached, on the part of the system that matters to it."""
         whole = TransitionSystem(
             self.problem.system.name,
             (*self._program, *self.memory.variables, *self._notes),
@@ -110,7 +105,7 @@ class Monitors:
         state = whole.cone([bad])
         read = set(get_free_variables(bad)).union(*(get_free_variables(var.next) for var in state))
         inputs = tuple(var for var in whole.inputs if var.symbol in read)
-        return Question(kind, *names, replace(whole, state=state, inputs=inputs), bad, frames)
+        return Question(statement, replace(whole, state=state, inputs=inputs), bad, frames)
 
 
 def _count(bits: int) -> ValueType:
@@ -128,7 +123,7 @@ def _raised(count: FNode, most: int) -> FNode:
 
 
 def chain_question(
-    problem: Problem, names: tuple[str, str], frames: int | None = None, least: int | None = None
+    problem: Problem, statement: Statement, frames: int | None = None, least: int | None = None
 ) -> Question:
     """Is there a run from init that covers all goals of ``problem``, or at least so many, and may end as it asks?
 
@@ -139,7 +134,7 @@ def chain_question(
     covered = _disjoint(monitors) if apart else _covered(monitors)
     enough = conjunction(covered) if least is None else _at_least(covered, least)
     final = TRUE() if problem.final is None else problem.final
-    return monitors.question(CHAIN, names, conjunction([enough, final, monitors.valid]), frames)
+    return monitors.question(statement, conjunction([enough, final, monitors.valid]), frames)
 
 
 def _covered(monitors: Monitors) -> list[FNode]:
@@ -156,9 +151,6 @@ def _covered(monitors: Monitors) -> list[FNode]:
     return found
 
 
-IDLE = "steps since a goal was credited"
-
-
 def _disjoint(monitors: Monitors) -> list[FNode]:
     """For each goal that the run up to this state covers it, in steps of its own.
 
@@ -169,7 +161,8 @@ def _disjoint(monitors: Monitors) -> list[FNode]:
     goals = monitors.problem.goals
     longest = max(goal.length for goal in goals)
     bits = longest.bit_length()
-    none, idle = BV(0, bits), _count(bits).symbol(IDLE)
+    name = f"steps since a goal was credited ({bits} bits)"
+    none, idle = BV(0, bits), _count(bits).symbol(name)
     found: dict[str, FNode] = {}
     at_rest, taken = FALSE(), FALSE()
     for goal in (goal for goal in goals if not goal.length):
@@ -184,7 +177,7 @@ def _disjoint(monitors: Monitors) -> list[FNode]:
         credited = conjunction([picked, monitors.condition(goal), free, negate(taken)])
         taken = either(taken, credited)
         found[goal.name] = monitors.sticky(f"covered {goal.name}", credited)
-    monitors.note(IDLE, choose(taken, none, _raised(idle, longest)), begins=longest)
+    monitors.note(name, choose(taken, none, _raised(idle, longest)), begins=longest)
     return [found[goal.name] for goal in goals]
 
 
@@ -198,7 +191,7 @@ def _at_least(conditions: Sequence[FNode], least: int) -> FNode:
 # paths of goals
 
 
-def path_question(problem: Problem, fact: PathFact, names: tuple[str, str], known: FNode | None) -> Question:
+def path_question(problem: Problem, fact: PathFact, statement: Statement, known: FNode | None) -> Question:
     """Does a run cover the nodes of ``fact.path`` in this order, the last one less than ``at_least`` steps after the
     first?
 
@@ -216,8 +209,8 @@ def path_question(problem: Problem, fact: PathFact, names: tuple[str, str], know
     if once:
         bad = _in_order(monitors, path, starts)
         longest = max(problem.length(node) for node in path)
-        return monitors.question(PATH, names, bad, fact.at_least + longest)
-    return monitors.question(PATH, names, _close(monitors, path, starts, fact.at_least), None)
+        return monitors.question(statement, bad, fact.at_least + longest)
+    return monitors.question(statement, _close(monitors, path, starts, fact.at_least), None)
 
 
 def _starts(monitors: Monitors, path: Sequence[str], once: bool) -> list[FNode]:
@@ -273,7 +266,7 @@ def _close(monitors: Monitors, path: Sequence[str], starts: Sequence[FNode], bel
     bits = (below + max(problem.length(node) for node in path) + 1).bit_length()
     far, before = BV(below, bits), BV(0, bits)
     for number, start in enumerate(starts[:-1]):
-        name = f"steps for {number} {path[number]}"
+        name = f"steps for {number} {path[number]} ({bits} bits)"
         count = _count(bits).symbol(name)
         nearer = both(start, BVULT(before, count))
         steps = choose(nearer, before, count)
@@ -291,7 +284,7 @@ def _gap(problem: Problem, path: Sequence[str], number: int) -> int:
 # invariants
 
 
-def invariant_question(problem: Problem, names: tuple[str, str], holds: FNode) -> Question:
+def invariant_question(problem: Problem, statement: Statement, holds: FNode) -> Question:
     """Does ``holds``, over the state, fail in some state that a run from init reaches?"""
     monitors = Monitors(problem)
-    return monitors.question(INVARIANT, names, both(monitors.valid, negate(holds)), None)
+    return monitors.question(statement, both(monitors.valid, negate(holds)), None)

@@ -49,10 +49,10 @@ def write_text(place: Path, text: str) -> None:
     write_texts({place: text})
 
 
-def write_texts(texts: Mapping[Path, str | Iterable[str]]) -> None:
+def write_texts(texts: Mapping[Path, str | Iterable[str | bytes]]) -> None:
     """Write files that belong together: all are finished before the first is renamed. Otherwise as ``write_text``.
 
-    A long text may come in parts, which are made while they are written.
+    A long text may come in parts, which are made while they are written; parts may be bytes.
     """
     temporary: dict[str, Path] = {}
     place = Path()
@@ -65,8 +65,9 @@ def write_texts(texts: Mapping[Path, str | Iterable[str]]) -> None:
                 handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name[:99]}.")
                 temporary[name] = real
                 os.chmod(name, 0o644)
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.writelines([text] if isinstance(text, str) else text)
+            with os.fdopen(handle, "wb") as file:
+                parts = [text] if isinstance(text, str) else text
+                file.writelines(part.encode() if isinstance(part, str) else part for part in parts)
         with ending.whole():
             for name in list(temporary):
                 os.replace(name, temporary[name])

@@ -1,0 +1,239 @@
+"""What a result claims that no run does, as questions for model checkers; and what it claims beside that.
+
+Each fact of a certificate (``chaincover.certificate``) that says *no run does this within n steps*, or *ever*, is a
+question. Facts about runs that begin anywhere rest on invariants. Where these are formulas, runs begin in any state of
+which they are true, and the claim is about few frames. Where one is a list of reachable states, or where the facts
+speak of a normal form of states, runs begin in init, and the claim is about runs of any length: it says the same of
+reachable states. Everything else is left out, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pysmt.fnode import FNode
+
+from bmc.errors import counted
+from bmc.formulas.unroll import with_terms
+from bmc.records import dataclass
+from bmc.system.transition import conjunction
+from chaincover.certificate import Certificate, PathFact, formula_of, term_of
+from chaincover.chain import EXCLUDED, NEVER_VIOLATED
+from chaincover.exporters.protocol import Question, Statement
+from chaincover.exporters.questions import chain_question, invariant_question, path_question
+from chaincover.formats.document import PROVED, Document
+from chaincover.problem import Problem
+from chaincover.project.load import Controller
+from chaincover.weights import INIT
+from properties.goal import violation, violation_name
+
+EDGE, SUB_PATH, LENGTH, UNREACHABLE = "edge", "sub-path", "length", "unreachable goal"
+NO_WAY_TO_END, CONFLICT, MOST, EXCLUDES = "no way to the end", "conflict", "most goals", "excluded goal"
+NEVER, SHORTEST, INVARIANT, FACT = "requirement", "shortest violation", "invariant", "fact"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A claim of a certain ``kind`` that is no question, and why it is none."""
+
+    kind: str
+    text: str
+    reason: str
+
+
+Claim = Question | LeftOut
+
+
+def claims(controller: Controller, document: Document) -> Iterator[Claim]:
+    """Every claim of ``document`` about runs of ``controller``, whose goals and final condition are those it names."""
+    problem = replace(controller.problem, overlap=document.settings.overlap)
+    proof = document.certificate
+    if proof is not None:
+        facts = _Facts(replace(problem, overlap=proof.overlap), proof)
+        yield from facts.lengths(document.bounds.lower)
+        yield from facts.paths()
+        yield from facts.never(problem)
+        yield from facts.invariants([c.removeprefix(PROVED) for c in document.claims if c.startswith(PROVED)])
+        yield from _beside(proof)
+    yield from _excluded(problem, document)
+    ruled = document.requirements
+    if ruled is not None and ruled.certificate is not None:
+        yield from _requirements(
+            problem, ruled.certificate, {r.goal for r in ruled.rulings if r.ruling == NEVER_VIOLATED}
+        )
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """The facts of one certificate ``proof`` about the goals of ``problem``."""
+
+    problem: Problem
+    proof: Certificate
+
+    def lengths(self, lower: int) -> Iterator[Claim]:
+        """That no chain is shorter than ``lower``, and than the lengths that were refuted one by one."""
+        first, last = self.proof.refuted
+        for below in dict.fromkeys([lower, last if first < last else 0]):
+            text = f"no chain of {counted(below - 1, 'step')} or fewer covers {_listed(self.proof.goals)}"
+            if below > 0:
+                yield _named(self.problem, Statement(LENGTH, f"below-{below}", text), self.proof.goals, frames=below)
+
+    def paths(self) -> Iterator[Claim]:
+        """The least lengths of edges and sub-paths."""
+        edges = [(EDGE, PathFact((fact.source, fact.target), fact.at_least)) for fact in self.proof.edges]
+        for kind, fact in [*edges, *((SUB_PATH, fact) for fact in self.proof.paths)]:
+            yield self.path(kind, fact)
+
+    def path(self, kind: str, fact: PathFact) -> Claim:
+        """The least length of one path."""
+        text = f"{' -> '.join(fact.path)} takes at least {counted(fact.at_least, 'step')}"
+        unknown = _unknown(self.problem, [node for node in fact.path if node not in (INIT, self.problem.end)])
+        if unknown:
+            return LeftOut(kind, text, unknown)
+        if fact.at_least <= self._trivial(fact.path):
+            return LeftOut(kind, text, "this is so by definition")
+        validity = self.proof.validity
+        most = None if validity is None else validity.steps
+        if most is not None and (fact.path[0] != INIT or fact.at_least > most):
+            return LeftOut(kind, text, f"it speaks of normal forms of states, in runs of up to {counted(most, 'step')}")
+        known = None if fact.path[0] == INIT else self._known()
+        anywhere = "" if fact.path[0] == INIT else ", in all runs from init" if known is None else f", {FROM_ANYWHERE}"
+        return path_question(self.problem, fact, Statement(kind, "-".join(fact.path), f"{text}{anywhere}"), known)
+
+    def _trivial(self, path: Sequence[str]) -> int:
+        """The steps that a path takes at least because its goals take steps themselves."""
+        if path[-1] == self.problem.end:
+            ends = [self.problem.length(node) for node in path]
+            return sum(ends) if self.problem.forbid else max(ends)
+        return sum(self.problem.length(node) for node in path[:-1]) if self.problem.forbid else 0
+
+    def never(self, whole: Problem) -> Iterator[Claim]:
+        """What no run does, however long it is: ``whole`` has the overlap of the document."""
+        proof, anywhere = self.proof, replace(whole, final=None)
+        for name in proof.unreachable:
+            yield _named(anywhere, Statement(UNREACHABLE, name, f"no run covers {name}"), (name,))
+        for name in proof.no_way_to_end:
+            text = f"no run covers {name} and then ends in the final condition"
+            yield _named(whole, Statement(NO_WAY_TO_END, name, text), (name,))
+        for names in proof.conflicts:
+            text = f"no chain covers {_listed(names)} together"
+            yield _named(whole, Statement(CONFLICT, "-".join(names), text), names)
+        if proof.most is not None:
+            text = f"no chain covers more than {proof.most.number} of {_listed(proof.most.goals)}"
+            statement = Statement(MOST, str(proof.most.number), text)
+            yield _named(whole, statement, proof.most.goals, proof.most.number + 1)
+
+    def invariants(self, told: Sequence[str]) -> Iterator[Claim]:
+        """The invariants on which the certificate rests, and those of the program that are ``told`` to be proved."""
+        for number, name in enumerate(dict.fromkeys([*self.proof.invariants, *told])):
+            formula, text = self._formula(name), f"in every reachable state: {name}"
+            if formula is None:
+                yield LeftOut(INVARIANT, text, "it has no formula: verify enumerates the states that it counts")
+                continue
+            if self.proof.normal_form and name in self.proof.invariants:
+                form = self._normal_form()
+                if form is None:
+                    yield LeftOut(INVARIANT, text, "the normal form of states that it speaks of cannot be read")
+                    continue
+                (formula,) = with_terms([formula], form)
+                text = f"in the normal form of {text.removeprefix('in ')}"
+            yield invariant_question(self.problem, Statement(INVARIANT, str(number), text), formula)
+
+    def _known(self) -> FNode | None:
+        """What is true of every reachable state, as far as facts rest on it; None where that is no formula."""
+        formulas = [self._formula(name) for name in self.proof.invariants]
+        if self.proof.normal_form:
+            return None
+        return None if None in formulas else conjunction(each for each in formulas if each is not None)
+
+    def _formula(self, name: str) -> FNode | None:
+        """The formula of an invariant over the state; None if it has none."""
+        system = self.problem.system
+        if name in self.proof.formulas:
+            return formula_of(self.proof.formulas[name], {var.name: var for var in system.state})
+        return next((c.formula for c in system.invariants if c.name == name), None)
+
+    def _normal_form(self) -> dict[FNode, FNode] | None:
+        """What the variables are in the normal form of a state; None where it cannot be read."""
+        known = {var.name: var for var in self.problem.system.state}
+        found = {}
+        for name, text in self.proof.normal_form.items():
+            term = term_of(known[name], text, known) if name in known else None
+            if term is None:
+                return None
+            found[known[name].symbol] = term
+        return found
+
+
+FROM_ANYWHERE = "from any state in which the invariants hold"
+
+
+def _unknown(problem: Problem, names: Sequence[str]) -> str:
+    strange = [name for name in names if name not in problem.by_name]
+    return f"the program has no goal {_listed(strange)}" if strange else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "no goal"
+
+
+def _named(
+    problem: Problem, statement: Statement, names: Sequence[str], least: int | None = None, frames: int | None = None
+) -> Claim:
+    """That no run covers all goals ``names`` of ``problem``, or ``least`` of them, and may end as it asks."""
+    unknown = _unknown(problem, names)
+    if unknown:
+        return LeftOut(statement.kind, statement.text, unknown)
+    return chain_question(problem.of(names), statement, frames, least)
+
+
+def _excluded(problem: Problem, document: Document) -> Iterator[Claim]:
+    """That a goal which is said to be excluded does not fit beside all that the chain covers."""
+    settings = document.data.get("settings", {})
+    covered, bound, most = document.credited, settings.get("bound"), settings.get("max_length")
+    for goal in document.goals:
+        if goal.verdict != EXCLUDED:
+            continue
+        text = f"no chain covers {_listed(covered)} and {goal.name}"
+        names = [*dict.fromkeys([*covered, goal.name])]
+        if document.chain is None or bound is not None or not isinstance(most, int | None):
+            yield LeftOut(EXCLUDES, text, "it is claimed of chains with bounded weights only, or without a chain")
+            continue
+        text += "" if most is None else f" in {counted(most, 'step')} or fewer"
+        statement = Statement(EXCLUDES, goal.name, text)
+        yield _named(problem, statement, names, frames=None if most is None else most + 1)
+
+
+def _requirements(problem: Problem, proof: Certificate, never: set[str]) -> Iterator[Claim]:
+    """That requirements are never violated, and that no run violates another one sooner than is told."""
+    inputs = {var.name for var in problem.system.inputs}
+    judged = [goal for goal in problem.goals if goal.consequent is not None]
+    violations = tuple(violation(goal, inputs) for goal in judged)
+    subject = Problem(problem.system, violations, None, "allow")
+    for goal in judged:
+        if goal.name in never:
+            name = violation_name(goal.name)
+            text = f"no run violates the requirement {goal.name}"
+            yield _named(subject, Statement(NEVER, goal.name, text), [name])
+    for fact in proof.edges:
+        yield _Facts(subject, proof).path(SHORTEST, PathFact((fact.source, fact.target), fact.at_least))
+
+
+def _beside(proof: Certificate) -> Iterator[LeftOut]:
+    """What a certificate says that is no statement about a bad state."""
+    if proof.order_bound:
+        text = f"no order of the goals takes fewer than {counted(proof.order_bound, 'step')}"
+        yield LeftOut(FACT, text, "it follows from edges and sub-paths by arithmetic over orders")
+    if proof.flow_bound or proof.prices is not None:
+        text = f"the prices of goals and cuts give the bound {proof.flow_bound}"
+        yield LeftOut(FACT, text, "prices are checked on every step between states, not by a bad state")
+    if proof.acceleration is not None:
+        text = "counters may be skipped over the values of a cell"
+        yield LeftOut(FACT, text, "it compares two runs; the bound that it gives is a claim of its own")
+    if proof.normal_form:
+        text = f"no step, goal or end tells a state from its normal form ({_listed([*proof.normal_form])})"
+        yield LeftOut(FACT, text, "it compares two runs")
+    if proof.exhausted:
+        text = f"all runs shorter than {counted(proof.lower, 'step')} through {proof.exhausted} states were searched"
+        yield LeftOut(FACT, text, "what the search showed is the claim on the length of chains")
