@@ -80,7 +80,7 @@ def _of_result(request: Request, chain: str, folder: Path, tools: Tools, head: I
         controller = load_for(document, request)
         ending.reads(str)
     with progress.stage("export"), ending.interruptible():
-        found = list(written(claims(controller, document), writer, progress))
+        found = list(written(claims(controller.problem, document), writer, progress))
     closing()
     return write_claims(folder, {**head, "controller": controller.system.name}, found)
 

@@ -24,7 +24,6 @@ from chaincover.exporters.protocol import Question, Statement
 from chaincover.exporters.questions import chain_question, invariant_question, path_question
 from chaincover.formats.document import PROVED, Document
 from chaincover.problem import Problem
-from chaincover.project.load import Controller
 from chaincover.weights import INIT
 from properties.goal import violation, violation_name
 
@@ -45,9 +44,9 @@ class LeftOut:
 Claim = Question | LeftOut
 
 
-def claims(controller: Controller, document: Document) -> Iterator[Claim]:
-    """Every claim of ``document`` about runs of ``controller``, whose goals and final condition are those it names."""
-    problem = replace(controller.problem, overlap=document.settings.overlap)
+def claims(problem: Problem, document: Document) -> Iterator[Claim]:
+    """Every claim of ``document`` about runs of ``problem``, whose goals and final condition are those it names."""
+    problem = replace(problem, overlap=document.settings.overlap)
     proof = document.certificate
     if proof is not None:
         facts = _Facts(replace(problem, overlap=proof.overlap), proof)
