@@ -166,6 +166,8 @@ class _Facts:
 
 
 FROM_ANYWHERE = "from any state in which the invariants hold"
+NAMED = 12
+"""Goals that the text of a claim names; the file has a state variable with the name of each."""
 
 
 def _unknown(problem: Problem, names: Sequence[str]) -> str:
@@ -174,7 +176,8 @@ def _unknown(problem: Problem, names: Sequence[str]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) or "no goal"
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "") or "no goal"
 
 
 def _named(

@@ -1,0 +1,5 @@
+"""``python -m benchmarks.foreign``."""
+
+from benchmarks.foreign.run import main
+
+main()
