@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 import sys
 import tomllib
@@ -29,6 +30,7 @@ ALLOWED_SKIPS = tomllib.loads((Path(__file__).parent / "allowed_skips.toml").rea
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: not in the fast subset (-m 'not slow')")
     config.addinivalue_line("markers", "needs_compiler: compares with the compiled original")
+    config.addinivalue_line("markers", "needs_abc: asks the model checker ABC")
     config.addinivalue_line("markers", "needs(package): uses a package that is not always installed")
     config.addinivalue_line("markers", "needs_signals: sends a signal to one process")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what runs in its background
@@ -58,6 +60,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     gc.set_threshold(20_000, 20, 20)  # a command in this process may have raised it
     if item.get_closest_marker("needs_compiler") and find_compiler() is None:
         pytest.skip("needs a C compiler")
+    if item.get_closest_marker("needs_abc") and shutil.which(os.environ.get("ABC", "berkeley-abc")) is None:
+        pytest.skip("needs ABC")
     if item.get_closest_marker("needs_signals") and sys.platform == "win32":
         pytest.skip("needs POSIX signals")
     for marker in item.iter_markers("needs"):

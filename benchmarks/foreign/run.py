@@ -63,7 +63,7 @@ def judged(row: Row, each: int, limit: float) -> Iterator[Judged]:
             frames = None if claim["frames"] == "ever" else int(claim["frames"])
             answer = decide(files / claim["file"], frames, limit)
             yield Judged(row.name, claim["kind"], claim["text"], frames, answer)
-            if claim["kind"] == LENGTH and bounds["minimal"] and frames == bounds["length"]:
+            if claim["kind"] == LENGTH and bounds["minimal"] and frames is not None and frames == bounds["length"]:
                 answer = decide(files / claim["file"], frames + 1, limit)
                 yield Judged(row.name, CHAIN, f"a chain of {frames} steps", frames + 1, answer, frames)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +12,26 @@ import click
 
 from bmc import ending
 from bmc.errors import InputRefused, Location, UsageError, counted
+from bmc.records import dataclass
 from chaincover.cli.entry import closing
 from chaincover.cli.options import COUNT, Shown, held_request_options, overlap_option, read_controller, shown_options
 from chaincover.cli.progress import Progress
 from chaincover.exporters import exporter as writer_of
 from chaincover.exporters import formats
-from chaincover.exporters.claims import claims
-from chaincover.exporters.files import INDEX, write_claims, write_question, written
-from chaincover.exporters.protocol import Exporter, Statement
+from chaincover.exporters.claims import Claim, LeftOut, claims
+from chaincover.exporters.protocol import Exporter, Question, Statement
 from chaincover.exporters.questions import chain_question
 from chaincover.formats.document import CHAINS_FILE, chain_place, load_for, read_document
-from chaincover.formats.output import NoFolder, prepare_folder, to_json
+from chaincover.formats.output import NoFolder, prepare_folder, to_json, write_texts
 from chaincover.problem import Problem
 from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
 from chaincover.report.documents import tool_version
 
+SCHEMA = "chaincover/export/1"
+INDEX = "index.json"
+LONGEST = 80
+"""Characters of a file's name that come from a claim."""
 CHAIN = "chain"
 """The kind of the question for a whole chain."""
 
@@ -54,7 +60,7 @@ def _of_project(request: Request, asked: Asked, place: Path, tools: Tools, head:
         question = chain_question(problem, _no_chain(problem, most), frames)
         content = writer.write(question)
     closing()
-    return write_question(place, {**head, "controller": problem.system.name}, question, content)
+    return _write_question(place, {**head, "controller": problem.system.name}, question, content)
 
 
 def _no_chain(problem: Problem, most: int | None) -> Statement:
@@ -80,9 +86,9 @@ def _of_result(request: Request, chain: str, folder: Path, tools: Tools, head: I
         controller = load_for(document, request)
         ending.reads(str)
     with progress.stage("export"), ending.interruptible():
-        found = list(written(claims(controller.problem, document), writer, progress))
+        found = list(_each_written(claims(controller.problem, document), writer, progress))
     closing()
-    return write_claims(folder, {**head, "controller": controller.system.name}, found)
+    return _write_claims(folder, {**head, "controller": controller.system.name}, found)
 
 
 @click.command(name="export")
@@ -127,3 +133,61 @@ def command(
     elif shown.text:
         click.echo(f"written to {told}")
     return 0
+
+
+# files
+
+
+def _write_question(place: Path, head: Index, question: Question, content: bytes) -> Index:
+    """Write a question as ``content`` to ``place``, and return its index, which begins with ``head``.
+
+    CannotWrite if that fails.
+    """
+    write_texts({place: [content]})
+    return {"schema": SCHEMA, **head, "questions": [_entry(place.name, question)], "left_out": []}
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A question as its file has it."""
+
+    entry: dict[str, Any]
+    content: bytes
+
+
+def _each_written(claims: Iterable[Claim], exporter: Exporter, progress: Progress) -> Iterator[_Written | LeftOut]:
+    """Each of ``claims`` with the content of its file; what is left out as it is. ``progress`` is told each name."""
+    number = 0
+    for claim in claims:
+        if isinstance(claim, LeftOut):
+            yield claim
+            continue
+        number += 1
+        name = f"{number:04}-{_name(claim)}.{claim.bound}{exporter.suffix}"
+        progress(name)
+        yield _Written(_entry(name, claim), exporter.write(claim))
+
+
+def _write_claims(folder: Path, head: Index, found: Sequence[_Written | LeftOut]) -> Index:
+    """Write what is ``found`` of claims into ``folder``, and return their index, which begins with ``head``.
+
+    All files are finished before the first is put in its place. CannotWrite if that fails.
+    """
+    files = [each for each in found if isinstance(each, _Written)]
+    left_out = [asdict(each) for each in found if isinstance(each, LeftOut)]
+    index = {"schema": SCHEMA, **head, "questions": [each.entry for each in files], "left_out": left_out}
+    texts: dict[Path, str | list[bytes]] = {folder / each.entry["file"]: [each.content] for each in files}
+    write_texts({**texts, folder / INDEX: to_json(index)})
+    return index
+
+
+def _entry(name: str, question: Question) -> Index:
+    statement, frames = question.statement, question.frames
+    bound = "ever" if frames is None else frames
+    return {"file": name, "kind": statement.kind, "text": statement.text, "frames": bound}
+
+
+def _name(question: Question) -> str:
+    """What the question is about, in characters that every file system has."""
+    statement = question.statement
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", f"{statement.kind}-{statement.title}")[:LONGEST].strip("-.")

@@ -87,7 +87,7 @@ class _Facts:
     def path(self, kind: str, fact: PathFact) -> Claim:
         """The least length of one path."""
         text = f"{' -> '.join(fact.path)} takes at least {counted(fact.at_least, 'step')}"
-        unknown = _unknown(self.problem, [node for node in fact.path if node not in (INIT, self.problem.end)])
+        unknown = self._no_path(fact.path)
         if unknown:
             return LeftOut(kind, text, unknown)
         if fact.at_least <= self._trivial(fact.path):
@@ -99,6 +99,13 @@ class _Facts:
         known = None if fact.path[0] == INIT else self._known()
         anywhere = "" if fact.path[0] == INIT else ", in all runs from init" if known is None else f", {FROM_ANYWHERE}"
         return path_question(self.problem, fact, Statement(kind, "-".join(fact.path), f"{text}{anywhere}"), known)
+
+    def _no_path(self, path: Sequence[str]) -> str:
+        """Why ``path`` is none of goals, each once, init at most before and the end at most behind them; '' if it is."""
+        inner = path[path[:1] == (INIT,) : len(path) - (path[-1:] == (self.problem.end,))]
+        if len(path) < 2 or len({*inner}) < len(inner):
+            return "this is no path of goals, each once"
+        return _unknown(self.problem, inner)
 
     def _trivial(self, path: Sequence[str]) -> int:
         """The steps that a path takes at least because its goals take steps themselves."""
