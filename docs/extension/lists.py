@@ -110,4 +110,5 @@ MAKERS: dict[str, Callable[[], str]] = {
     "fields-of-chains": partial(result_fields, "chains.json"),
     "fields-of-run": partial(result_fields, "run.json"),
     "fields-of-compare": partial(result_fields, "compare.json"),
+    "fields-of-export": partial(result_fields, "export.json"),
 }
