@@ -101,7 +101,7 @@ class _Facts:
         return path_question(self.problem, fact, Statement(kind, "-".join(fact.path), f"{text}{anywhere}"), known)
 
     def _no_path(self, path: Sequence[str]) -> str:
-        """Why ``path`` is none of goals, each once, init at most before and the end at most behind them; '' if it is."""
+        """Why ``path`` is none of goals, each once, init before and the end behind them where they are; '' if it is."""
         inner = path[path[:1] == (INIT,) : len(path) - (path[-1:] == (self.problem.end,))]
         if len(path) < 2 or len({*inner}) < len(inner):
             return "this is no path of goals, each once"

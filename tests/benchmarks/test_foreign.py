@@ -102,7 +102,7 @@ def test_a_contradiction_ends_with_1(made: list[tuple[str, int | None]], monkeyp
 def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert CliRunner().invoke(run.main, ["no such row"]).exit_code == 1
     monkeypatch.setattr(run, "_chaincover", lambda *words: None)
-    with pytest.raises(CheckDisagreed, match="no chain.json"):
+    with pytest.raises(CheckDisagreed, match=r"no chain\.json"):
         list(judged(ROWS[0], 3, 60))
     monkeypatch.setattr(run, "place", lambda: None)
     assert "there is no ABC" in CliRunner().invoke(run.main).output

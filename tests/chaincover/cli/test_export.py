@@ -97,7 +97,7 @@ def test_options_of_a_request(tmp_path: Path) -> None:
         told = chaincover("export", CRUISE, *options, "--json", "-o", tmp_path / "x.aig").json
         return str(told["questions"][0]["text"])
 
-    assert text("--goal", "p_1", "--final", "none") == "no chain covers all 1 goal"
+    assert text("--goal", "p_1", "--final", "none") == "no chain covers the goal"
     assert "no two of which share a step" in text("--overlap", "forbid")
     file = AigerFile.read((tmp_path / "x.aig").read_bytes())
     assert {"pick p_1", "pick p_4"} <= {*file.inputs}
@@ -124,6 +124,12 @@ def test_what_is_refused(result: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     refused(chaincover("export", CRUISE, result, "-o", tmp_path / "file"), 2)
     assert not (tmp_path / "x").exists()
+
+
+def test_a_limit_leaves_no_file(tmp_path: Path) -> None:
+    outcome = in_process_of_its_own("export", CRUISE, "--time-limit", 0.0001, "-o", tmp_path / "x.aig")
+    refused(outcome, 5, "time limit")
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_summary_of_several_chains_is_refused(tmp_path: Path) -> None:
