@@ -9,6 +9,7 @@ AIGER 1.9 has for this, are taken for 0 by some tools.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from pysmt.fnode import FNode
 
@@ -21,6 +22,9 @@ FIRST = "first frame"
 """The latch that is true in the start state alone."""
 UNUSED = "unused"
 """The latch of a file that needs none: some tools refuse a file without latches."""
+
+
+Variable = TypeVar("Variable", StateVariable, InputVariable)
 
 
 class Aiger:
@@ -62,22 +66,20 @@ class _File:
         self._literals = {0: 0}
         """For gates of the graph by number: the literal here of the gate that is true."""
         self._gates: dict[tuple[int, int], int] = {}
-        self._places: list[tuple[StateVariable, int]] = [
-            (var, bit) for var in question.system.state for bit in range(max(var.type.bits, 1))
-        ]
+        system = question.system
+        self._places = _bits(system.state)
         opened = [(var, bit) for var, bit in self._places if var.init is None]
-        self._inputs = [
-            *(_named(var, bit) for var in question.system.inputs for bit in range(max(var.type.bits, 1))),
-            *(f"{_named(var, bit)} at start" for var, bit in opened),
-        ]
-        self._latches = [_named(var, bit) for var, bit in self._places] + ([FIRST] if opened else [])
+        self._inputs = [_named(var, bit) for var, bit in _bits(system.inputs)]
+        given = len(self._inputs)
+        self._inputs += [f"{_named(var, bit)} at start" for var, bit in opened]
+        self._latches = [_named(var, bit) for var, bit in self._places] + [FIRST][: len(opened)]
         self._latches = self._latches or [UNUSED]
         self._count = len(self._inputs) + len(self._latches)
-        own = [bit for var in question.system.inputs for bit in words[var.symbol]]
-        self._literals.update((bit >> 1, 2 * (number + 1)) for number, bit in enumerate(own))
-        first, start = 2 * self._count, 2 * len(own)
-        for number, (var, bit) in enumerate(self._places):
-            literal = 2 * (len(self._inputs) + number + 1)
+        for number, (given_by, bit) in enumerate(_bits(system.inputs), 1):
+            self._literals[words[given_by.symbol][bit] >> 1] = 2 * number
+        first, start = 2 * self._count, 2 * given
+        for number, (var, bit) in enumerate(self._places, len(self._inputs) + 1):
+            literal = 2 * number
             if var.init is None:
                 start += 2
                 literal = self._choice(first, start, literal)
@@ -143,6 +145,11 @@ class _File:
         if (more, less) not in self._gates:
             self._gates[more, less] = 2 * (self._count + len(self._gates) + 1)
         return self._gates[more, less]
+
+
+def _bits(variables: Sequence[Variable]) -> list[tuple[Variable, int]]:
+    """The bits of ``variables`` in their order, the lowest first."""
+    return [(var, bit) for var in variables for bit in range(max(var.type.bits, 1))]
 
 
 def _starts_with_one(var: StateVariable, bit: int) -> bool:
