@@ -15,14 +15,14 @@ from drawn_seeds import seeds
 from explicit import Explicit, least_apart
 from held_runs import HeldRuns
 from problems import problem_of
-from pysmt.shortcuts import TRUE, And, Not
+from pysmt.shortcuts import BV, TRUE, And, Not
 from question_runs import first_bad, values_of
 from random_systems import random_case
 
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
 from bmc.system.hold import boundary, hold
-from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import PathFact
 from chaincover.exporters.protocol import Statement
 from chaincover.exporters.questions import chain_question, invariant_question, path_question
@@ -47,12 +47,45 @@ def test_the_first_bad_frame_is_the_length_of_the_shortest_chain(seed: int) -> N
     assert first_bad(chain_question(problem, NO), DEEPEST) == least
 
 
-@seeds(40)
+@seeds(80)
 def test_so_it_is_where_goals_share_no_step(seed: int) -> None:
-    case = random_case(seed, goals=2, longest=2, inputs=1)
+    case = random_case(seed, goals=3, longest=2, inputs=1)
     problem = problem_of(case.system, case.goals, case.final, "forbid")
     least = least_apart(Explicit(case.system), case.goals, case.final)
     assert first_bad(chain_question(problem, NO)) == least
+
+
+def ring() -> TransitionSystem:
+    """A counter that goes round: 0, 1, 2, 3, 0, ..."""
+    kind = ValueType("two_bits", 2)
+    count = kind.symbol("q_count")
+    return TransitionSystem("ring", (StateVariable("q_count", kind, BV(0, 2), count + BV(1, 2)),), ())
+
+
+def when(name: str, value: int | None, length: int) -> Goal:
+    """A goal of so many steps that begins where the counter has this value; None: anywhere."""
+    count = ValueType("two_bits", 2).symbol("q_count")
+    begins = TRUE() if value is None else at(count.Equals(BV(value, 2)), 0)
+    return Goal(name, begins, None, length)
+
+
+@pytest.mark.parametrize(
+    ("goals", "shared", "apart"),
+    [
+        ([when("a", None, 1), when("b", None, 1)], 1, 2),
+        ([when("a", None, 2), when("b", None, 3)], 3, 5),
+        ([when("a", None, 2), when("b", None, 2), when("c", None, 1)], 2, 5),
+        ([when("a", 0, 2), when("z", 1, 0)], 2, 5),
+        ([when("a", 0, 2), when("z", 2, 0)], 2, 2),
+        ([when("a", 0, 2), when("z", 0, 0), when("y", 0, 0)], 2, 2),
+        ([when("a", 1, 0), when("b", 1, 2)], 3, 3),
+        ([when("a", 1, 2), when("b", 2, 1)], 3, 7),
+    ],
+)
+def test_which_steps_goals_share(goals: list[Goal], shared: int, apart: int) -> None:
+    for overlap, length in (("allow", shared), ("forbid", apart)):
+        assert first_bad(chain_question(problem_of(ring(), goals, None, overlap), NO)) == length
+    assert least_apart(Explicit(ring()), goals, None) == apart
 
 
 @seeds(15)
