@@ -10,7 +10,7 @@ from pysmt.fnode import FNode
 from pysmt.smtlib.printers import to_smtlib
 
 from bmc.records import dataclass
-from properties.one_step import Monitored
+from properties.one_step import OneStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +173,11 @@ def formula_text(formula: FNode) -> str:
     return str(to_smtlib(formula))
 
 
-def monitor_texts(monitored: Monitored) -> dict[str, str]:
+def monitor_texts(made: OneStep) -> dict[str, str]:
     """What each goal that was changed asks of a step, and what each variable of a monitor is after a step, in SMT-LIB:
     as they stand in ``Certificate.monitors``."""
-    goals = {goal.name: formula_text(goal.antecedent) for goal in monitored.goals if goal.name in monitored.earlier}
-    return goals | {var.name: formula_text(var.next) for var in monitored.variables}
+    goals = {goal.name: formula_text(goal.antecedent) for goal in made.goals if goal.name in made.earlier}
+    return goals | {var.name: formula_text(var.next) for var in made.system.state if var.name in made.made}
 
 
 def as_data(certificate: Certificate) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Goals of several steps as goals of one step, on a system that carries their monitors, and the way back."""
+"""Goals of several steps, and overlap ``forbid``, as goals of one step on a system with their monitors; the way back."""
 
 from __future__ import annotations
 
@@ -6,37 +6,32 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bmc.errors import CheckDisagreed
-from bmc.system.memory import with_memory
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover.certificate import monitor_texts
+from chaincover.chain import Chain
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction
 from chaincover.replay.judge import credited_with
 from chaincover.result import ChainResult
+from chaincover.weights import Edge, ReachGraph
 from properties.one_step import in_one_step
 
 
 def monitored(problem: Problem) -> Reduction:
-    """The reduction to goals whose antecedents speak of one step.
+    """The reduction to goals of one step at most that may share steps.
 
-    With overlap ``forbid`` the steps of a goal matter beside its antecedent: the problem itself. A chain is simulated
-    and judged again by the goals as they are. CheckDisagreed if that comes out otherwise.
+    A chain is simulated and judged again by the goals as they are. CheckDisagreed if that comes out otherwise.
     """
-    made = in_one_step(problem.goals, {var.name for var in problem.system.inputs})
-    if not made.earlier or problem.forbid:
+    made = in_one_step(problem.system, problem.goals, problem.final, problem.forbid)
+    if made is None:
         return Reduction(problem, lambda result: result)
 
     def restore(result: ChainResult) -> ChainResult:
-        chain = result.chain
-        if chain is not None:
-            whole = credited_with(chain.goals, problem, chain.run)
-            if whole is None or whole.length != chain.length or whole.goals != chain.goals:
-                raise CheckDisagreed("a chain covers its goals by their monitors, but not as they are")
-            chain = replace(whole, relies_on=chain.relies_on, as_found=chain.as_found)
+        chain = None if result.chain is None else _as_they_are(result.chain, problem)
         hits = {} if chain is None else {hit.goal: hit.step for hit in chain.hits}
         verdicts = tuple(
-            replace(verdict, step=hits[verdict.goal]) if verdict.step is not None else verdict
+            verdict if verdict.step is None else replace(verdict, step=hits[verdict.goal])
             for verdict in result.verdicts
         )
         proof = result.certificate
@@ -44,18 +39,38 @@ def monitored(problem: Problem) -> Reduction:
             result,
             chain=chain,
             verdicts=verdicts,
+            bounds=result.bounds if chain is None else replace(result.bounds, length=chain.length),
             certificate=None if proof is None else replace(proof, monitors=monitor_texts(made)),
-            tests=_simulated(result.tests, problem),
+            tests={name: plain_run(run, problem) for name, run in result.tests.items()},
+            graph=_between_triggers(result.graph, made.earlier),
         )
 
-    return Reduction(replace(problem, system=with_memory(problem.system, made.variables), goals=made.goals), restore)
+    return Reduction(replace(problem, system=made.system, goals=made.goals, final=made.final, overlap="allow"), restore)
 
 
-def _simulated(runs: Mapping[str, Run], problem: Problem) -> dict[str, Run]:
-    """``runs`` without what monitors remember."""
-    simulator, found = Simulator(problem.system), {}
-    opened = [var.name for var in problem.system.state if var.init is None]
-    for name, run in runs.items():
-        start = {known: run.states[0][known] for known in opened if known in run.states[0]}
-        found[name] = simulator.run(simulator.initial(start), run.inputs)
-    return found
+def _as_they_are(chain: Chain, problem: Problem) -> Chain:
+    """``chain`` of goals of one step as one of ``problem``; it may be shorter there."""
+    whole = credited_with(chain.goals, problem, plain_run(chain.run, problem))
+    if whole is None or whole.length > chain.length or not whole.goals >= chain.goals:
+        raise CheckDisagreed("a chain covers its goals by their monitors, but not as they are")
+    return replace(whole, relies_on=chain.relies_on, as_found=chain.as_found)
+
+
+def _between_triggers(graph: ReachGraph, earlier: Mapping[str, int]) -> ReachGraph:
+    """``graph`` with distances between the first steps of goals, not between their last ones.
+
+    They are below 0 where a goal ends after another one, or with it, and begins before it.
+    """
+
+    def moved(weights: Mapping[Edge, int]) -> dict[Edge, int]:
+        return {(a, b): steps + earlier.get(a, 0) - earlier.get(b, 0) for (a, b), steps in weights.items()}
+
+    return replace(graph, weights=moved(graph.weights), lower=moved(graph.lower), upper=moved(graph.upper))
+
+
+def plain_run(run: Run, problem: Problem) -> Run:
+    """``run`` of the system of ``problem``, without what monitors remember and choose."""
+    system, simulator = problem.system, Simulator(problem.system)
+    inputs = [{var.name: values[var.name] for var in system.inputs if var.name in values} for values in run.inputs]
+    opened = [var.name for var in system.state if var.init is None and var.name in run.states[0]]
+    return simulator.run(simulator.initial({name: run.states[0][name] for name in opened}), inputs)

@@ -270,7 +270,7 @@ class Checks:
     def as_they_are(self) -> Setting:
         """The setting on states and goals as they are."""
         proof = self.document.certificate
-        overlap = self.document.settings.overlap if proof is None else proof.overlap
+        overlap = self.document.settings.overlap if proof is None or proof.monitors else proof.overlap
         controller = self.controller
         return Setting(controller.system, controller.goals, controller.final, overlap)
 
@@ -464,10 +464,11 @@ class Checks:
     @property
     def _verdicts(self) -> Verdicts:
         self.listener.progress(UNCOVERED)
-        setting = replace(self.setting, overlap=self.document.settings.overlap)
         proof = self.document.certificate
+        overlap = self.document.settings.overlap if proof is None or not proof.monitors else self.setting.overlap
+        setting = replace(self.setting, overlap=overlap)
         if proof is not None and proof.validity is not None and proof.validity.steps is not None:
-            setting = replace(self.whole, overlap=self.document.settings.overlap)
+            setting = replace(self.whole, overlap=overlap)
             return Verdicts(setting, self.document, Assumed(TRUE(), TRUE(), True), None, self.clock)
         watch = self.watch
         if watch is not None and setting.overlap != self.setting.overlap:
