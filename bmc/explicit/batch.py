@@ -242,7 +242,7 @@ class Batch:
                     name: int(by(np.array([now[self._remembered[name]]], np.uint64))[0])
                     for name, by in self._grows.items()
                 }
-            values = resting | held
+            values = {**resting, **held}
             if not self._simulator.allowed(now, values):
                 break
             states.append(self._simulator.step(now, values))

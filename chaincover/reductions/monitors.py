@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from bmc.errors import CheckDisagreed
@@ -14,7 +13,6 @@ from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction
 from chaincover.replay.judge import credited_with
 from chaincover.result import ChainResult
-from chaincover.weights import Edge, ReachGraph
 from properties.one_step import in_one_step
 
 
@@ -23,7 +21,7 @@ def monitored(problem: Problem) -> Reduction:
 
     A chain is simulated and judged again by the goals as they are. CheckDisagreed if that comes out otherwise.
     """
-    made = in_one_step(problem.system, problem.goals, problem.final, problem.forbid)
+    made = in_one_step(problem.system, problem.goals, problem.forbid)
     if made is None:
         return Reduction(problem, lambda result: result)
 
@@ -42,10 +40,10 @@ def monitored(problem: Problem) -> Reduction:
             bounds=result.bounds if chain is None else replace(result.bounds, length=chain.length),
             certificate=None if proof is None else replace(proof, monitors=monitor_texts(made)),
             tests={name: plain_run(run, problem) for name, run in result.tests.items()},
-            graph=_between_triggers(result.graph, made.earlier),
+            graph=replace(result.graph, earlier=made.earlier),
         )
 
-    return Reduction(replace(problem, system=made.system, goals=made.goals, final=made.final, overlap="allow"), restore)
+    return Reduction(replace(problem, system=made.system, goals=made.goals, overlap="allow"), restore)
 
 
 def _as_they_are(chain: Chain, problem: Problem) -> Chain:
@@ -54,18 +52,6 @@ def _as_they_are(chain: Chain, problem: Problem) -> Chain:
     if whole is None or whole.length > chain.length or not whole.goals >= chain.goals:
         raise CheckDisagreed("a chain covers its goals by their monitors, but not as they are")
     return replace(whole, relies_on=chain.relies_on, as_found=chain.as_found)
-
-
-def _between_triggers(graph: ReachGraph, earlier: Mapping[str, int]) -> ReachGraph:
-    """``graph`` with distances between the first steps of goals, not between their last ones.
-
-    They are below 0 where a goal ends after another one, or with it, and begins before it.
-    """
-
-    def moved(weights: Mapping[Edge, int]) -> dict[Edge, int]:
-        return {(a, b): steps + earlier.get(a, 0) - earlier.get(b, 0) for (a, b), steps in weights.items()}
-
-    return replace(graph, weights=moved(graph.weights), lower=moved(graph.lower), upper=moved(graph.upper))
 
 
 def plain_run(run: Run, problem: Problem) -> Run:

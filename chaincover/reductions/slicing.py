@@ -28,6 +28,7 @@ from chaincover.known import Board, Known
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
+from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, in_turn
 from chaincover.replay.judge import Judge, on_whole
 from chaincover.result import ChainResult
@@ -127,7 +128,7 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
     What is spent on that counts in ``limits``.
     """
     limits.spend(analysed(problem.system))
-    part = _enumerated_at_once(sliced_problem(problem), options, limits)
+    part = _enumerated_at_once(in_turn(problem, (monitored, sliced_problem)), options, limits)
     if part.enumeration is not None and part.enumeration.graph is not None and part.enumeration.graph.states:
         return part
     fewer = fewer_states(_prover(options, limits))(part.problem)

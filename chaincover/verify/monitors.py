@@ -22,7 +22,7 @@ def monitored_setting(setting: Setting, proof: Certificate | None) -> tuple[Sett
     if proof is None or not proof.monitors:
         return setting, Line(MONITORS, UNCLAIMED, "the certificate speaks of goals as they are")
     named = [goal for goal in setting.goals if goal.name in proof.monitors]
-    made = in_one_step(setting.system, named, setting.final, setting.forbid)
+    made = in_one_step(setting.system, named, setting.forbid)
     expected = {} if made is None else monitor_texts(made)
     names = [name for name in {**expected, **proof.monitors} if expected.get(name) != proof.monitors.get(name)]
     if names or made is None:
@@ -31,4 +31,4 @@ def monitored_setting(setting: Setting, proof: Certificate | None) -> tuple[Sett
     changed = {goal.name: goal for goal in made.goals}
     goals = tuple(changed.get(goal.name, goal) for goal in setting.goals)
     text = f"{counted(len(named), 'goal')} told by one step each, made again from the properties"
-    return replace(setting, system=made.system, goals=goals, final=made.final, overlap="allow"), Line(MONITORS, HOLDS, text)
+    return replace(setting, system=made.system, goals=goals, overlap="allow"), Line(MONITORS, HOLDS, text)
