@@ -20,7 +20,7 @@ from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.unroll import at, shift, unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, TransitionSystem, symbols_of
+from bmc.system.transition import Run, symbols_of
 from chaincover.certificate import Certificate, EdgeFact, formula_text
 from chaincover.chain import BEYOND, CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
 from chaincover.graph.enumerated import (
