@@ -28,13 +28,13 @@ from bmc.native.differential import Sampler
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjunction, equal, symbols_of
-from chaincover.graph.goal_runs import Check, EnumeratedGoals, TooManyRuns, states_in
+from chaincover.graph.enumerated_goals import Check, goal_on_steps, states_in
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions
 from chaincover.verdicts import listed
 from chaincover.weights import Edge, ReachGraph
-from properties.goal import Goal
+from properties.goal import Goal, step_parts
 
 NONE, SINGLE, SEVERAL, UNKNOWN = "none", "single", "several", "unknown"
 APART, MEETS, INSIDE, EQUAL = "apart", "meets", "inside", "equal"
@@ -390,13 +390,23 @@ def trigger_states(
     """The reachable states of ``system`` in which ``goal`` can start: some run from there satisfies its whole
     antecedent.
 
-    None if that takes too much memory. ``check`` is called now and then; what it raises ends the search.
+    None if a part of the antecedent reads more than one step. ``check`` is called now and then; what it raises ends the
+    search.
     """
-    try:
-        starts, _ = EnumeratedGoals(Problem(system, (goal,), None), graph, check).ends_of(0)
-    except TooManyRuns:
+    parts = step_parts(goal, {var.name for var in system.inputs})
+    if parts is None:
         return None
-    return frozenset(starts.tolist())
+    sources, good = graph.steps.sources, np.ones(len(graph.states), bool)
+    for formula in reversed(parts):
+        check()
+        here = goal_on_steps(replace(goal, antecedent=formula, length=min(goal.length, 1)), graph, sources)
+        if goal.length == 0:
+            good = here
+        else:
+            before = sources[here & good[graph.steps.nexts]]
+            good = np.zeros(len(graph.states), bool)
+            good[before] = True
+    return frozenset(np.flatnonzero(good).tolist())
 
 
 SIMULATED_STEPS = 500

@@ -1,4 +1,4 @@
-"""Goals of several steps, and overlap ``forbid``, as goals of one step on a system with their monitors; the way back."""
+"""Goals of several steps, and overlap ``forbid``, as goals of one step on a system with monitors, and the way back."""
 
 from __future__ import annotations
 
