@@ -128,7 +128,7 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
     What is spent on that counts in ``limits``.
     """
     limits.spend(analysed(problem.system))
-    part = _enumerated_at_once(in_turn(problem, (monitored, sliced_problem)), options, limits)
+    part = _enumerated_at_once(sliced_problem(problem), options, limits)
     if part.enumeration is not None and part.enumeration.graph is not None and part.enumeration.graph.states:
         return part
     fewer = fewer_states(_prover(options, limits))(part.problem)
@@ -193,7 +193,7 @@ def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
     limits = Limits(options.time_limit, options.query_limit, options.effort)
     try:
         with ending.interruptible():
-            small = smaller_problem(problem, options, limits).problem
+            small = smaller_problem(monitored(problem).problem, options, limits).problem
     except (LimitReached, KeyboardInterrupt):
         if limits.left() and not ending.called_off():
             raise

@@ -15,23 +15,37 @@ from bmc.explicit.state_graph import StateGraph, invariant_of
 from bmc.system.hold import boundary, hold
 from bmc.system.transition import Run, TransitionSystem
 from chaincover.graph.enumerated import enumerated_within
-from chaincover.graph.goal_runs import Check
+from chaincover.graph.enumerated_goals import Check
 from chaincover.limits import Limits
 from chaincover.minimality.product import ShortestRun
 from chaincover.partition.coverable_sets import Exhaustion, coverable_sets
 from chaincover.problem import Problem
 from properties.goal import Goal
+from properties.one_step import in_one_step
 
 
 def made(seed: int, longest: int = 3) -> Case:
-    """Random formulas, places in a machine, or a table with counters."""
+    """Random formulas, places in a machine, or a table with counters; with goals of up to ``longest`` steps, told by
+    their monitors."""
+    return one_step(drawn(seed, longest))
+
+
+def drawn(seed: int, longest: int = 3) -> Case:
+    """The same with goals as they are drawn."""
     if seed % 3 == 0:
         case = random_case(seed, goals=4, longest=longest)
         return case.system, case.goals, case.final
     if seed % 3 == 1:
         return random_machine(seed)
-    drawn = generated_case(seed, states=16, goals=4, longest=min(longest, 2))
-    return drawn.system, drawn.goals, drawn.final
+    found = generated_case(seed, states=16, goals=4, longest=min(longest, 2))
+    return found.system, found.goals, found.final
+
+
+def one_step(case: Case, overlap: str = "allow") -> Case:
+    """The case with goals of one step."""
+    system, goals, final = case
+    found = in_one_step(system, goals, overlap == "forbid")
+    return case if found is None else (found.system, found.goals, final)
 
 
 def held(case: Case, ticks: int) -> Case:

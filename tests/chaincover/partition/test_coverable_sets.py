@@ -22,8 +22,8 @@ from bmc.errors import LimitReached
 from bmc.formulas.unroll import framed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from chaincover.graph.enumerated_goals import states_in
 from chaincover.graph.goal_product import goal_product, largest_sets
-from chaincover.graph.goal_runs import states_in
 from chaincover.partition.coverable_sets import Exhaustion, largest_set
 from chaincover.problem import Problem
 from chaincover.project.load import load
