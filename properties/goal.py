@@ -12,7 +12,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.errors import Location
 from bmc.formulas.terms import both, negate
-from bmc.formulas.unroll import NEXT, plain, shift, unframed, with_terms
+from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
 from properties.deadlines import Deadline, last_step
@@ -140,18 +140,6 @@ class Events:
     def number(self) -> int:
         """How many events there are."""
         return len(self.states) + len(self.steps)
-
-
-def step_parts(goal: Goal, inputs: Collection[str]) -> list[FNode] | None:
-    """What the antecedent of ``goal`` says of each of its steps, framed at that step as at step 0; of a goal of no step
-    of the state. None where a part of it reads more than one step and the state after it."""
-    found = list[list[FNode]]([[] for _ in range(max(1, goal.length))])
-    for part in _conjuncts(goal.antecedent):
-        step = next((step for step in range(len(found)) if _within(part, step, {*inputs})), None)
-        if step is None:
-            return None
-        found[step].append(shift(part, -step))
-    return [conjunction(parts) for parts in found]
 
 
 def _conjuncts(formula: FNode) -> Iterator[FNode]:

@@ -26,8 +26,8 @@ from chaincover.known import NOTHING, steps_allowed
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.reductions.resets import has_resets
 from chaincover.reductions.monitors import monitored
+from chaincover.reductions.resets import has_resets
 from chaincover.reductions.slicing import smaller_problem
 from chaincover.replay.judge import Judge
 from chaincover.result import ChainResult

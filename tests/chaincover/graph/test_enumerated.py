@@ -15,7 +15,7 @@ from machines import Case
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
-from chaincover.check.goal_facts import trigger_states
+from chaincover.check.triggers import trigger_states
 from chaincover.graph.enumerated import enumerated_graph
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
