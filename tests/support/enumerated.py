@@ -20,6 +20,7 @@ from chaincover.limits import Limits
 from chaincover.minimality.product import ShortestRun
 from chaincover.partition.coverable_sets import Exhaustion, coverable_sets
 from chaincover.problem import Problem
+from chaincover.reductions.monitors import plain_run
 from properties.goal import Goal
 from properties.one_step import in_one_step
 
@@ -78,9 +79,17 @@ def exhaust(
     check: Callable[[], None] = lambda: None,
 ) -> Exhaustion:
     """All sets of goals that one run covers."""
-    found = coverable_sets(Problem(system, tuple(goals), final, overlap), graph_of(system, goals, final), inf, check)
+    asked = Problem(system, tuple(goals), final, overlap)
+    problem, graph = searched((system, goals, final), overlap)
+    found = coverable_sets(problem, graph, inf, check)
     assert found.complete
-    return found
+    return replace(found, runs=[plain_run(found.runs[place], asked) for place in range(len(found.covers))])
+
+
+def searched(case: Case, overlap: str = "allow") -> tuple[Problem, StateGraph]:
+    """The problem of a case with goals of one step, and its states."""
+    reduced = one_step(case, overlap)
+    return problem_of(reduced), graph_of(*reduced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,8 @@ def shortest_run(problem: Problem, graph: StateGraph, work: float, check: Check 
 
 def least_run(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, overlap: str = "allow") -> Least:
     """A shortest run over all goals, or that there is none."""
-    found = shortest_run(Problem(system, tuple(goals), final, overlap), graph_of(system, goals, final), inf)
+    found = shortest_run(*searched((system, goals, final), overlap), inf)
     assert found is not None
-    return found
+    if found.run is None:
+        return found
+    return replace(found, run=plain_run(found.run, Problem(system, tuple(goals), final, overlap)))

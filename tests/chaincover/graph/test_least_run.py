@@ -64,7 +64,7 @@ def slowly(graph: StateGraph, found: GoalProduct, completed: Sequence[int], ends
         for node, mask in zip(product.starts.tolist(), product.start_masks.tolist(), strict=True)
         if node in onward[0] and not completed[0] & ~found.sets[mask]
     ]
-    begin = node = min(starts, key=lambda node: graph.starts.index(int(product.states[node])))
+    begin = node = min(starts, key=lambda node: graph.starts.index(node))
     chosen = []
     for goals, after in zip(completed[1:], onward[1:], strict=True):
         choice, node = min(
@@ -72,7 +72,7 @@ def slowly(graph: StateGraph, found: GoalProduct, completed: Sequence[int], ends
             key=lambda pair: pair[0],
         )
         chosen.append(choice)
-    return int(product.states[begin]), chosen
+    return begin, chosen
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
