@@ -15,6 +15,7 @@ from pysmt.smtlib.printers import to_smtlib
 
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable
+from properties.one_step import OneStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,11 @@ class Certificate:
     state: all of the above speaks of states in their normal form, to which each step leads. In a state and in its
     normal form the same inputs are allowed, lead to states of one normal form, and goals and end look alike.
 
+    ``monitors`` says in SMT-LIB what a goal of several steps asks of its last step (over the names of variables before
+    it, ``@0``, and after it, ``@1``), and what each variable of a monitor becomes in a step (``properties.one_step``).
+    All of the above speaks of these goals then: a fact's steps are from the last step of one to the last step of
+    another.
+
     ``unreachable``: goals that no run covers. ``no_way_to_end``: goals that no run covers which ends in the end
     condition. ``conflicts``: sets of goals that no such run covers together. ``most``: how many one run covers at most.
     These speak of runs of any length. Without a chain ``goals`` are those that one was sought for, or none where
@@ -159,6 +165,7 @@ class Certificate:
     prices: Prices | None = None
     acceleration: Acceleration | None = None
     counted: tuple[str, ...] = ()
+    monitors: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rules_out(self) -> bool:
@@ -205,6 +212,13 @@ def term_of(var: StateVariable, text: str, variables: Mapping[str, StateVariable
         return None
 
 
+def monitor_texts(made: OneStep) -> dict[str, str]:
+    """What each goal that was changed asks of a step, and what each variable of a monitor is after a step, in SMT-LIB:
+    as they stand in ``Certificate.monitors``."""
+    goals = {goal.name: formula_text(goal.antecedent) for goal in made.goals if goal.name in made.earlier}
+    return goals | {var.name: formula_text(var.next) for var in made.system.state if var.name in made.made}
+
+
 def as_data(certificate: Certificate) -> dict[str, Any]:
     """The certificate as it stands in ``chain.json``."""
     return {
@@ -218,6 +232,7 @@ def as_data(certificate: Certificate) -> dict[str, Any]:
         "refuted": list(certificate.refuted),
         "exhausted": certificate.exhausted,
         "counted": list(certificate.counted),
+        "monitors": dict(certificate.monitors),
         "lower": certificate.lower,
         "formulas": dict(certificate.formulas),
         "normal_form": dict(certificate.normal_form),
@@ -306,4 +321,5 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
             tuple(str(name) for name in jumps.get("slow", ())),
         ),
         counted=tuple(str(name) for name in data.get("counted", ())),
+        monitors={str(name): str(text) for name, text in data.get("monitors", {}).items()},
     )

@@ -279,7 +279,7 @@ class Board:
         states, bound = self.known.enumerated, self.options.bound
         if states is None or bound is None:
             return states is not None
-        return bound >= len(states.states) + max((goal.length for goal in self.known.problem.goals), default=0)
+        return bound >= len(states.states) + 1
 
     @property
     def in_layers(self) -> bool:

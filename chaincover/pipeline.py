@@ -30,6 +30,7 @@ from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import find_tests
 from chaincover.options import Options
 from chaincover.problem import Problem
+from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, distinct_goals, in_turn
 from chaincover.reductions.slicing import sliced_problem
 from chaincover.replay.judge import Judge
@@ -147,7 +148,7 @@ def _generate(problem: Problem, options: Options, listener: Listener, stages: Se
     stopped_by = ""
     try:
         with ending.interruptible():
-            reduction = in_turn(problem, (distinct_goals, sliced_problem))
+            reduction = in_turn(problem, (distinct_goals, monitored, sliced_problem))
     except LimitReached as error:
         reduction, stopped_by = Reduction(problem, lambda result: result), error.limit
     except KeyboardInterrupt as error:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
 
@@ -20,9 +19,6 @@ from bmc.system.transition import TransitionSystem
 from chaincover.limits import Limits
 from chaincover.weights import END, FINAL, INIT, RESERVED
 from properties.goal import Goal
-
-if TYPE_CHECKING:
-    from properties.progression import Progression
 
 
 @dataclass(frozen=True)
@@ -52,17 +48,6 @@ class Problem:
     def by_name(self) -> dict[str, Goal]:
         """Each goal by its name."""
         return {goal.name: goal for goal in self.goals}
-
-    @cached_property
-    def progression(self) -> Progression:
-        """The progress of the goals along runs; what it has found out once is remembered."""
-        from properties.progression import Progression  # here, for only searches over enumerated states need it
-
-        return Progression(self.goals, {var.name for var in self.system.inputs})
-
-    def __getstate__(self) -> dict[str, object]:
-        """What other processes get: without what was found out about it."""
-        return {"system": self.system, "goals": self.goals, "final": self.final, "overlap": self.overlap}
 
     @property
     def end(self) -> str:

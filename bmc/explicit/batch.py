@@ -236,12 +236,13 @@ class Batch:
         states, inputs = [start], list[Valuation]()
         while len(inputs) < steps:
             now = states[-1]
-            values = held_values(self.system, now)
-            if values is None:
-                values = resting | {
+            held = held_values(self.system, now)
+            if held is None:
+                held = {
                     name: int(by(np.array([now[self._remembered[name]]], np.uint64))[0])
                     for name, by in self._grows.items()
                 }
+            values = {**resting, **held}
             if not self._simulator.allowed(now, values):
                 break
             states.append(self._simulator.step(now, values))

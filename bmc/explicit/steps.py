@@ -134,7 +134,8 @@ class EveryInput:
         self._program = Program([scope.allowed, *scope.nexts])
         self.size = max(1, len(self._inputs))
         self.work_each = self._program.size * self.size
-        self._held = _Held(scope.system, self._inputs) if scope.system.hold > 1 else None
+        one = scope.system.hold > 1 and all(var.held for var in scope.system.inputs)  # each state keeps one of them
+        self._held = _Held(scope.system, self._inputs) if one else None
 
     def steps(self, columns: Mapping[str, Column], count: int, pack: Pack) -> tuple[int, Column, Column, list[Column]]:
         """The work done; the state (by its place), the input (by its number) and the next state's key of each step."""

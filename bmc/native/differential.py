@@ -179,7 +179,7 @@ class Sampler:
         held = held_values(self.system, state)
         draws = _ATTEMPTS if held is None and self.system.inputs else 1
         for _ in range(draws):
-            values = self._any_inputs() if held is None else held
+            values = {**self._any_inputs(), **(held or {})}
             if self._constrained({**state, **values})[0]:
                 yield values
 

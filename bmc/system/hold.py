@@ -43,8 +43,9 @@ def hold(system: TransitionSystem, ticks: int) -> TransitionSystem:
     first, inside = phase.Equals(nothing), phase.BVULT(TICKS.constant(ticks - 1))
     count = Ite(inside, phase + TICKS.constant(1), nothing)
     counter = StateVariable(PHASE, TICKS, nothing, count, "internal", 0, ticks - 1)
-    kept = tuple(_kept(var, first, inside) for var in system.inputs)
-    same = conjunction(equal(var.symbol, own.symbol) for var, own in zip(system.inputs, kept, strict=True))
+    inputs = [var for var in system.inputs if var.held]
+    kept = tuple(_kept(var, first, inside) for var in inputs)
+    same = conjunction(equal(var.symbol, own.symbol) for var, own in zip(inputs, kept, strict=True))
     constraint = conjunction([system.input_constraint, implies(Not(first), same)])
     return replace(system, state=(*system.state, counter, *kept), input_constraint=constraint, hold=ticks)
 
@@ -98,4 +99,4 @@ def held_values(system: TransitionSystem, state: Valuation) -> Valuation | None:
     """
     if system.hold == 1 or not state.get(PHASE, 0):
         return None
-    return {var.name: state.get(f"{PREFIX}{var.name}", 0) for var in system.inputs}
+    return {var.name: state.get(f"{PREFIX}{var.name}", 0) for var in system.inputs if var.held}

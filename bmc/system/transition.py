@@ -109,11 +109,15 @@ class StateVariable:
 
 @dataclass(frozen=True, slots=True)
 class InputVariable:
-    """One scalar input; ``values`` lists its allowed values as inclusive ranges, in rising order."""
+    """One scalar input; ``values`` lists its allowed values as inclusive ranges, in rising order.
+
+    One that is not ``held`` may change in every step, also where inputs are held for several.
+    """
 
     name: str
     type: ValueType
     values: tuple[tuple[int, int], ...] = ()
+    held: bool = True
 
     @property
     def symbol(self) -> FNode:

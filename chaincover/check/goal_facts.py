@@ -13,14 +13,13 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Not
 
 from bmc.engines.dead_ends import DeadEnd
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached
-from bmc.explicit.state_graph import EXACT_STATES, UNREACHED, Arrows, StateGraph, invariant_of
+from bmc.explicit.state_graph import EXACT_STATES, StateGraph, invariant_of
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, plain, shift, unframed, unplaced
 from bmc.invariants.induction import Anywhere
@@ -28,7 +27,7 @@ from bmc.native.differential import Sampler
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjunction, equal, symbols_of
-from chaincover.graph.goal_runs import Check, EnumeratedGoals, TooManyRuns, states_in
+from chaincover.check.triggers import reach_each_other, states_where, trigger_states
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions
@@ -366,37 +365,6 @@ def _sharing(goals: Sequence[Goal], graph: ReachGraph) -> tuple[list[Sharing], l
             elif graph.lower.get(edge, 0) < before:
                 undecided.append(edge)
     return found, undecided
-
-
-def reach_each_other(graph: StateGraph, states: frozenset[int], check: Check = lambda: None) -> bool:
-    """Whether each of ``states``, indexes of ``graph``, is reached from each."""
-    if len(states) < 2:
-        return True
-    forward, several = Arrows(graph.steps.offsets, graph.steps.nexts), np.array(sorted(states), np.int64)
-    return all(
-        bool((arrows.distances(several[:1], check)[several] < UNREACHED).all())
-        for arrows in (forward, forward.backward())
-    )
-
-
-def states_where(graph: StateGraph, formula: FNode) -> frozenset[int]:
-    """The indexes of the states that satisfy ``formula`` (over plain symbols of the graph's variables)."""
-    return frozenset(np.flatnonzero(states_in(graph, formula)).tolist())
-
-
-def trigger_states(
-    graph: StateGraph, system: TransitionSystem, goal: Goal, check: Check = lambda: None
-) -> frozenset[int] | None:
-    """The reachable states of ``system`` in which ``goal`` can start: some run from there satisfies its whole
-    antecedent.
-
-    None if that takes too much memory. ``check`` is called now and then; what it raises ends the search.
-    """
-    try:
-        starts, _ = EnumeratedGoals(Problem(system, (goal,), None), graph, check).ends_of(0)
-    except TooManyRuns:
-        return None
-    return frozenset(starts.tolist())
 
 
 SIMULATED_STEPS = 500

@@ -43,8 +43,8 @@ from bmc.system.transition import (
 from chaincover.chain import Chain, Plan
 from chaincover.concretise.check_path import build_path
 from chaincover.concretise.tidy import tidy
+from chaincover.graph.enumerated_goals import run_of, states_in
 from chaincover.graph.goal_product import goal_product
-from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.graph.least_run import least_run
 from chaincover.known import Board
 from chaincover.limits import QUESTION, Limits
@@ -435,7 +435,7 @@ def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan, units
     wanted = [goals[name] for name in dict.fromkeys(plan.goals)]
     if not _by_value(system):
         return None
-    made = goal_product(replace(problem, goals=tuple(wanted), overlap="allow"), graph, check)
+    made = goal_product(replace(problem, goals=tuple(wanted)), graph, check)
     ends = [start + goals[name].length for name, start in zip(plan.goals, plan.starts, strict=True)]
     length = max([sum(plan.gaps), *ends])
     if made is None:
@@ -455,7 +455,7 @@ def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan, units
     completed = [0] * (length + 1)
     for name, end in zip(plan.goals, ends, strict=True):
         completed[end] |= 1 << wanted.index(goals[name])
-    final_nodes = states_in(graph, final)[made.product.states]
+    final_nodes = states_in(graph, final)
     found = least_run(graph, made, completed, final_nodes, check, allow)
     return None if found is None else run_of(system, graph, *found)
 

@@ -50,7 +50,6 @@ class SubPaths:
 
     def __init__(self, questions: Questions, reaches: Mapping[Edge, Reach]) -> None:
         self._questions = questions
-        self._apart = questions.problem.forbid
         self._reaches = reaches
         self._longest = max((goal.length for goal in questions.problem.by_name.values()), default=0)
         self._system = replace(questions.problem.system, input_constraint=TRUE(), defined=TRUE(), invariants=())
@@ -197,7 +196,7 @@ class SubPaths:
         for node in path[1:-1]:
             starts.append(_first_from(free, covered[node], node))
             end = max(end, starts[-1] + self._length(node))
-            free = starts[-1] + (self._length(node) if self._apart else 0)
+            free = starts[-1]
         if path[-1] == FINAL:
             end = _first_from(end, covered[FINAL], FINAL)
         plan = Plan(path, tuple(b - a for a, b in pairwise([*starts, end])))

@@ -37,14 +37,12 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 class Distances:
     """The least distance that any run so far has shown, for each pair of nodes.
 
-    ``lengths`` has the length of each goal in steps. With ``apart`` two goals must not share a step, so a distance
-    counts only from the length of its source on.
+    ``lengths`` has the length of each goal in steps.
     """
 
-    def __init__(self, lengths: Mapping[str, int], apart: bool) -> None:
+    def __init__(self, lengths: Mapping[str, int]) -> None:
         self._names = [INIT, *lengths, FINAL]
         self._lengths = np.array([lengths.get(name, 0) for name in self._names], np.int64)
-        self._apart = apart
         self._best = np.full((len(lengths) + 1, len(lengths) + 1), _NEVER, np.int64)
         for place in range(len(lengths)):
             self._best[place + 1, place] = -1
@@ -67,10 +65,9 @@ class Distances:
             here, counts, starts, places = here[:-1], counts[:-1], starts[:last], places[:last]
         if not len(here):
             return {}
-        after = np.minimum(starts + self._lengths[places], steps + 1) if ends or self._apart else starts
-        reached = following[after if self._apart else starts]
+        reached = following[starts]
         if ends:
-            reached[:, -1] = following[after, -1]
+            reached[:, -1] = following[np.minimum(starts + self._lengths[places], steps + 1), -1]
         nearest = np.minimum.reduceat(reached - starts[:, None], np.cumsum(counts) - counts)
         best = self._best[here]
         sources, targets = np.nonzero(nearest < best)
@@ -111,8 +108,7 @@ class EdgeSearch:
         self._sources = {goal.name: goal for goal in (problem.start, *problem.goals)}
         self._targets = {goal.name: goal for goal in problem.targets}
         self._monitor = Monitor([problem.start, *problem.targets])
-        lengths = {goal.name: goal.length for goal in problem.goals}
-        self._distances = Distances(lengths, problem.overlap == "forbid")
+        self._distances = Distances({goal.name: goal.length for goal in problem.goals})
         self._simulator = Simulator(problem.system)
         self._sessions: dict[str, Session] = {}
         self._moved: dict[tuple[FNode, int], FNode] = {}

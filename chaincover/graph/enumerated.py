@@ -1,7 +1,7 @@
 """Algorithm 2 without a solver: the reachable states, where they can be enumerated, and the exact K-reachability graph.
 
 Between the end of one goal and the start of another a shortest run is a shortest path: breadth first from all starts
-of a goal at once. Where two goals overlap, the second is watched on all runs of the first one.
+of a goal at once. Goals that hold on one step have the distance 0.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from bmc.explicit.steps import InputSolver
 from bmc.explicit.vectors import Column, node_count
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, LongTest
-from chaincover.graph.goal_product import goal_on_steps
-from chaincover.graph.goal_runs import LEAST_BLOCK, EnumeratedGoals, states_in
+from chaincover.graph.enumerated_goals import LEAST_BLOCK, EnumeratedGoals, states_in
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
 from chaincover.orderings.bound import FARTHEST, farthest
@@ -57,8 +56,7 @@ class _Weights:
 
     def __init__(self, problem: Problem, states: StateGraph, limits: Limits) -> None:
         self._problem, self._states, self._limits = problem, states, limits
-        short = all(goal.length <= 1 for goal in problem.goals)
-        self._goals = ShortGoals(problem, states) if short else EnumeratedGoals(problem, states, limits.check)
+        self._goals = EnumeratedGoals(problem, states)
         self._spent = 0
         self._spend()
         self.possible = []
@@ -66,14 +64,14 @@ class _Weights:
             if self._goals.ends_of(number)[0].size:
                 self.possible.append(number)
             self._spend()
-        for number in self.possible if problem.overlap == "allow" else ():
+        for number in self.possible:
             self._goals.together_with(number)
             self._spend()
 
     @property
     def impossible(self) -> int:
         """Above every finite weight: a shortest way between two goals meets no state twice."""
-        return len(self._states.states) + max((goal.length for goal in self._problem.goals), default=0) + 1
+        return len(self._states.states) + 2
 
     def edges(self) -> Iterator[dict[Edge, int | None]]:
         """The edges to each of the possible goals, then those to the end, with their weights (None: no way)."""
@@ -101,7 +99,7 @@ class _Weights:
             for number, ways in zip(several, ways_to([every[n].name for n in several], starts_of), strict=True):
                 target = every[number].name
                 ways.pop((target, target), None)
-                for source in self.possible if self._problem.overlap == "allow" else ():
+                for source in self.possible:
                     if number in goals.together_with(source):
                         ways[every[source].name, target] = goals.together_with(source)[number]
                 yield ways
@@ -125,44 +123,6 @@ class _Weights:
         before, self._spent = self._spent, self._goals.followed
         self._limits.spend((self._spent - before + steps) / PER_UNIT)
         self._limits.check()
-
-
-class ShortGoals:
-    """As ``EnumeratedGoals`` for goals of at most one step, which are evaluated on all states or all steps at once."""
-
-    def __init__(self, problem: Problem, states: StateGraph) -> None:
-        self._problem, self._steps = problem, states.steps
-        self._sources = states.steps.sources
-        self._near: dict[int, dict[int, int]] = {}
-        self._sizes = [states.steps.total if goal.length else len(states.states) for goal in problem.goals]
-        self._bits = [np.packbits(goal_on_steps(goal, states, self._sources)) for goal in problem.goals]
-        self.followed = (states.steps.total + LEAST_BLOCK) * len(problem.goals)
-
-    def _holds(self, goal: int) -> Column:
-        """Among all steps (of a goal of no step: all states), where a goal holds."""
-        return np.unpackbits(self._bits[goal], count=self._sizes[goal]).view(bool)
-
-    def ends_of(self, goal: int) -> tuple[Column, Column]:
-        """The states in which runs of a goal can start, and those in which they can end."""
-        if self._problem.goals[goal].length == 0:
-            here = np.flatnonzero(self._holds(goal))
-            return here, here
-        steps = np.flatnonzero(self._holds(goal))
-        return distinct(self._sources[steps]).astype(np.int64), distinct(self._steps.nexts[steps]).astype(np.int64)
-
-    def together_with(self, goal: int) -> dict[int, int]:
-        """The other goals that can start where a goal of one step does, each with the distance 0."""
-        if goal in self._near:
-            return self._near[goal]
-        near = self._near[goal] = {}
-        if self._problem.goals[goal].length == 0:
-            return near
-        steps = np.flatnonzero(self._holds(goal))
-        self.followed += len(steps) * len(self._bits)
-        for other, each in enumerate(self._problem.goals):
-            if other != goal and self._holds(other)[self._sources[steps] if each.length == 0 else steps].any():
-                near[other] = 0
-        return near
 
 
 NODES_PER_UNIT = 3_000

@@ -1,76 +1,51 @@
-"""The enumerated states with what is pending of goals, as one graph whose arrows tell which goals they complete.
+"""The enumerated states as a graph whose arrows tell which goals they complete.
 
-Goals of at most one step leave nothing pending but what the state tells: then the states themselves are the nodes, and
-the goals are evaluated on whole arrays of steps. Longer goals are watched by their progress.
+The goals, of at most one step, are evaluated on whole arrays of steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from weakref import WeakValueDictionary
 
 import numpy as np
-from pysmt.fnode import FNode
 
-from bmc.explicit.product import Product, product
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
-from bmc.explicit.vectors import Column, Program
-from bmc.formulas.unroll import unframed
+from bmc.explicit.vectors import Column
 from bmc.records import dataclass
-from bmc.system.transition import symbols_of
-from chaincover.graph.goal_runs import BLOCK, Check, Count, blocks, goal_classes
+from chaincover.graph.enumerated_goals import BLOCK, Check, Count, bits, blocks, values_on_steps
 from chaincover.problem import Problem
 from properties.goal import Goal
-from properties.progression import Arrival, Progression, bits
 
-MOST_NODES, MOST_ARROWS = 50_000_000, 100_000_000
-"""States with pending goals, and steps between them, that are kept: a gigabyte and a half."""
+MOST_ARROWS = 100_000_000
+"""Arrows that are kept: a gigabyte."""
 
 
-class Watch:
-    """Remembers the goals under way as what of them is pending; with ``forbid`` goals are credited one by one.
+@dataclass(frozen=True)
+class Product:
+    """The reachable states as nodes; ``starts``: where runs start, with the goals completed there (``start_masks``).
 
-    It tells each set of goals that is completed by its number in ``sets``, which are bit masks; number 0 is the empty
-    set.
+    Of each arrow ``masks`` tells the goals completed on arrival, ``choices`` the input, the first of those that do the
+    same.
     """
 
-    def __init__(self, progression: Progression, forbid: bool) -> None:
-        self._progression, self._forbid = progression, forbid
-        self.sets = [0]
-        self._numbers = {0: 0}
+    starts: Column
+    start_masks: Column
+    arrows: Arrows
+    masks: Column
+    choices: Column
 
-    def start(self, state_class: int) -> Sequence[tuple[Hashable, int]]:
-        return self._ways(self._progression.begin_all(state_class), self._progression.begin_all(state_class))
-
-    def advance(self, memory: Hashable, input_class: int, state_class: int) -> Sequence[tuple[Hashable, int]]:
-        assert isinstance(memory, int)
-        moved, begun = (
-            self._progression.advance(memory, input_class, state_class),
-            self._progression.begin_all(state_class),
-        )
-        return self._ways(Arrival(moved.pending | begun.pending, moved.completed | begun.completed), begun)
-
-    def _ways(self, arrival: Arrival, begun: Arrival) -> Sequence[tuple[Hashable, int]]:
-        """With ``forbid`` a completed goal may be credited, which gives up what began before; ``begun`` is the rest."""
-        if not self._forbid:
-            return [(arrival.pending, self._number(arrival.completed))]
-        goals = self._progression.goals
-        at_once = sum(1 << goal for goal in bits(arrival.completed) if goals[goal].length == 0)
-        ways = [1 << goal | at_once for goal in bits(arrival.completed & ~at_once)] or ([at_once] if at_once else [])
-        return [*((begun.pending, self._number(credited)) for credited in ways), (arrival.pending, 0)]
-
-    def _number(self, goals: int) -> int:
-        if goals not in self._numbers:
-            self._numbers[goals] = len(self.sets)
-            self.sets.append(goals)
-        return self._numbers[goals]
+    @property
+    def done(self) -> Column:
+        """The nodes on whose arrival, or start, goals are completed; some more than once."""
+        return np.concatenate([self.arrows.ends[self.masks != 0], self.starts[self.start_masks != 0]]).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class GoalProduct:
-    """The states of ``graph`` with what is pending of ``goals``. An arrow's mask is a number in ``sets``: the goals (as
-    bits) that are completed on its arrival."""
+    """The states of ``graph`` with the ``goals`` that arrows between them complete. An arrow's mask is a number in
+    ``sets``: the goals (as bits) that are completed on its arrival."""
 
     graph: StateGraph
     goals: tuple[Goal, ...]
@@ -82,35 +57,25 @@ class GoalProduct:
         return np.array([goals & wanted == wanted for goals in self.sets])[numbers.astype(np.int64)]
 
 
-_in_use: WeakValueDictionary[tuple[int, bool], GoalProduct] = WeakValueDictionary()
+_in_use: WeakValueDictionary[int, GoalProduct] = WeakValueDictionary()
 
 
 def goal_product(
     problem: Problem, graph: StateGraph, check: Check = lambda: None, count: Count = lambda steps: None
 ) -> GoalProduct | None:
-    """The product for all goals of ``problem``; None for more than ``MOST_NODES`` or ``MOST_ARROWS``.
+    """The product for all goals of ``problem``; None for more than ``MOST_ARROWS``.
 
     It may take as much memory as all else: who asks for one that somebody has gets that one. ``count`` is told of one
     that is made, at its end: nobody else makes it meanwhile.
     """
-    key = id(graph), problem.forbid
+    key = id(graph)
     made = _in_use.get(key)
     if made is None or made.graph is not graph or made.goals != problem.goals:
-        made = _goal_product(problem, graph, check)
+        made = _on_steps(problem, graph, check)
         count(graph.steps.total * len(problem.goals))
         if made is not None:
             _in_use[key] = made
     return made
-
-
-def _goal_product(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct | None:
-    """``goal_product``, made anew."""
-    if not problem.forbid and all(goal.length <= 1 for goal in problem.goals):
-        return _on_steps(problem, graph, check)
-    progression = problem.progression
-    watch = Watch(progression, problem.forbid)
-    found = product(graph, goal_classes(graph, progression), watch, (MOST_NODES, MOST_ARROWS), check)
-    return None if found is None else GoalProduct(graph, problem.goals, found, tuple(watch.sets))
 
 
 MOST_WALKED, MOST_SETS = 400_000, 20_000
@@ -267,7 +232,7 @@ def _steps_with_goals(
 
 
 def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct | None:
-    """The product where no goal takes more than one step: its nodes are the states; None if there are too many."""
+    """``goal_product``, made anew."""
     sets, size = _Sets(len(problem.goals)), len(graph.states)
     sources, counts, ends, masks, choices = graph.steps.sources, [], list[Column](), list[Column](), list[Column]()
     for first, last, steps, numbers in _steps_with_goals(problem, graph, sets, check):
@@ -284,8 +249,6 @@ def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct 
     offsets = np.concatenate([[0], np.cumsum(np.concatenate(counts), dtype=np.int64)])
     starts = np.array(graph.starts, np.int64)
     found = Product(
-        states=np.arange(size, dtype=np.int32),
-        memories=np.zeros(size, np.int32),
         starts=starts,
         start_masks=sets.numbered(_at_once(problem, graph, sets.width)[starts]),
         arrows=Arrows(offsets, np.concatenate(ends).astype(np.int32)),
@@ -301,31 +264,7 @@ def _packed(
     """For each of ``states``, and the one of ``steps`` that leaves it, which of ``goals`` it completes, in bits."""
     found: Column = np.zeros((len(states), 8 * width), bool)
     asked = [(number, goal.antecedent) for number, goal in enumerate(goals) if goal is not None]
-    values = _values([formula for _, formula in asked], graph, states, steps)
+    values = values_on_steps([formula for _, formula in asked], graph, states, steps)
     for (number, _), value in zip(asked, values, strict=True):
         found[:, number] = value
     return np.packbits(found, axis=1, bitorder="little")
-
-
-def _values(formulas: Sequence[FNode], graph: StateGraph, states: Column, steps: Column | None) -> Sequence[Column]:
-    """The values of ``formulas`` (framed) in each of ``states``, and on the one of ``steps`` that leaves it."""
-    columns: dict[str, Column] = {}
-    for symbol in {symbol for formula in formulas for symbol in symbols_of(formula)}:
-        name, frame = unframed(symbol)
-        if name in graph.states.columns:
-            own = graph.states.columns[name]
-            columns[symbol.symbol_name()] = own[states if frame == 0 or steps is None else graph.steps.nexts[steps]]
-        else:
-            assert steps is not None
-            columns[symbol.symbol_name()] = graph.inputs.columns[name][graph.steps.choices[steps]]
-    return Program(formulas)(columns) if formulas else ()
-
-
-def goal_on_steps(goal: Goal, graph: StateGraph, sources: Column) -> Column:
-    """Among all steps, which leave ``sources``, where a goal of one step holds; of no step: where among all states."""
-    found: Column = np.zeros(len(sources) if goal.length else len(graph.states), bool)
-    for first in range(0, len(found), BLOCK):
-        part = np.arange(first, min(first + BLOCK, len(found)))
-        here, steps = (sources[part], part) if goal.length else (part, None)
-        found[first : first + BLOCK] = _values([goal.antecedent], graph, here, steps)[0]
-    return found

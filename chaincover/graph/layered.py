@@ -59,9 +59,6 @@ class LayeredGoals:
         self.problem, self._limits, self._memory = problem, limits, memory
         self._say, self._told = say, 1 << 28
         self.states, self.far = 0, False
-        long = next((goal.name for goal in problem.goals if goal.length > 1), None)
-        if long is not None:
-            raise NotInLayers(f"the goal {long} takes more than one step")
         watched = [Watched(goal.antecedent, goal.length == 1) for goal in problem.goals]
         self._final = len(watched) if problem.final is not None else None
         made = self._made = LayeredSystem(
@@ -84,11 +81,11 @@ class LayeredGoals:
         self._go()
         self.states = self._search.states
         self._say(f"exact graph: {self.states} reachable states, in layers")
-        impossible = self.states + max((goal.length for goal in goals), default=0) + 1
+        impossible = self.states + 2
         first = self._search.first()
         self.far = max(first, default=0) > FAR
         possible = [number for number, step in enumerate(first[: len(goals)]) if step >= 0]
-        together = self._search.together() if problem.overlap == "allow" else [set[int]() for _ in goals]
+        together = self._search.together()
         self._extend(len(possible) * self.states, FAR_PART if self.far else PART)
         tell(self._need(self.states, len(possible), exact=True))
         found = dict(self._edges(possible, together))

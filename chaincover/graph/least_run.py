@@ -16,8 +16,8 @@ from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
+from chaincover.graph.enumerated_goals import Check
 from chaincover.graph.goal_product import GoalProduct
-from chaincover.graph.goal_runs import Check
 
 BLOCK = 1 << 18
 """Nodes whose arrows are looked at together."""
@@ -178,7 +178,7 @@ class _LeastRun:
         product, graph = self._made.product, self._graph
         fits = self._made.complete(product.start_masks, self._completed[0])
         fits &= np.isin(product.starts, stretches[0].begin.numbers)
-        start = min(product.starts[fits].tolist(), key=lambda node: graph.starts.index(int(product.states[node])))
+        start = min(product.starts[fits].tolist(), key=lambda node: graph.starts.index(node))
         node, chosen = start, list[int]()
 
         def take(good: Callable[[Column], Column], goals: int = 0) -> None:
@@ -200,7 +200,7 @@ class _LeastRun:
                 near = self._near(self._backward, stretch.target.numbers, stretch.left)
                 for layer in reversed(near[: stretch.left]):
                     take(partial(_among, layer))
-        return int(product.states[start]), chosen
+        return start, chosen
 
 
 def _among(rising: Column, nodes: Column) -> Column:

@@ -17,8 +17,8 @@ from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
+from chaincover.graph.enumerated_goals import LEAST_BLOCK, Check, Count, run_of, states_in
 from chaincover.graph.goal_product import GoalProduct, goal_product
-from chaincover.graph.goal_runs import LEAST_BLOCK, Check, Count, run_of, states_in
 from chaincover.problem import Problem
 
 BLOCK = 1 << 16
@@ -168,7 +168,7 @@ class _Surroundings:
         split = zip(*(self.layout.split(goals) for goals in made.sets), strict=True)
         self.table = [np.array(column, np.uint64) for column in split]
         self.at_once = max((goals.bit_count() for goals in made.sets), default=0)
-        self.ends = states_in(graph, problem.final)[made.product.states]
+        self.ends = states_in(graph, problem.final)
         self.to_end = back.distances(np.flatnonzero(self.ends), check)
         count(len(back.ends) + LEAST_BLOCK * _layers(self.to_end))
         self.possible = [np.zeros(self.size, np.uint64) for _ in range(self.layout.width)]
@@ -278,7 +278,7 @@ class ProductSearch:
         words = self._met.words(np.array(self._met.way(found.node)))
         places = self._around.layout.place(words).tolist()
         choices = self._around.inputs_along(places, self._around.layout.covered(words))
-        return run_of(self._problem.system, self._graph, int(self._around.product.states[places[0]]), choices)
+        return run_of(self._problem.system, self._graph, int(places[0]), choices)
 
     def _running(self) -> Iterator[bool]:
         raise NotImplementedError

@@ -129,8 +129,7 @@ class GraphBuilder:
 
     def _row(self, source: Goal, left: Sequence[Goal]) -> Row:
         """E_target of ``source``: the other goals, and the end unless other goals must come between."""
-        apart = source.length if self._problem.overlap == "forbid" else 0
-        pending = {goal.name: apart for goal in left if goal.name != source.name}
+        pending = {goal.name: 0 for goal in left if goal.name != source.name}
         ends = source.name != INIT or not self._problem.goals
         if ends and self._problem.end == FINAL:
             pending[FINAL] = source.length

@@ -23,6 +23,7 @@ from bmc.invariants.counters import Cells, Starts, candidates, find_counters
 from bmc.invariants.induction import Prover
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
+from bmc.system.transition import Run, Valuation
 from chaincover.certificate import Acceleration
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, LongTest
 from chaincover.graph.accelerated import MOST_EVENTS, Arc, JumpGraph, Jumps, scope_of, seen_by
@@ -35,7 +36,7 @@ from chaincover.options import STEP_BYTES
 from chaincover.orderings.bound import ACCELERATED
 from chaincover.problem import Problem
 from properties.goal import Events
-from properties.progression import bits
+from properties.monitor import Monitor
 
 KEPT = (0, 2, 8, 32, 128)
 """For how many steps a counter's value is kept that something else moves too: more where a bound leaves a gap."""
@@ -50,7 +51,10 @@ PER_UNIT, WEIGHED_PER_UNIT = 250_000, 1_500_000
 """Arcs followed in about a unit of work; and those of which just the weights are looked at."""
 
 PROGRESSED, SIMULATED = 2, 15
-"""An arc with the progress of goals takes as long as so many, and so does a step whose classes are found out."""
+"""An arc with the goals on it takes as long as so many, and so does a step on which they are sought."""
+
+TOLD_APART = 4
+"""Steps alike of which goals of one step can tell the first and the last ones apart; more make no difference."""
 
 DEARER = 6
 """A node of jumps costs as much as so many enumerated states: where it does not stand for more, nothing is gained."""
@@ -109,7 +113,7 @@ def _lightest(backward: Sequence[Sequence[tuple[int, int]]], begin: dict[int, fl
 
 
 Place = tuple[int, ...]
-"""A node, perhaps the progress of goals under way, and what is covered, as bits."""
+"""A node, and what is covered, as bits."""
 
 
 class _Search:
@@ -224,69 +228,48 @@ class ShortestRun(_Search):
     """
 
     def __init__(self, graph: JumpGraph, problem: Problem, ahead: Distances) -> None:
-        self._ahead = ahead
-        self._progression = problem.progression
+        self._ahead, self._numbers = ahead, {name: number for number, name in enumerate(problem.names)}
         of_goal = Events.of(problem.goals, problem.system).of_goal
         self._events = [[event for event in of_goal[goal.name] if event < MOST_EVENTS] for goal in problem.goals]
-        self._settled = 2 * max((goal.length for goal in problem.goals), default=0) + 2
-        self._simulator = Simulator(graph.system)
-        self._slots: dict[tuple[int, Moves], list[tuple[int, int]]] = {}
-        self._moved: dict[tuple[int, int, int], tuple[int, int]] = {}
-        begun = self._progression.begin_all(self._progression.state_class(graph.state(0)))
-        start = 0, self._wanted(begun.pending, begun.completed), begun.completed
-        super().__init__(graph, start, (1 << len(problem.goals)) - 1)
+        self._simulator, self._monitor = Simulator(graph.system), Monitor(problem.goals)
+        self._completed: dict[tuple[int, Moves], int] = {}
+        begun = self._among(Run((graph.state(0),), ()))
+        super().__init__(graph, (0, begun), (1 << len(problem.goals)) - 1)
 
     def _onward(self, place: Place) -> Iterator[tuple[Arc, Place]]:
-        node, pending, covered = place
+        node, covered = place
         arcs = self._graph.arcs[node]
         self.work += PROGRESSED * (len(arcs) + 1)
-        for number, arc in enumerate(arcs):
+        for arc in arcs:
             if arc.moves is not None:
-                after, completed = self._follow(node, number, arc, pending)
-                completed |= covered
-                yield arc, (arc.target, self._wanted(after, completed), completed)
-
-    def _wanted(self, pending: int, covered: int) -> int:
-        """``pending`` without the progress of goals that are covered."""
-        progress = self._progression.progress
-        return sum(1 << number for number in bits(pending) if not covered >> progress[number].goal & 1)
+                yield arc, (arc.target, covered | self._on(node, arc.target, arc.moves))
 
     def _estimate(self, place: Place) -> float:
-        node, pending, covered = place
-        under_way = {self._progression.progress[number].goal for number in bits(pending)}
+        node, covered = place
         least = self._ahead.to_end[node]
         for goal, events in enumerate(self._events):
-            if not covered >> goal & 1 and goal not in under_way:
+            if not covered >> goal & 1:
                 least = max([least, *(self._ahead.over[event][node] for event in events)])
         return least
 
-    def _follow(self, node: int, number: int, arc: Arc, pending: int) -> tuple[int, int]:
-        """What is pending after an arc, and the goals completed on it."""
-        key = node, number, pending
-        if key not in self._moved:
-            completed = 0
-            for given, state in self._classes(node, arc):
-                onward, begun = self._progression.advance(pending, given, state), self._progression.begin_all(state)
-                pending = onward.pending | begun.pending
-                completed |= onward.completed | begun.completed
-            self._moved[key] = pending, completed
-        return self._moved[key]
+    def _on(self, node: int, target: int, moves: Moves) -> int:
+        """The goals that are completed along an arc, as bits; of many steps alike only so many are looked at as goals
+        can tell apart."""
+        key = node, moves
+        if key not in self._completed:
+            states, inputs = [self._graph.state(node)], list[Valuation]()
+            for sequence, count in moves:
+                for choice in sequence * min(count, TOLD_APART):
+                    inputs.append(self._graph.inputs[choice])
+                    states.append(self._simulator.step(states[-1], inputs[-1]))
+            states[-1] = self._graph.state(target)
+            self._completed[key] = self._among(Run(tuple(states), tuple(inputs)))
+            self.work += SIMULATED * len(inputs)
+        return self._completed[key]
 
-    def _classes(self, node: int, arc: Arc) -> list[tuple[int, int]]:
-        """The classes of input and next state along an arc; of many alike only as many as goals can tell."""
-        assert arc.moves is not None
-        key = node, arc.moves
-        if key not in self._slots:
-            found, state = [], self._graph.state(node)
-            for sequence, count in arc.moves:
-                for choice in sequence * min(count, self._settled):
-                    given = self._graph.inputs[choice]
-                    state = self._simulator.step(state, given)
-                    found.append((self._progression.input_class(given), self._progression.state_class(state)))
-            last = self._progression.state_class(self._graph.state(arc.target))
-            self._slots[key] = [*found[:-1], (found[-1][0], last)]
-            self.work += SIMULATED * len(found)
-        return self._slots[key]
+    def _among(self, run: Run) -> int:
+        """The goals that ``run`` covers, as bits."""
+        return sum(1 << self._numbers[name] for name, steps in self._monitor.covered(run).items() if steps)
 
 
 def _traced(before: Mapping[Place, tuple[Place, Arc]], key: Place) -> list[Arc]:

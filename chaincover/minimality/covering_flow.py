@@ -22,15 +22,14 @@ from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from chaincover.certificate import CutPrice, Prices
 from chaincover.graph.enumerated import PER_UNIT
+from chaincover.graph.enumerated_goals import bits, run_of, states_in
 from chaincover.graph.goal_product import GoalProduct, goal_product
-from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.known import Board
 from chaincover.minimality.flow_network import Cut, Network
 from chaincover.minimality.flow_program import Relaxation
 from chaincover.orderings.bound import FLOW
 from chaincover.problem import Problem
 from chaincover.stages import wait_for
-from properties.progression import bits
 
 MOST_ARCS = 400_000
 """Arcs of the network above which the linear program takes too long."""
@@ -60,8 +59,6 @@ def cover_by_flow(board: Board) -> None:
     states, problem = board.known.enumerated, board.problem
     if states is None or not problem.goals:
         return
-    if problem.forbid and any(goal.length > 1 for goal in problem.goals):
-        return
     board.limits.check()
     limits = board.limits
     made = goal_product(problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT))
@@ -78,7 +75,7 @@ class _Stage:
 
     def __init__(self, board: Board, states: StateGraph, made: GoalProduct) -> None:
         self._board, self._states, self._made = board, states, made
-        self._ends = states_in(states, board.problem.final)[made.product.states]
+        self._ends = states_in(states, board.problem.final)
         self._network = Network(made, self._ends, len(board.problem.goals))
         self._cuts: list[Cut] = []
         self._idle: list[int] = []
@@ -207,9 +204,8 @@ class PricedProduct:
         self._scale = prices.scale
         numbers = {goal: number for number, goal in enumerate(problem.names)}
         self._goals = np.array([prices.goals.get(goal, 0) for goal in problem.names], np.int64)
-        states = made.product.states.astype(np.int64)
         used = [cut for cut in prices.cuts if cut.goal in numbers]
-        if len(used) * len(states) > MOST_CELLS:
+        if len(used) * len(graph.states) > MOST_CELLS:
             used = []
         of_state = _numbered(graph, prices)
         self._cut_goals = np.array([numbers[cut.goal] for cut in used], np.int64)
@@ -217,7 +213,7 @@ class PricedProduct:
         marks = np.zeros((len(used), len(prices.states) + 1), bool)
         for row, cut in zip(marks, used, strict=True):
             row[list(cut.inside)] = True
-        self._inside: Column = marks[:, of_state[states]]
+        self._inside: Column = marks[:, of_state]
         worth = np.array([sum(int(self._goals[goal]) for goal in bits(goals)) for goals in made.sets], np.int64)
         has = np.array([[bool(goals >> goal & 1) for goals in made.sets] for goal in self._cut_goals.tolist()], bool)
         arrows, masks = made.product.arrows, made.product.masks

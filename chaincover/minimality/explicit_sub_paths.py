@@ -1,12 +1,12 @@
 """Explicit sub-path distances: the least number of steps in which goals are covered in a given order.
 
-The same answers as ``sub_path_lengths``, from enumerated states instead of a solver, for goals of any
-length: a run is followed breadth first, and at every state it is tried to begin the next goals of the path there.
+The same answers as ``sub_path_lengths``, from enumerated states instead of a solver: a run is followed breadth first,
+and at every state it is tried to begin the next goals of the path there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -14,18 +14,17 @@ import numpy as np
 
 from bmc.engines.protocol import Status
 from bmc.explicit.rows import distinct
-from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Run
 from chaincover.chain import UNDECIDED, UNREACHABLE
 from chaincover.graph.enumerated import PER_UNIT
-from chaincover.graph.goal_runs import EnumeratedGoals, Unfolding, run_of, states_in
+from chaincover.graph.enumerated_goals import LEAST_BLOCK, Check, EnumeratedGoals, blocks, run_of, states_in
 from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.minimality.sub_path_lengths import KnownLength, Path, SubPath
 from chaincover.problem import Problem
 from chaincover.weights import END, FINAL, INIT
-from properties.progression import Progression, bits
 
 WORK = 50_000_000
 """Steps that are followed for one question, some seconds."""
@@ -37,41 +36,75 @@ Back = tuple[Column, Column]
 """For each node of a layer the row of the layer before from which it comes, and the step of the graph that leads
 there, in 32 bits each: there are as many as nodes were met."""
 
-Memory = tuple[int, int]
-"""How many goals of a path have begun, and what of them is pending (as bits), all of which must be completed."""
-
 
 class _InOrder:
-    """Watches the goals of a path, by number. The first goals begin at once where the path starts with a goal."""
+    """States with how many goals of a path have begun there, and before: a run is to begin them in order.
 
-    def __init__(self, progression: Progression, path: Sequence[int], at_once: bool, forbid: bool) -> None:
-        self._progression, self._path = progression, tuple(path)
-        self._at_once, self._forbid = at_once, forbid
+    A node is a number: the state, how many of the goals have begun on arrival, and how many once some begin there.
+    Goals of one step that begin in a state must hold on the step that leaves it. The first goals begin at once where
+    the path starts with a goal (``at_once``). ``followed`` counts the steps that were followed, for each block
+    ``LEAST_BLOCK`` at least.
+    """
 
-    def start(self, state_class: int) -> Sequence[Hashable]:
-        return [memory for memory in self._begun((0, 0), state_class) if memory[0] or not self._at_once]
+    def __init__(self, goals: EnumeratedGoals, graph: StateGraph, path: Sequence[int], at_once: bool) -> None:
+        self._steps, self._at_once, self._size = graph.steps, at_once, len(path) + 1
+        self._arrows = Arrows(graph.steps.offsets, graph.steps.nexts)
+        self._begins = [goals.can_begin(number) for number in path]
+        self._goals, self._path = goals, tuple(path)
+        self._one_step = [goals.problem.goals[number].length == 1 for number in path]
+        self.followed = 0
 
-    def advance(self, memory: Hashable, input_class: int, state_class: int) -> Sequence[Hashable]:
-        assert isinstance(memory, tuple)
-        begun, pending = memory
-        after = 0
-        for progress in bits(pending):
-            arrival = self._progression.advance_one(progress, input_class, state_class)
-            if not arrival.pending and not arrival.completed:
-                return ()
-            after |= arrival.pending
-        return self._begun((begun, after), state_class)
+    def state_of(self, nodes: Column) -> Column:
+        """The state of each node."""
+        return nodes // self._size**2
 
-    def _begun(self, memory: Memory, state_class: int) -> list[Memory]:
-        """``memory``, and what it becomes where further goals begin, as many as can."""
-        found = [memory]
-        while found[-1][0] < len(self._path) and not (self._forbid and found[-1][1]):
-            begun, pending = found[-1]
-            arrival = self._progression.begin(self._path[begun], state_class)
-            if not arrival.pending and not arrival.completed:
-                break
-            found.append((begun + 1, pending | arrival.pending))
+    def begun(self, nodes: Column) -> Column:
+        """How many goals have begun at each node."""
+        return nodes % self._size
+
+    def pending(self, nodes: Column) -> Column:
+        """Whether a goal has begun at each node that takes a step."""
+        found = np.zeros(len(nodes), bool)
+        for memory, rows in self._by_memory(nodes):
+            found[rows] = any(self._one_step[slice(*memory)])
         return found
+
+    def starts(self, states: Column) -> Column:
+        """The nodes where runs start in ``states``."""
+        return self._arrived(states, 0, self._at_once)[1]
+
+    def steps(self, nodes: Column) -> Iterator[tuple[Column, Column, Column]]:
+        """The steps from ``nodes``, some at a time: for each its place among ``nodes``, and in the graph, and the node
+        that it leads to."""
+        for (before, begun), rows in self._by_memory(nodes):
+            states = self.state_of(nodes[rows])
+            for first, last in blocks(np.concatenate([[0], np.cumsum(np.diff(self._arrows.offsets)[states])])):
+                places, owners = self._arrows.of(states[first:last])
+                self.followed += max(LEAST_BLOCK, len(places))
+                good = np.ones(len(places), bool)
+                for goal in range(before, begun):
+                    if self._one_step[goal]:
+                        good[good] = self._goals.holds_on(self._path[goal], places[good])
+                places, owners = places[good], rows[first:last][owners[good]]
+                arrived, ends = self._arrived(self._steps.nexts[places].astype(np.int64), begun, False)
+                yield owners[arrived], places[arrived], ends
+
+    def _by_memory(self, nodes: Column) -> Iterator[tuple[tuple[int, int], Column]]:
+        """For each pair of numbers of goals begun, on arrival and since, the places of the ``nodes`` with it."""
+        memories = nodes % self._size**2
+        for memory in distinct(memories).tolist():
+            yield divmod(memory, self._size), np.flatnonzero(memories == memory)
+
+    def _arrived(self, states: Column, begun: int, some: bool) -> tuple[Column, Column]:
+        """The nodes in ``states`` with ``begun`` goals before, which as many more begin as can; for each the place of
+        its state. ``some``: at least one begins."""
+        rows, found = np.arange(len(states)), []
+        for number in range(begun, self._size):
+            if number > begun:
+                rows = rows[self._begins[number - 1][states[rows]]]
+            if number > begun or not some:
+                found.append((rows, (states[rows].astype(np.int64) * self._size + begun) * self._size + number))
+        return np.concatenate([place for place, _ in found]), np.concatenate([node for _, node in found])
 
 
 class _Met:
@@ -104,16 +137,16 @@ class _BreadthFirst:
     ``over`` where it is, or where there is no such run: then only the run is kept.
     """
 
-    def __init__(self, goals: EnumeratedGoals, path: Path, final: Column | None) -> None:
-        problem = goals.problem
+    def __init__(self, goals: EnumeratedGoals, path: Path, final: Column | None, check: Check) -> None:
+        problem, graph = goals.problem, goals.graph
         numbers = [problem.names.index(name) for name in path if name not in (INIT, FINAL, END)]
-        self._goals, self._count, self._final = goals, len(numbers), final
+        self._graph, self._check = graph, check
+        self._count, self._final = len(numbers), final
         self._to_end = path[-1] in (FINAL, END)
-        watch = _InOrder(goals.progression, numbers, path[0] != INIT, problem.forbid)
-        self._unfolding = Unfolding(goals.graph, goals.classes_for(numbers), watch)
-        starts = np.array(goals.graph.starts) if path[0] == INIT else np.arange(len(goals.graph.states))
-        nodes = self._unfolding.starts(np.sort(starts))
-        self._from: Column = Unfolding.state_of(nodes).astype(np.int32)
+        self._order = _InOrder(goals, graph, numbers, path[0] != INIT)
+        starts = np.array(graph.starts) if path[0] == INIT else np.arange(len(graph.states))
+        nodes = self._order.starts(np.sort(starts))
+        self._from: Column = self._order.state_of(nodes).astype(np.int32)
         self._last, self._back = nodes, list[Back]()
         self._met, self._incompletable = _Met().and_also(nodes), _Met()
         self.depth, self.length, self.over = 0, -1, False
@@ -121,7 +154,7 @@ class _BreadthFirst:
     @property
     def work(self) -> int:
         """The steps followed so far."""
-        return self._unfolding.followed
+        return self._order.followed
 
     def needs_work(self, most: int) -> bool:
         """Whether it is open if the path takes at most ``most`` steps."""
@@ -131,7 +164,7 @@ class _BreadthFirst:
         """Search on, up to a length of ``most`` and for some ``work``."""
         until = self.work + work
         while self.needs_work(most) and self.work < until:
-            self._goals.check()
+            self._check()
             if self._ending(self._last):
                 self.length = self.depth
                 self._end_with(self._way())
@@ -157,7 +190,7 @@ class _BreadthFirst:
         """The state and inputs that lead to the node at which the search ended."""
         place, chosen = self._end, list[int]()
         for before, steps in reversed(self._back):
-            chosen.append(int(self._goals.graph.steps.choices[steps[place]]))
+            chosen.append(int(self._graph.steps.choices[steps[place]]))
             place = int(before[place])
         return int(self._from[place]), chosen[::-1]
 
@@ -165,12 +198,12 @@ class _BreadthFirst:
         """The nodes after ``nodes`` that were not met, with the way back."""
         nothing = np.zeros(0, np.int32)
         ends, rows, places = [nodes[:0]], [nothing], [nothing]
-        for found in self._unfolding.some_steps(nodes):
-            different, first = np.unique(found.ends, return_index=True)
+        for owners, steps, after in self._order.steps(nodes):
+            different, first = np.unique(after, return_index=True)
             fresh = ~met.has(different)
             ends.append(different[fresh])
-            rows.append(found.rows[first[fresh]].astype(np.int32))
-            places.append(found.places[first[fresh]].astype(np.int32))
+            rows.append(owners[first[fresh]].astype(np.int32))
+            places.append(steps[first[fresh]].astype(np.int32))
         after, first = np.unique(np.concatenate(ends), return_index=True)
         return after, (np.concatenate(rows)[first], np.concatenate(places)[first])
 
@@ -180,16 +213,13 @@ class _BreadthFirst:
         if self._to_end:
             good = begun & done
             if self._final is not None:
-                good &= self._final[Unfolding.state_of(nodes)]
+                good &= self._final[self._order.state_of(nodes)]
             return self._settled(np.flatnonzero(good))
         return self._settled(np.flatnonzero(begun & done)) or self._completed(nodes, np.flatnonzero(begun))
 
     def _judged(self, nodes: Column) -> tuple[Column, Column]:
         """For each node whether all goals have begun, and whether those that have are completed."""
-        numbers, place = np.unique(Unfolding.memory_of(nodes), return_inverse=True)
-        memories: list[Memory] = [self._unfolding.memories[number] for number in numbers.tolist()]
-        begun = np.array([number == self._count for number, _ in memories], bool)
-        return begun[place], np.array([not pending for _, pending in memories], bool)[place]
+        return self._order.begun(nodes) == self._count, ~self._order.pending(nodes)
 
     def _settled(self, places: Column) -> bool:
         if places.size:
@@ -222,10 +252,10 @@ class _LegByLeg:
     Else as ``_BreadthFirst``, which looks for each of them.
     """
 
-    def __init__(self, goals: EnumeratedGoals, path: Path, final: Column | None) -> None:
-        self._goals, self._legs, self._final = goals, list(pairwise(path)), final
+    def __init__(self, goals: EnumeratedGoals, path: Path, final: Column | None, check: Check) -> None:
+        self._goals, self._legs, self._final, self._check = goals, list(pairwise(path)), final, check
         self._ways: list[tuple[int, list[int]]] = []
-        self._search = _BreadthFirst(goals, self._legs[0], None)
+        self._search = _BreadthFirst(goals, self._legs[0], None, check)
         self._steps = self._work = 0
         self.length, self.over = -1, False
 
@@ -266,7 +296,8 @@ class _LegByLeg:
             self._steps += self._search.length
             self._work += self._search.work
             leg = self._legs[len(self._ways)]
-            self._search = _BreadthFirst(self._goals, leg, self._final if leg[-1] == FINAL else None)
+            final = self._final if leg[-1] == FINAL else None
+            self._search = _BreadthFirst(self._goals, leg, final, self._check)
 
 
 class ExplicitSubPaths:
@@ -287,7 +318,7 @@ class ExplicitSubPaths:
     @cached_property
     def _goals(self) -> EnumeratedGoals:
         """The goals on the states of the graph; making them is work too."""
-        made = EnumeratedGoals(self._problem, self._graph, self._limits.check)
+        made = EnumeratedGoals(self._problem, self._graph)
         self._limits.spend(made.followed / PER_UNIT)
         return made
 
@@ -295,7 +326,7 @@ class ExplicitSubPaths:
     def single_states(self) -> bool:
         """Whether each goal is one state: then exact distances add up along every order."""
         goals = self._problem.goals
-        alone = all(goal.length == 0 for goal in goals) and not self._problem.forbid
+        alone = all(goal.length == 0 for goal in goals)
         return alone and all(self._goals.ends_of(number)[0].size == 1 for number in range(len(goals)))
 
     def least_all(self, sub_paths: Sequence[SubPath]) -> list[KnownLength]:
@@ -323,7 +354,8 @@ class ExplicitSubPaths:
         parts = len(path) - 1 if len(path) > 2 and self.single_states else 1
         if path not in self._searches:
             kind = _LegByLeg if parts > 1 else _BreadthFirst
-            self._searches[path] = kind(self._goals, path, self._final if path[-1] == FINAL else None)
+            final = self._final if path[-1] == FINAL else None
+            self._searches[path] = kind(self._goals, path, final, self._limits.check)
             self._questions += parts
         search = self._searches[path]
         until = search.work + parts * self._work

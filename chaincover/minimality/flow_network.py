@@ -14,9 +14,9 @@ from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import UNREACHED, Arrows
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
+from chaincover.graph.enumerated_goals import bits
 from chaincover.graph.goal_product import GoalProduct
 from chaincover.orderings.mip import TINY, VIOLATED, Capacities
-from properties.progression import bits
 
 Arc = tuple[int, int, int]
 """From one node to another one, with the goals covered on arrival, as bits."""
@@ -81,7 +81,7 @@ class Network:
         kept = np.flatnonzero(useful[sources] & useful[product.arrows.ends])
         columns = number[sources[kept]], number[product.arrows.ends[kept]], product.masks[kept]
         self.nodes = np.flatnonzero(useful).astype(np.int32)
-        self.states: Column = product.states[self.nodes]
+        self.states: Column = self.nodes
         self.goals, self._sets = goals, made.sets
         del sources, kept
         self.tails, heads, self.covered = _undominated(columns, made.sets)

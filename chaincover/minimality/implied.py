@@ -25,22 +25,14 @@ IMPLICATION_EFFORT = 2
 """Units of work per query; where that does not suffice nothing is said to be implied."""
 
 
-MANY = 20
-"""More goals than these, of several steps, are compared by a solver where the states are enumerated; fewer are not."""
-
-
 def represent_implied_on_states(board: Board) -> None:
     """As ``represent_implied``, as soon as the states are enumerated: before work that grows with the number of goals.
 
-    Goals of up to one step are compared on all steps.
+    Goals are compared on all steps.
     """
     wait_for(board, lambda known: known.enumerated is not None)
-    problem, states = board.problem, board.known.enumerated
+    states = board.known.enumerated
     assert states is not None
-    if max((goal.length for goal in problem.goals), default=0) > 1:
-        if len(problem.goals) > MANY:
-            _represent(board, implied_goals)
-        return
     limits = board.limits
 
     def followers(questions: Questions) -> dict[str, set[str]]:
@@ -61,7 +53,7 @@ def represent_implied(board: Board) -> None:
 
 def _represent(board: Board, implied: Callable[[Questions], dict[str, str]]) -> None:
     known = board.known
-    if known.problem.forbid or known.no_chain or len(known.targets) < 2:
+    if known.no_chain or len(known.targets) < 2:
         return
     board.say("implied goals: those that other goals imply")
     represented = implied(board.questions)

@@ -117,11 +117,7 @@ class ShortestRun(ProductSearch):
         return estimate
 
     def _at_once(self, missing: Column) -> Column:
-        """A bound from how many goals a step can complete, or, where goals share no steps, from their own steps."""
-        if self._problem.forbid:
-            lengths = np.array([goal.length for goal in self._problem.goals])
-            own: Column = missing @ lengths - max(0, int(lengths.max()) - 1)  # all but the last step may be done
-            return own
+        """A bound from how many goals a step can complete."""
         count: Column = missing.sum(axis=1, dtype=np.int64)
         return -(-count // max(1, self._around.at_once))
 

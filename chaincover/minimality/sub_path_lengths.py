@@ -78,15 +78,13 @@ class SubPathLengths(Protocol):
 class SubPathSearch:
     """Asks for sub-paths of node names that begin in init or a goal and finish in a goal or the end.
 
-    With overlap ``forbid`` a goal starts no earlier than the one before it ends. Whole chains are asked of the session
-    from init that ``questions`` has; shorter sub-paths have sessions of their own.
+    Whole chains are asked of the session from init that ``questions`` has; shorter sub-paths have their own sessions.
     """
 
     cheap = False
 
     def __init__(self, questions: Questions, progress: Progress | None = None) -> None:
         self._questions, self._goals = questions, questions.problem.by_name
-        self._apart = questions.problem.forbid
         self._progress = progress
         self._sessions: dict[str, Session] = {}
         self._known: dict[Path, KnownLength] = {}
@@ -175,8 +173,7 @@ class SubPathSearch:
     def _formula(self, path: Path, steps: int, horizon: int) -> FNode:
         """The nodes after the first in order, the last at ``steps``, all ended by ``horizon``."""
         if path[-1] in (FINAL, END):
-            gap = self._length(path[-2]) if self._apart else 0
-            return self._until(path[:-1], steps - gap, horizon)
+            return self._until(path[:-1], steps, horizon)
         return self._exactly(path, steps, horizon)
 
     def _until(self, path: Path, steps: int, horizon: int) -> FNode:
@@ -202,8 +199,7 @@ class SubPathSearch:
             return FALSE()
         key = (path, steps, self._cut(steps, horizon), True)
         if key not in self._built:
-            gap = self._length(path[-2]) if self._apart else 0
-            before = self._until(path[:-1], steps - gap, horizon)
+            before = self._until(path[:-1], steps, horizon)
             self._built[key] = FALSE() if before.is_false() else And(self._at(path[-1], steps), before)
         return self._built[key]
 

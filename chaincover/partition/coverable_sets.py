@@ -13,8 +13,8 @@ from bmc.explicit.state_graph import UNREACHED, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
+from chaincover.graph.enumerated_goals import Check, states_in
 from chaincover.graph.goal_product import goal_product, largest_sets
-from chaincover.graph.goal_runs import Check, states_in
 from chaincover.graph.product import MEMORY, Found, ProductSearch
 from chaincover.problem import Problem
 
@@ -195,7 +195,7 @@ def maximal_sets(problem: Problem, graph: StateGraph, check: Check) -> Exhaustio
     """The sets of goals that one run covers without those within others, not measured; None where the components of the
     states do not tell them."""
     made = goal_product(problem, graph, check)
-    sets = None if made is None else largest_sets(made, states_in(graph, problem.final)[made.product.states], 1)
+    sets = None if made is None else largest_sets(made, states_in(graph, problem.final), 1)
     if made is None or sets is None:
         return None
     names, work = problem.names, len(made.product.arrows.ends) * (1 + len(problem.goals))

@@ -26,6 +26,7 @@ from chaincover.known import NOTHING, steps_allowed
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
+from chaincover.reductions.monitors import monitored
 from chaincover.reductions.resets import has_resets
 from chaincover.reductions.slicing import smaller_problem
 from chaincover.replay.judge import Judge
@@ -71,7 +72,7 @@ def sets_of_goals(
         return None
     part = part_of(limits, SHARE)
     try:
-        reduction = smaller_problem(problem, options, part)
+        reduction = smaller_problem(monitored(problem).problem, options, part)
         small = reduction.problem
         states = enumerated_within(small, part, reduction.enumeration)
         if states is None:

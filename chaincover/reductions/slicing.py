@@ -28,6 +28,7 @@ from chaincover.known import Board, Known
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
+from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, in_turn
 from chaincover.replay.judge import Judge, on_whole
 from chaincover.result import ChainResult
@@ -192,7 +193,7 @@ def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
     limits = Limits(options.time_limit, options.query_limit, options.effort)
     try:
         with ending.interruptible():
-            small = smaller_problem(problem, options, limits).problem
+            small = smaller_problem(monitored(problem).problem, options, limits).problem
     except (LimitReached, KeyboardInterrupt):
         if limits.left() and not ending.called_off():
             raise

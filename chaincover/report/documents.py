@@ -268,6 +268,7 @@ def _chain(controller: Controller, result: ChainResult) -> dict[str, Any] | None
 
 def graph_data(graph: ReachGraph) -> dict[str, Any]:
     """The K-reachability graph: exact weights, and for edges not found the least distance not proved impossible."""
+    graph = graph.between_triggers
     return {
         "nodes": list(graph.nodes),
         "edges": [{"from": a, "to": b, "weight": w} for (a, b), w in sorted(graph.weights.items())],

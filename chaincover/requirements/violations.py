@@ -20,7 +20,7 @@ from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.unroll import at, shift, unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, TransitionSystem, symbols_of
+from bmc.system.transition import Run, symbols_of
 from chaincover.certificate import Certificate, EdgeFact, formula_text
 from chaincover.chain import BEYOND, CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
 from chaincover.graph.enumerated import (
@@ -38,6 +38,7 @@ from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import SubPath
 from chaincover.options import Options
 from chaincover.problem import Problem
+from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, distinct, distinct_goals, in_turn
 from chaincover.reductions.slicing import fewer_states, sliced_problem
 from chaincover.replay.judge import Judge, explained, open_variables
@@ -63,11 +64,13 @@ def judged(problem: Problem) -> list[Goal]:
     return [goal for goal in problem.goals if goal.consequent is not None]
 
 
-def _computed(system: TransitionSystem, goals: Sequence[Goal]) -> tuple[Goal, ...]:
-    """``goals`` with the terms that compute variables in place of those, where nothing else reads them back.
+def _computed(problem: Problem) -> Reduction:
+    """The reduction to goals with the terms that compute variables in place of those, where nothing else reads them
+    back.
 
     A variable that is read after a step only, mostly an output, is then no part of the state.
     """
+    system = problem.system
     follow = [var.next for var in system.state]
     kept = {
         symbol.symbol_name()
@@ -75,7 +78,8 @@ def _computed(system: TransitionSystem, goals: Sequence[Goal]) -> tuple[Goal, ..
         for symbol in symbols_of(part)
     }
     terms = {var.name: var.next for var in system.state if var.name not in kept}
-    return tuple(replace(goal, antecedent=_with_terms(goal.antecedent, terms)) for goal in goals)
+    goals = tuple(replace(goal, antecedent=_with_terms(goal.antecedent, terms)) for goal in problem.goals)
+    return Reduction(replace(problem, goals=goals), lambda result: result)
 
 
 def _with_terms(formula: FNode, terms: Mapping[str, FNode]) -> FNode:
@@ -239,8 +243,7 @@ class Search:
 
     def __init__(self, problem: Problem, options: Options, limits: Limits, listener: Listener) -> None:
         inputs = {var.name for var in problem.system.inputs}
-        violations = _computed(problem.system, [violation(goal, inputs) for goal in judged(problem)])
-        whole = Problem(problem.system, violations, None)
+        whole = Problem(problem.system, tuple(violation(goal, inputs) for goal in judged(problem)), None)
         self._judged, self._whole = problem, whole
         self._options, self._limits, self._listener = options, limits, listener
         self._monitor, self._simulator = Monitor(whole.goals), Simulator(whole.system)
@@ -290,7 +293,7 @@ class Search:
         """The board, for goals that differ, of what they depend on; with the states where these are few. EffortUsedUp
         where it does not suffice to tell whether they have a normal form."""
         options, limits = self._options, self._limits
-        sliced, states = in_turn(self._whole, (distinct_goals, sliced_problem)), None
+        sliced, states = in_turn(self._whole, (distinct_goals, monitored, _computed, sliced_problem)), None
         limits.spend(analysed(self._whole.system))
         if options.engine == ENUMERATING:
             ahead = Limits(limits.seconds, None, FIRST / UNITS)
@@ -324,6 +327,7 @@ class Search:
         board, reduction = self._board, self._reduction
         result = reduction.restore(result_of(board, replace(board.known, chain=None), ""))
         rulings = tuple(self._ruling(problem, goal, result, ended) for goal in goals)
+        earlier = {name: self._whole.length(name) - self._asked_length(name) for name in self._whole.names}
         states = board.known.enumerated
         invariants = [each for each in board.known.problem.system.invariants if each.proved and states is None]
         certificate = Certificate(
@@ -334,8 +338,9 @@ class Search:
             formulas={each.name: formula_text(each.formula) for each in invariants if each.where is None},
             normal_form={} if result.certificate is None else result.certificate.normal_form,
             validity=None if result.certificate is None else result.certificate.validity,
+            monitors={} if result.certificate is None else result.certificate.monitors,
             edges=tuple(
-                EdgeFact(INIT, violation_name(ruling.goal), ruling.failure.step)
+                EdgeFact(INIT, violation_name(ruling.goal), ruling.failure.step + earlier[violation_name(ruling.goal)])
                 for ruling in rulings
                 if ruling.failure is not None and ruling.failure.shortest
             ),
@@ -349,8 +354,16 @@ class Search:
         )
         return Requirements(rulings, certificate, effort=self._limits.spent)
 
+    def _representative(self, name: str) -> str:
+        """The goal that is searched for in place of the goal ``name``."""
+        return distinct(self._whole.goals)[1].get(name, name)
+
+    def _asked_length(self, name: str) -> int:
+        """The steps of the goal that is searched for in place of the goal ``name``."""
+        return self._reduction.problem.length(self._representative(name))
+
     def _ruling(self, problem: Problem, goal: Goal, result: ChainResult | None, ended: str) -> Ruling:
-        name, run, least, why = violation_name(goal.name), self._shown.get(violation_name(goal.name)), 0, ""
+        name, run, fewest, why = violation_name(goal.name), self._shown.get(violation_name(goal.name)), 0, ""
         beyond = 0
         if result is not None and self._board is not None:
             verdict = next(each for each in result.verdicts if each.goal == name)
@@ -359,8 +372,7 @@ class Search:
             if verdict.status == UNREACHABLE:
                 return Ruling(goal.name, NEVER_VIOLATED, verdict.detail.replace("covers it", "violates it"))
             run = result.tests.get(name, run)
-            least = self._board.least(distinct(self._whole.goals)[1].get(name, name))
-            fewest = least + self._whole.length(name)
+            fewest = self._board.least(self._representative(name)) + self._asked_length(name)
             why = f"no run violates it in fewer than {counted(fewest, 'step')}" if fewest else ""
             if name in result.beyond:
                 length, most = result.beyond[name].length, self._options.most_steps
@@ -371,7 +383,7 @@ class Search:
             played = self._simulator.run(self._simulator.initial(chosen), run.inputs)
             step = run.length - self._whole.length(name)
             if self._monitor.holds(played, name, step):
-                shortest = result is not None and step == least
+                shortest = result is not None and run.length == fewest
                 failure = replace(explained(problem, goal.name, played, step), shortest=shortest)
                 said = f"a {'shortest ' if shortest else ''}run of {counted(run.length, 'step')} violates it"
                 return Ruling(goal.name, CAN_FAIL, said, failure)

@@ -7,8 +7,6 @@ that still covers all goals of the chain takes its place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from bmc.explicit.batch import Batch, Runs, Watch
@@ -26,9 +24,6 @@ from properties.goal import Goal
 
 PLACES = 4
 """Places, in a block's length, at which blocks begin."""
-
-APART = 4
-"""Operations on columns, for each goal and step, by which goals are credited at disjoint steps."""
 
 CELLS = 1 << 19
 """Steps of runs that are held in memory at a time."""
@@ -57,7 +52,7 @@ class Shortening:
     """Looks for a run through the goals of ``chain`` that takes the steps of ``chain`` but for some; repeatable."""
 
     def __init__(self, problem: Problem, chain: Chain, limits: Limits) -> None:
-        self._limits, self._left, self._forbid = limits, WORK, problem.forbid
+        self._limits, self._left = limits, WORK
         self._goals = [goal for goal in problem.targets if goal.name in chain.goals or goal.name == FINAL]
         self._batch = Batch(problem.system)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in self._goals})
@@ -117,8 +112,6 @@ class Shortening:
         self._left -= len(kept) * each
         inputs = {name: values[kept] for name, values in self._inputs.items()}
         hits = self._watch.hits(self._follow(inputs, each))
-        if self._forbid:
-            return self._apart(hits, len(candidates))
         ends = np.zeros(len(candidates), np.int64)
         for goal in self._goals:
             ends = self._after(goal, hits[goal.name], ends)
@@ -126,8 +119,7 @@ class Shortening:
 
     def _work(self, count: int) -> float:
         """The units of work that one step of so many runs takes."""
-        goals = APART * len(self._goals) if self._forbid else 0
-        return (self._batch.nodes + goals) * (count + OVERHEAD) / PER_UNIT
+        return self._batch.nodes * (count + OVERHEAD) / PER_UNIT
 
     def _follow(self, inputs: Columns, each: float) -> Runs:
         """The runs under ``inputs``. Each step counts ``each`` units in the turn in which it is made."""
@@ -145,19 +137,3 @@ class Shortening:
         first = np.where(rows.any(axis=0), rows.argmax(axis=0) if len(rows) else 0, NEVER)
         found: Column = np.where((ends < NEVER) & (first < NEVER), np.maximum(ends, first + goal.length), NEVER)
         return found
-
-    def _apart(self, hits: Mapping[str, Column], count: int) -> Column:
-        """The steps until all goals are covered at disjoint steps: those that end first come first."""
-        goals = [goal for goal in self._goals if goal.name != FINAL]
-        ends, free = np.full((len(goals), count), NEVER, np.int64), np.zeros(count, np.int64)
-        starts = [np.flatnonzero(hits[goal.name].any(axis=1)).tolist() for goal in goals]
-        for end, place in sorted((at + g.length, n) for n, g in enumerate(goals) for at in starts[n]):
-            start = end - goals[place].length
-            new = hits[goals[place].name][start] & (ends[place] == NEVER) & (free <= start)
-            ends[place][new] = end
-            if goals[place].length:
-                free[new] = end
-        whole: Column = ends.max(axis=0, initial=0)
-        for goal in self._goals[len(goals) :]:
-            whole = self._after(goal, hits[goal.name], whole)
-        return whole

@@ -75,9 +75,8 @@ class NearestFirst:
     """From the state reached, the goal that can be ended first comes next, one after the other; then the end.
 
     Each goal starts within ``within`` steps of the end before (None: no limit). It begins where ``begun``, a run
-    from init, ends. With overlap ``allow`` every goal counts that is covered on the way, with ``forbid`` only the goals
-    that were aimed at. ``effort`` limits the work for each query; what is left open is passed over, up to ``PATIENCE``
-    times for a goal.
+    from init, ends. Every goal counts that is covered on the way. ``effort`` limits the work
+    for each query; what is left open is passed over, up to ``PATIENCE`` times for a goal.
     """
 
     def __init__(
@@ -108,11 +107,8 @@ class NearestFirst:
         return self._to_end(self.reached) or self.reached
 
     def _strike_off(self, run: Run, aimed: str) -> None:
-        if self._questions.problem.forbid and aimed:
-            self._left.pop(aimed)
-        else:
-            covered = self._monitor.covered(run)
-            self._left = {name: None for name in self._left if name != aimed and not covered[name]}
+        covered = self._monitor.covered(run)
+        self._left = {name: None for name in self._left if name != aimed and not covered[name]}
 
     def _go(self) -> None:
         """Lengthen the run as far as the way leads, and strike off the goals that it covers."""

@@ -54,14 +54,13 @@ class Population:
     """Runs side by side: ``steps`` steps so far, the ``states`` they are in, and ``ends``: for each goal and run the
     step at which it was covered first, or ``NEVER``.
 
-    ``tail`` are the last steps, in which a goal may have begun. ``free`` is where, with disjoint goals, the next may
-    begin. ``past`` leads back to the start; ``origin`` has for each run its column in the last block.
+    ``tail`` are the last steps, in which a goal may have begun. ``past`` leads back to the start; ``origin`` has for
+    each run its column in the last block.
     """
 
     states: dict[str, Column]
     manner: Manner
     ends: Column
-    free: Column
     origin: Column
     alive: Column
     steps: int = 0
@@ -110,7 +109,7 @@ class Population:
     def select(self, chosen: Column) -> None:
         """Go on with the runs ``chosen``, some of them several times."""
         self.states = {name: values[chosen] for name, values in self.states.items()}
-        self.ends, self.free, self.alive = self.ends[:, chosen], self.free[chosen], self.alive[chosen]
+        self.ends, self.alive = self.ends[:, chosen], self.alive[chosen]
         if self.tail is not None:
             self.tail = self.tail.of(chosen)
         last = {name: values[-1] for name, values in self.past[-1].inputs.items()}
@@ -143,8 +142,7 @@ def started(batch: Batch, state: Valuation, goals: int, width: int = WIDTH) -> P
     """``width`` runs in ``state``, and so many goals to cover."""
     starts = batch.repeated(state, width)
     ends = np.full((goals, width), NEVER, np.int64)
-    zeros = np.zeros(width, np.int64)
-    return Population(starts, batch.manner(width), ends, zeros, zeros, np.full(width, True))
+    return Population(starts, batch.manner(width), ends, np.zeros(width, np.int64), np.full(width, True))
 
 
 def rivals(population: Population, random: Draws, alive: Column, worth: Column) -> Column:

@@ -317,10 +317,7 @@ class RandomRuns:
         joined = population.add(runs, self._longest)
         hits = self._watch.hits(joined)
         begun = population.steps - joined.steps
-        if self._problem.forbid:
-            self._credit_apart(hits, begun, 0 if first else before + 1, joined.steps)
-        else:
-            self._credit(hits, begun, -1 if first else before)
+        self._credit(hits, begun, -1 if first else before)
 
     def _credit(self, hits: Mapping[str, Column], begun: int, before: int) -> None:
         """Credit goals that end after ``before`` steps of what was seen, which began at the step ``begun``."""
@@ -331,19 +328,6 @@ class RandomRuns:
             if rows.any():
                 found = begun + skipped + rows.argmax(axis=0) + goal.length
                 self._note(place, rows.any(axis=0) & (ends[place] == NEVER), found)
-
-    def _credit_apart(self, hits: Mapping[str, Column], begun: int, first: int, last: int) -> None:
-        """Credit goals that end from ``first`` to ``last``, at disjoint steps: those that end first come first."""
-        population = self._population
-        for end in range(first, last + 1):
-            for place, (name, goal) in enumerate(self._goals.items()):
-                start = end - goal.length
-                if start < 0 or not hits[name][start].any():
-                    continue
-                new = hits[name][start] & (population.ends[place] == NEVER) & (population.free <= begun + start)
-                self._note(place, new, np.full(len(new), begun + end))
-                if goal.length:
-                    population.free[new] = begun + end
 
     def _note(self, place: int, new: Column, ends: Column) -> None:
         """Credit the goal at ``place`` in runs where it is ``new``, unless it is too far from the goal before."""
@@ -420,8 +404,7 @@ class RandomRuns:
         """Note the distances that runs show; ``first``: they start in init."""
         cells = max((rows.size for rows in hits.values()), default=0)
         self._budget.pairs(len(hits) ** 2 * cells)
-        least = {name: goal.length if self._problem.forbid else 0 for name, goal in self._goals.items()}
-        seen = gaps(hits, least, self._goals)
+        seen = gaps(hits, dict.fromkeys(self._goals, 0), self._goals)
         if first:
             seen |= {(INIT, name): place[0] for name in self._goals if (place := earliest(hits[name])) is not None}
         if self._problem.final is not None:

@@ -48,7 +48,8 @@ def expected_rulings(controller: Controller, said: Document | Summary, where: Lo
     given = {ruling.goal: ruling for ruling in claim.rulings}
     rulings = [_expected(controller, goal, given.get(goal.name), where) for goal in judged]
     proof = claim.certificate
-    return {"rulings": rulings, "certificate": None if proof is None else certificate.as_data(_needed(claim, proof))}
+    needed = None if proof is None else certificate.as_data(_needed(controller, claim, proof))
+    return {"rulings": rulings, "certificate": needed}
 
 
 def _part(said: Document | Summary) -> bool:
@@ -99,8 +100,11 @@ def _run(controller: Controller, goal: Goal, test: dict[str, Any], where: Locati
     return simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
 
 
-def _needed(claim: RulingsClaim, proof: Certificate) -> Certificate:
+def _needed(controller: Controller, claim: RulingsClaim, proof: Certificate) -> Certificate:
     """The certificate of what is claimed, with what ``proof`` says that it rests on."""
+    inputs = {var.name for var in controller.system.inputs}
+    lengths = {goal.name: violation(goal, inputs).length for goal in _judged(controller)}
+    earlier = {name: lengths[name] - 1 if violation_name(name) in proof.monitors else 0 for name in lengths}
     shortest = [ruling for ruling in claim.rulings if ruling.shortest and ruling.step is not None]
     return Certificate(
         goals=(),
@@ -110,7 +114,10 @@ def _needed(claim: RulingsClaim, proof: Certificate) -> Certificate:
         formulas={name: text for name, text in proof.formulas.items() if name in proof.invariants},
         normal_form=proof.normal_form,
         validity=proof.validity,
-        edges=tuple(EdgeFact(INIT, violation_name(ruling.goal), ruling.step or 0) for ruling in shortest),
+        edges=tuple(
+            EdgeFact(INIT, violation_name(each.goal), (each.step or 0) + earlier.get(each.goal, 0)) for each in shortest
+        ),
+        monitors=proof.monitors,
         paths=(),
         order_bound=0,
         refuted=(0, 0),
@@ -183,7 +190,10 @@ class Subject:
     @staticmethod
     def of(controller: Controller, document: Document, claim: RulingsClaim) -> Subject | None:
         """What ``claim`` says is proved; None where that is nothing."""
-        proof, named = claim.certificate or _needed(claim, NOTHING), {each.goal: each for each in claim.rulings}
+        proof, named = (
+            claim.certificate or _needed(controller, claim, NOTHING),
+            {each.goal: each for each in claim.rulings},
+        )
         claimed = [g for g in _judged(controller) if g.name in named and _proved(named[g.name])]
         never = [g.name for g in claimed if named[g.name].ruling == NEVER_VIOLATED]
         return Subject._of(controller, document, claimed, never, proof) if claimed else None
@@ -201,8 +211,13 @@ class Subject:
     ) -> Subject:
         """That no run violates those ``claimed`` that are named in ``never``, and what ``proof`` says of the others."""
         inputs = {var.name for var in controller.system.inputs}
-        goals = tuple(_in_terms(violation(goal, inputs), controller.system) for goal in claimed)
-        known = {goal.name for goal in goals}
+        known = {violation_name(goal.name) for goal in claimed}
+        asked = [violation(goal, inputs) for goal in _judged(controller)]
+        goals = tuple(
+            _in_terms(goal, controller.system) if goal.name not in proof.monitors else goal
+            for goal in asked
+            if goal.name in known or goal.name in proof.monitors
+        )
         subject = replace(
             document,
             settings=replace(document.settings, overlap="allow"),

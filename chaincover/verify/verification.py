@@ -38,6 +38,7 @@ from chaincover.verify.invariants import (
 )
 from chaincover.verify.layers import Layers
 from chaincover.verify.limits import SHARES, Clock, Limits
+from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
 from chaincover.verify.prices import Priced
@@ -129,7 +130,7 @@ def verify(
         done(claims.sources(controller, document))
         done(claims.properties(controller, document))
         stimulus = None if chain is None else claims.stimulus_of(controller, document)
-        credited = replace(checks.whole, overlap=document.settings.overlap)
+        credited = replace(checks.as_they_are, overlap=document.settings.overlap)
         expected = Expected(controller, document, stimulus, credited)
         done(fields(document, expected))
         done(project(controller, document))
@@ -144,6 +145,8 @@ def verify(
         if ruled is not None:
             done(requirements.violations(controller, ruled, document.where))
             done(requirements.found(controller, ruled))
+        if proof is not None and proof.monitors:
+            done(checks.monitored[1])
         if proof is not None and proof.normal_form:
             done(checks.normal[2])
         listener.progress("states: all that can be reached")
@@ -253,11 +256,21 @@ class Checks:
         used = [at(c.formula, 0) for c in whole.system.invariants if c.name in names]
         return replace(whole, system=without_sure(whole.system, [*whole.formulas, *used], self.clock))
 
-    @cached_property
+    @property
     def whole(self) -> Setting:
-        """The setting on states as they are."""
+        """The setting on states as they are, with the monitors that the certificate speaks of."""
+        return self.monitored[0]
+
+    @cached_property
+    def monitored(self) -> tuple[Setting, Line]:
+        """The same, and whether these monitors are those of the goals."""
+        return monitored_setting(self.as_they_are, self.document.certificate)
+
+    @property
+    def as_they_are(self) -> Setting:
+        """The setting on states and goals as they are."""
         proof = self.document.certificate
-        overlap = self.document.settings.overlap if proof is None else proof.overlap
+        overlap = self.document.settings.overlap if proof is None or proof.monitors else proof.overlap
         controller = self.controller
         return Setting(controller.system, controller.goals, controller.final, overlap)
 
@@ -451,10 +464,11 @@ class Checks:
     @property
     def _verdicts(self) -> Verdicts:
         self.listener.progress(UNCOVERED)
-        setting = replace(self.setting, overlap=self.document.settings.overlap)
         proof = self.document.certificate
+        overlap = self.document.settings.overlap if proof is None or not proof.monitors else self.setting.overlap
+        setting = replace(self.setting, overlap=overlap)
         if proof is not None and proof.validity is not None and proof.validity.steps is not None:
-            setting = replace(self.whole, overlap=self.document.settings.overlap)
+            setting = replace(self.whole, overlap=overlap)
             return Verdicts(setting, self.document, Assumed(TRUE(), TRUE(), True), None, self.clock)
         watch = self.watch
         if watch is not None and setting.overlap != self.setting.overlap:

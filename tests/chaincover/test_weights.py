@@ -92,12 +92,6 @@ def test_goals_that_nothing_satisfies_are_told_and_left_out() -> None:
     assert graph.restricted(["p1"]).goals == ("p1",)
 
 
-def test_overlap_forbidden_keeps_steps_apart() -> None:
-    goals = [prop("x", TRUE()), prop("y", TRUE())]
-    assert build(goals, None, 1).weights["x", "y"] == 0
-    assert build(goals, None, 1, "forbid").weights["x", "y"] == 1
-
-
 @pytest.mark.parametrize("name", ["init", "final", "end"])
 def test_goals_may_not_have_the_end_nodes_names(name: str) -> None:
     with pytest.raises(InputRefused, match=f"may not be called '{name}'"):

@@ -15,23 +15,38 @@ from bmc.explicit.state_graph import StateGraph, invariant_of
 from bmc.system.hold import boundary, hold
 from bmc.system.transition import Run, TransitionSystem
 from chaincover.graph.enumerated import enumerated_within
-from chaincover.graph.goal_runs import Check
+from chaincover.graph.enumerated_goals import Check
 from chaincover.limits import Limits
 from chaincover.minimality.product import ShortestRun
 from chaincover.partition.coverable_sets import Exhaustion, coverable_sets
 from chaincover.problem import Problem
+from chaincover.reductions.monitors import plain_run
 from properties.goal import Goal
+from properties.one_step import in_one_step
 
 
 def made(seed: int, longest: int = 3) -> Case:
-    """Random formulas, places in a machine, or a table with counters."""
+    """Random formulas, places in a machine, or a table with counters; with goals of up to ``longest`` steps, told by
+    their monitors."""
+    return one_step(drawn(seed, longest))
+
+
+def drawn(seed: int, longest: int = 3) -> Case:
+    """The same with goals as they are drawn."""
     if seed % 3 == 0:
         case = random_case(seed, goals=4, longest=longest)
         return case.system, case.goals, case.final
     if seed % 3 == 1:
         return random_machine(seed)
-    drawn = generated_case(seed, states=16, goals=4, longest=min(longest, 2))
-    return drawn.system, drawn.goals, drawn.final
+    found = generated_case(seed, states=16, goals=4, longest=min(longest, 2))
+    return found.system, found.goals, found.final
+
+
+def one_step(case: Case, overlap: str = "allow") -> Case:
+    """The case with goals of one step."""
+    system, goals, final = case
+    found = in_one_step(system, goals, overlap == "forbid")
+    return case if found is None else (found.system, found.goals, final)
 
 
 def held(case: Case, ticks: int) -> Case:
@@ -64,9 +79,17 @@ def exhaust(
     check: Callable[[], None] = lambda: None,
 ) -> Exhaustion:
     """All sets of goals that one run covers."""
-    found = coverable_sets(Problem(system, tuple(goals), final, overlap), graph_of(system, goals, final), inf, check)
+    asked = Problem(system, tuple(goals), final, overlap)
+    problem, graph = searched((system, goals, final), overlap)
+    found = coverable_sets(problem, graph, inf, check)
     assert found.complete
-    return found
+    return replace(found, runs=[plain_run(found.runs[place], asked) for place in range(len(found.covers))])
+
+
+def searched(case: Case, overlap: str = "allow") -> tuple[Problem, StateGraph]:
+    """The problem of a case with goals of one step, and its states."""
+    reduced = one_step(case, overlap)
+    return problem_of(reduced), graph_of(*reduced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +113,8 @@ def shortest_run(problem: Problem, graph: StateGraph, work: float, check: Check 
 
 def least_run(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, overlap: str = "allow") -> Least:
     """A shortest run over all goals, or that there is none."""
-    found = shortest_run(Problem(system, tuple(goals), final, overlap), graph_of(system, goals, final), inf)
+    found = shortest_run(*searched((system, goals, final), overlap), inf)
     assert found is not None
-    return found
+    if found.run is None:
+        return found
+    return replace(found, run=plain_run(found.run, Problem(system, tuple(goals), final, overlap)))

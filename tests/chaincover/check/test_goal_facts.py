@@ -18,9 +18,9 @@ from small_programs import program, project
 from bmc.engines.protocol import Alternative, Answer, Cost, Status
 from bmc.engines.z3 import Z3Engine
 from bmc.formulas.unroll import at, framed, shift
-from bmc.system.transition import Run, TransitionSystem, conjunction
-from chaincover.check.goal_facts import GoalFacts, Sharing, find_facts, lemma_3, theorem_2, trigger_states
-from chaincover.graph import goal_runs
+from bmc.system.transition import Run, TransitionSystem
+from chaincover.check.goal_facts import GoalFacts, Sharing, find_facts, lemma_3, theorem_2
+from chaincover.check.triggers import trigger_states
 from chaincover.graph.enumerated import enumerated_within
 from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions
@@ -143,18 +143,6 @@ def test_no_answer_is_no_fact(engine: GivesUp | Z3Engine) -> None:
     assert (found.lemma_3.applies, found.theorem_2.applies) == ("unknown", "unknown")
     forbidden = find_facts(Questions(Problem(cruise(), PROPERTIES, INIT, "forbid"), engine, budget), None)
     assert (forbidden.lemma_3.applies, forbidden.theorem_2.applies) == ("unknown", "unknown")
-
-
-def test_a_long_trigger_search_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    goal = Goal("far", conjunction([at(button, 0), *(at(Not(button), n) for n in range(1, 6)), at(OFF, 6)]), None, 6)
-    graph = enumerated(cruise(), [goal.antecedent], 1_000_000)
-    assert graph is not None
-    with monkeypatch.context() as changed:
-        changed.setattr(goal_runs, "MOST_STEPS", 3)
-        assert trigger_states(graph, cruise(), goal) is None
-    everything = trigger_states(graph, cruise(), goal)
-    assert everything is not None
-    assert {graph.states[n]["cc_mode"] for n in everything} == {0, 1, 2}
 
 
 def test_a_goal_may_compare_its_last_step_with_its_first() -> None:

@@ -150,8 +150,7 @@ def test_an_edge_that_is_not_there_is_looked_for_along_its_walk() -> None:
 @pytest.mark.parametrize("reachable", [False, True])
 def test_random_machines_against_explicit_search(seed: int, reachable: bool) -> None:
     case = random_machine(seed)
-    overlap = "forbid" if seed % 3 == 0 else "allow"
-    wanted = task(with_reachable_states(case) if reachable else case, "asp", [2, 4, 12][seed % 7 % 3], overlap)
+    wanted = task(with_reachable_states(case) if reachable else case, "asp", [2, 4, 12][seed % 7 % 3], "allow")
     learned = check_against_explicit_search(case, wanted, constrained_chain(wanted))
     assert learned or reachable or seed not in (2, 13, 28, 49, 70, 76, 80)
 
@@ -160,7 +159,7 @@ def test_random_machines_against_explicit_search(seed: int, reachable: bool) -> 
 def test_random_systems_against_explicit_search(seed: int) -> None:
     made = random_case(seed, longest=2)
     case = (made.system, made.goals, made.final)
-    wanted = task(case, "asp", 2 + seed % 3, "forbid" if seed % 3 == 0 else "allow")
+    wanted = task(case, "asp", 2 + seed % 3, "allow")
     check_against_explicit_search(case, wanted, constrained_chain(wanted))
 
 
@@ -213,13 +212,12 @@ def compared(case: Case, overlap: str, most: int) -> list[bool]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("overlap", ["allow", "forbid"])
-def test_sub_paths_are_infeasible_exactly_if_no_run_follows_them(overlap: str) -> None:
+def test_sub_paths_are_infeasible_exactly_if_no_run_follows_them() -> None:
     answers = []
     for seed in range(6):
         made = random_case(seed, goals=3, longest=2, inputs=1)
-        answers += compared((made.system, made.goals, made.final), overlap, most=1 + seed % 2)
-        answers += compared(random_machine(seed), overlap, most=1 + seed % 2)
+        answers += compared((made.system, made.goals, made.final), "allow", most=1 + seed % 2)
+        answers += compared(random_machine(seed), "allow", most=1 + seed % 2)
     assert answers.count(True) > 20
     assert answers.count(False) > 20
 
@@ -237,14 +235,13 @@ def test_the_end_waits_for_long_goals_before_the_last() -> None:
     assert feasible("v") is Status.SAT
 
 
-@pytest.mark.parametrize(("overlap", "gaps"), [("allow", (0, 0, 2)), ("forbid", (0, 2, 2))])
-def test_the_least_run_keeps_goals_apart_where_they_must_be(overlap: str, gaps: tuple[int, ...]) -> None:
+def test_the_least_run_has_goals_at_the_same_step() -> None:
     machine = Machine("resting", ["u", "v"], ["left", "right"], [("u", "left", "v")])
     goals = tuple(Goal(name, at(machine.at_any("u"), 0), None, 2) for name in "ab")
-    wanted = extended(task((machine.system(), goals, None), "asp", 4, overlap))
+    wanted = extended(task((machine.system(), goals, None), "asp", 4, "allow"))
     _, reaches = distances(wanted.builder.graph(), 4)
     found = SubPaths(wanted.questions, reaches).least_run((INIT, "a", "b", "end"))
     assert found is not None
     plan, run = found
-    assert plan.gaps == gaps
-    assert run.length == sum(gaps)
+    assert plan.gaps == (0, 0, 2)
+    assert run.length == 2

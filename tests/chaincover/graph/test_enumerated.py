@@ -15,10 +15,8 @@ from machines import Case
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
-from bmc.explicit import product
-from chaincover.check.goal_facts import trigger_states
-from chaincover.graph.enumerated import PER_UNIT, ShortGoals, enumerated_graph
-from chaincover.graph.goal_runs import EnumeratedGoals, goal_classes
+from chaincover.check.triggers import trigger_states
+from chaincover.graph.enumerated import enumerated_graph
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.problem import Questions
@@ -29,40 +27,25 @@ FARTHEST = 9
 """The solver is asked for distances up to this one."""
 
 
-def by_states(case: Case, overlap: str) -> ReachGraph:
-    return enumerated_graph(problem_of(case, overlap), graph_of(*case), Limits())
+def by_states(case: Case) -> ReachGraph:
+    return enumerated_graph(problem_of(case), graph_of(*case), Limits())
 
 
-def asked(case: Case, overlap: str) -> ReachGraph:
+def asked(case: Case) -> ReachGraph:
     system, goals, final = case
     proved = strengthened(system, goals, final)
-    problem = problem_of((proved, goals, final), overlap)
+    problem = problem_of((proved, goals, final))
     builder = GraphBuilder(Questions(problem, choose_engine("z3"), Limits()))
     for _ in range(FARTHEST + 1):
         builder.extend()
     return builder.graph()
 
 
-@given(seed=st.integers(0, 1 << 20))
-@settings(max_examples=40, deadline=None, derandomize=True)
-def test_goals_of_one_step_are_those_that_are_watched(seed: int) -> None:
-    """Evaluated on all steps at once they start, end and meet as their progress along the runs says."""
-    system, drawn, final = made(seed, longest=1)
-    problem = problem_of((system, tuple(goal for goal in drawn if goal.length <= 1), final))
-    graph = graph_of(system, problem.goals, final)
-    at_once, watched = ShortGoals(problem, graph), EnumeratedGoals(problem, graph)
-    for number in range(len(problem.goals)):
-        for found, expected in zip(at_once.ends_of(number), watched.ends_of(number), strict=True):
-            assert found.tolist() == expected.tolist()
-        assert at_once.together_with(number) == watched.together_with(number)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@pytest.mark.parametrize("seed", range(30))
-def test_weights_are_those_of_the_solver(seed: int, overlap: str) -> None:
+@pytest.mark.parametrize("seed", range(60))
+def test_weights_are_those_of_the_solver(seed: int) -> None:
     case = made(seed)
-    found, expected = by_states(case, overlap), asked(case, overlap)
+    found, expected = by_states(case), asked(case)
     assert found.unsatisfiable == expected.unsatisfiable
     assert found.lower.keys() == expected.lower.keys()
     for edge, lower in expected.lower.items():
@@ -77,21 +60,21 @@ def test_weights_are_those_of_the_solver(seed: int, overlap: str) -> None:
 @pytest.mark.parametrize("seed", range(0, 30, 3))
 def test_weights_of_held_systems(seed: int) -> None:
     case = held(made(seed), 2)
-    found, expected = by_states(case, "allow"), asked(case, "allow")
+    found, expected = by_states(case), asked(case)
     for edge, weight in expected.weights.items():
         assert found.weights[edge] == weight, edge
     assert all(found.weights.get(edge, inf) > FARTHEST for edge in found.lower if edge not in expected.weights)
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from(["allow", "forbid"]))
-def test_weights_are_those_of_all_runs(seed: int, overlap: str) -> None:
+@given(st.integers(0, 10_000))
+def test_weights_are_those_of_all_runs(seed: int) -> None:
     """Every run from a reachable state, by brute force."""
-    system, goals, _ = case = made(seed, longest=2)
-    found, explicit = by_states(case, overlap), Explicit(system)
+    system, goals, _ = case = made(seed)
+    found, explicit = by_states(case), Explicit(system)
     starts = explicit.reachable()
     for a, b in permutations([goal for goal in goals if goal.name not in found.unsatisfiable], 2):
-        expected = explicit.weight(a, b, starts, FARTHEST, a.length if overlap == "forbid" else 0)
+        expected = explicit.weight(a, b, starts, FARTHEST, 0)
         known = found.weights.get((a.name, b.name), inf)
         assert (known if known <= FARTHEST else None) == expected, (a.name, b.name)
 
@@ -117,7 +100,7 @@ def test_two_hundred_goals_have_their_exact_graph() -> None:
     case = made(3)
     system, goals, final = case
     copies = tuple(replace(goal, name=f"{goal.name} {n}") for n in range(200 // len(goals) + 1) for goal in goals)
-    many, few = by_states((system, copies, final), "allow"), by_states(case, "allow")
+    many, few = by_states((system, copies, final)), by_states(case)
     assert len(copies) >= 200
     for (a, b), weight in many.weights.items():
         one, other = a.rsplit(" ", 1)[0], b.rsplit(" ", 1)[0]
@@ -135,28 +118,6 @@ def test_the_limits_are_asked_and_the_work_is_counted_goal_by_goal() -> None:
     assert asked == sorted(asked)
 
 
-def test_finding_classes_of_states_and_steps_counts_before_the_first_goal() -> None:
-    case, limits, asked = made(2, longest=2), Limits(), list[float]()
-    problem, graph = problem_of(case), graph_of(*case)
-    assert max(goal.length for goal in problem.goals) == 2
-    with pytest.MonkeyPatch.context() as changed:
-        changed.setattr(limits, "check", lambda: asked.append(limits.spent))
-        enumerated_graph(problem, graph, limits)
-    assert asked[0] * PER_UNIT == pytest.approx(len(graph.states) + graph.steps.total)
-
-
-@given(seed=st.integers(0, 1 << 20))
-@settings(max_examples=40, deadline=None, derandomize=True)
-def test_classes_of_all_states_and_inputs_at_once_are_those_of_each(seed: int) -> None:
-    system, goals, final = made(seed, longest=2)
-    graph, progression = graph_of(system, goals, final), problem_of((system, goals, final)).progression
-    with pytest.MonkeyPatch.context() as changed:
-        changed.setattr(product, "BLOCK", 5)
-        found = goal_classes(graph, progression)
-    assert found.states.tolist() == [progression.state_class(state) for state in graph.states]
-    assert found.inputs.tolist() == [progression.input_class(inputs) for inputs in graph.inputs]
-
-
 def test_a_time_limit_ends_it() -> None:
     with pytest.raises(LimitReached):
         enumerated_graph(problem_of(made(2)), graph_of(*made(2)), Limits(0.0))
@@ -166,5 +127,5 @@ def test_no_goals_leave_the_way_from_init_to_the_end() -> None:
     system, _, final = made(0)
     none: tuple[Goal, ...] = ()
     for end in (final, None):
-        found, expected = by_states((system, none, end), "allow"), asked((system, none, end), "allow")
+        found, expected = by_states((system, none, end)), asked((system, none, end))
         assert found.weights == expected.weights

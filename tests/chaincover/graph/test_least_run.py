@@ -13,9 +13,8 @@ from enumerated import graph_of, made, problem_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bmc.explicit.product import Product
 from bmc.explicit.state_graph import Arrows, StateGraph
-from chaincover.graph.goal_product import GoalProduct, goal_product
+from chaincover.graph.goal_product import GoalProduct, Product, goal_product
 from chaincover.graph.least_run import _LeastRun, least_run
 
 MOST_STEPS = 12
@@ -65,7 +64,7 @@ def slowly(graph: StateGraph, found: GoalProduct, completed: Sequence[int], ends
         for node, mask in zip(product.starts.tolist(), product.start_masks.tolist(), strict=True)
         if node in onward[0] and not completed[0] & ~found.sets[mask]
     ]
-    begin = node = min(starts, key=lambda node: graph.starts.index(int(product.states[node])))
+    begin = node = min(starts, key=lambda node: graph.starts.index(node))
     chosen = []
     for goals, after in zip(completed[1:], onward[1:], strict=True):
         choice, node = min(
@@ -73,7 +72,7 @@ def slowly(graph: StateGraph, found: GoalProduct, completed: Sequence[int], ends
             key=lambda pair: pair[0],
         )
         chosen.append(choice)
-    return int(product.states[begin]), chosen
+    return begin, chosen
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -110,8 +109,6 @@ def test_stretches_between_near_goals_take_no_number_for_each_node() -> None:
     ends = np.arange(size) == 2 * goals
     graph = replace(graph_of(*made(1)), starts=(0,))
     circle = Product(
-        states=np.zeros(size, np.int32),
-        memories=np.zeros(size, np.int32),
         starts=np.array([0]),
         start_masks=np.array([0]),
         arrows=Arrows(np.append(0, np.cumsum(np.full(size, 2))), np.repeat((np.arange(size) + 1) % size, 2)),

@@ -10,11 +10,9 @@ from typing import TypeVar
 import numpy as np
 
 from bmc.explicit.enumeration import _Kept
-from bmc.explicit.product import Product
 from bmc.explicit.rows import Rows, Steps
 from bmc.explicit.state_graph import Arrows, StateGraph
-from chaincover.graph.goal_product import GoalProduct
-from chaincover.graph.goal_runs import _without_repeated_steps
+from chaincover.graph.goal_product import GoalProduct, Product
 from chaincover.minimality.flow_network import Network
 from chaincover.minimality.flow_program import Choices, program_of
 
@@ -45,19 +43,6 @@ def graph() -> StateGraph:
     return StateGraph(Rows({}, STATES), (0,), Rows({}, EACH), steps)
 
 
-def test_repeated_steps_are_left_out_some_states_at_a_time() -> None:
-    whole = graph()
-    found, peak = peak_of(lambda: _without_repeated_steps(whole, np.zeros(EACH, np.int64)))
-    assert found.steps.total == STATES * EACH / 2
-    assert found.steps[7] == whole.steps[7][::2]
-    assert peak < 25 * STATES * EACH
-
-
-def test_without_repeated_steps_the_graph_is_shared() -> None:
-    whole = graph()
-    assert _without_repeated_steps(whole, np.arange(EACH)) is whole
-
-
 def test_enumerated_steps_are_put_in_order_some_states_at_a_time() -> None:
     kept = _Kept()
     rows, choices = np.repeat(np.arange(STATES), EACH), np.tile(np.arange(EACH), STATES)
@@ -71,8 +56,6 @@ def ring(few: int) -> Callable[[], Network]:
     """Makes the network with an arc from each state to each of the ``few`` next ones; a chain ends in the last one."""
     ends = ((np.arange(STATES)[:, None] + 1 + np.arange(few)) % STATES).astype(np.int32).reshape(-1)
     product = Product(
-        states=np.arange(STATES, dtype=np.int32),
-        memories=np.zeros(STATES, np.int32),
         starts=np.array([0]),
         start_masks=np.array([0]),
         arrows=Arrows(np.arange(STATES + 1) * few, ends),

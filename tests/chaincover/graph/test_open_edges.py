@@ -63,7 +63,7 @@ def test_a_group_that_reaches_beyond_its_steps_is_refused() -> None:
         session.check_groups([Group(goal.antecedent, (Placed(goal.antecedent, 9, 5),))])
 
 
-def shown(covered: dict[str, list[int]], lengths: dict[str, int], apart: bool) -> dict[Edge, int]:
+def shown(covered: dict[str, list[int]], lengths: dict[str, int]) -> dict[Edge, int]:
     """All pairs of occurrences, one by one."""
     found: dict[Edge, int] = {}
     for source, starts in covered.items():
@@ -71,19 +71,19 @@ def shown(covered: dict[str, list[int]], lengths: dict[str, int], apart: bool) -
             if source == FINAL or target in (INIT, source):
                 continue
             length = lengths.get(source, 0)
-            gap = length if apart or target == FINAL else 0
+            gap = length if target == FINAL else 0
             distances = [b - a for a in starts for b in ends if b - a >= gap]
             if distances:
                 found[source, target] = min(distances)
     return found
 
 
-@given(st.integers(0, 1 << 30), st.booleans())
+@given(st.integers(0, 1 << 30))
 @settings(max_examples=80, deadline=None)
-def test_shown_distances_are_those_of_all_pairs(seed: int, apart: bool) -> None:
+def test_shown_distances_are_those_of_all_pairs(seed: int) -> None:
     rng = random.Random(seed)
     lengths = {f"g{n}": rng.randint(0, 3) for n in range(rng.randint(0, 5))}
-    distances, best = Distances(lengths, apart), dict[Edge, int]()
+    distances, best = Distances(lengths), dict[Edge, int]()
     for _ in range(4):
         steps = rng.randint(0, 9)
         covered = {
@@ -93,7 +93,7 @@ def test_shown_distances_are_those_of_all_pairs(seed: int, apart: bool) -> None:
         }
         if rng.random() < 0.7:
             covered[INIT] = [0]
-        new = {e: d for e, d in shown(covered, lengths, apart).items() if d < best.get(e, 99)}
+        new = {e: d for e, d in shown(covered, lengths).items() if d < best.get(e, 99)}
         assert distances.shorter(covered, steps) == new
         best.update(new)
 

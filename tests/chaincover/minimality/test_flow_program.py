@@ -12,9 +12,8 @@ from enumerated import graph_of, made
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bmc.explicit.product import Product
 from bmc.explicit.state_graph import Arrows
-from chaincover.graph.goal_product import GoalProduct
+from chaincover.graph.goal_product import GoalProduct, Product
 from chaincover.limits import Limits
 from chaincover.minimality import flow_program
 from chaincover.minimality.flow_network import Cut, Network
@@ -38,8 +37,6 @@ def network_of(seed: int) -> Network:
     heads = [head for row in rows for head in row]
     starts = sorted(draw.sample(range(size), draw.randrange(1, min(size, 3) + 1)))
     product = Product(
-        states=np.array([node // draw.choice([1, 2]) for node in range(size)], np.int32),
-        memories=np.zeros(size, np.int32),
         starts=np.array(starts),
         start_masks=np.array([draw.choice([0, 0, 1]) for _ in starts]),
         arrows=Arrows(np.append(0, np.cumsum(counts)), np.array(heads, np.int32)),
@@ -129,8 +126,6 @@ def test_its_value_is_that_of_the_plain_one_before_and_after_cuts(seed: int, mos
 def test_a_node_that_one_arc_leaves_has_no_row_and_what_leaves_it_no_variable() -> None:
     """From node 0 to 1, 2 and back, and a loop: 1 and 2 have one way on, at 0 a chain may end."""
     product = Product(
-        states=np.arange(3, dtype=np.int32),
-        memories=np.zeros(3, np.int32),
         starts=np.array([1]),
         start_masks=np.array([0]),
         arrows=Arrows(np.array([0, 2, 3, 4]), np.array([0, 1, 2, 0], np.int32)),

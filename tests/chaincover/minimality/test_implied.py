@@ -29,7 +29,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import pipeline
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE
-from chaincover.graph import goal_runs
+from chaincover.graph import enumerated_goals
 from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.goal_product import followers_on_steps
 from chaincover.limits import Limits
@@ -95,7 +95,7 @@ def test_steps_that_are_compared_count_before_the_limits_are_asked_again(monkeyp
     system, goals, final = planted(0)
     case = system, tuple(goal for goal in goals if goal.length <= 1), final
     problem, graph = problem_of(*case), graph_of(*case)
-    monkeypatch.setattr(goal_runs, "BLOCK", 1)
+    monkeypatch.setattr(enumerated_goals, "BLOCK", 1)
     board, _ = board_of(case)
     board.tell(enumerated=graph)
     spent = list[float]()
@@ -136,10 +136,7 @@ def test_the_result_is_that_of_a_search_for_all_goals(engine: str) -> None:
     assert settled
 
 
-def test_disjoint_steps_represent_nothing() -> None:
-    board, kept = board_of(planted(0), Options(engine="z3", overlap="forbid"))
-    represent_implied(board)
-    assert (board.known.represented, kept.texts) == ({}, [])
+def test_targets_are_the_goals_that_nothing_represents() -> None:
     free, _ = board_of(planted(0), Options(engine="z3"))
     represent_implied(free)
     assert {*free.known.targets} == {goal.name for goal in free.known.problem.goals} - {*free.known.represented}

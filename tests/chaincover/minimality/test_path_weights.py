@@ -140,17 +140,16 @@ def test_both_path_weights_together_still_bound_by_four() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("make", [random_machine, generated])
-def test_the_loop_alone_closes_on_random_systems(make: Callable[[int], Case], overlap: str) -> None:
+def test_the_loop_alone_closes_on_random_systems(make: Callable[[int], Case]) -> None:
     closed = learned = 0
     for seed in range(20):
         case = make(seed)
-        least = least_total(case, overlap)
+        least = least_total(case, "allow")
         if least is None or least > 9:
             continue
         kept = Kept()
-        made = learner(case, overlap, 6, kept)
+        made = learner(case, "allow", 6, kept)
         if made is None:
             continue
         learning, board = made

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from boards import board_of
 from chain_checks import check_run
-from enumerated import exhaust, graph_of, held, least_run, made, problem_of
+from enumerated import drawn, exhaust, graph_of, held, least_run, made, problem_of, searched
 from explicit import Explicit, least_apart
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +20,7 @@ from chaincover.graph import goal_product
 from chaincover.graph.enumerated import PER_UNIT
 from chaincover.minimality.product import ShortestRun, search_product
 from chaincover.partition.coverable_sets import CoverableSets
+from chaincover.reductions.monitors import plain_run
 from properties.goal import Goal
 
 SEEDS = st.integers(0, 10_000)
@@ -38,9 +39,9 @@ def expected_length(case: Case, overlap: str) -> int | None:
 @given(SEEDS, OVERLAPS)
 def test_the_shortest_run_is_that_of_brute_force(seed: int, overlap: str) -> None:
     """In portions of the least work: the lower bound never falls, nor passes the length."""
-    case = made(seed, longest=2)
+    case = drawn(seed, longest=2)
     search, expected, bounds = (
-        ShortestRun(problem_of(case, overlap), graph_of(*case)),
+        ShortestRun(*searched(case, overlap)),
         expected_length(case, overlap),
         [0],
     )
@@ -52,19 +53,19 @@ def test_the_shortest_run_is_that_of_brute_force(seed: int, overlap: str) -> Non
     if expected is not None:
         assert search.found is not None
         assert bounds[-1] <= search.lower == expected
-        check_run(*case, overlap, search.run_to(search.found))
+        check_run(*case, overlap, plain_run(search.run_to(search.found), problem_of(case)))
 
 
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, OVERLAPS)
 def test_only_shorter_runs_than_a_known_one_are_sought(seed: int, overlap: str) -> None:
-    case = made(seed, longest=2)
+    case = drawn(seed, longest=2)
     expected = expected_length(case, overlap)
     if expected is None:
         return
     for known in (expected, expected + 1):
-        search = ShortestRun(problem_of(case, overlap), graph_of(*case))
+        search = ShortestRun(*searched(case, overlap))
         search.shorter_than = known
         search.advance(10**9)
         assert search.finished
@@ -76,15 +77,15 @@ def test_only_shorter_runs_than_a_known_one_are_sought(seed: int, overlap: str) 
 @given(SEEDS, OVERLAPS, st.integers(0, 60))
 def test_what_is_found_so_far_is_true(seed: int, overlap: str, portions: int) -> None:
     """Each set that a partial search has is covered by its run, and is among those of the whole search."""
-    case = made(seed)
+    case = drawn(seed)
     whole = {(cover.goals, cover.length) for cover in exhaust(*case, overlap).covers}
-    search = CoverableSets(problem_of(case, overlap), graph_of(*case))
+    search = CoverableSets(*searched(case, overlap))
     for _ in range(portions):
         search.advance(1)
     for found in search.found:
         chosen = [goal for number, goal in enumerate(case[1]) if found.covered >> number & 1]
         assert (frozenset(goal.name for goal in chosen), found.length) in whole
-        check_run(case[0], chosen, case[2], overlap, search.run_to(found))
+        check_run(case[0], chosen, case[2], overlap, plain_run(search.run_to(found), problem_of(case)))
     if search.finished:
         assert len(search.found) == len(whole)
 
@@ -92,7 +93,7 @@ def test_what_is_found_so_far_is_true(seed: int, overlap: str, portions: int) ->
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(0, 30, 3))
 def test_both_searches_agree_with_held_inputs(seed: int, overlap: str) -> None:
-    system, goals, final = held(made(seed), 2 + seed % 2)
+    system, goals, final = held(drawn(seed), 2 + seed % 2)
     one, everything = least_run(system, goals, final, overlap), exhaust(system, goals, final, overlap)
     other = everything.least([goal.name for goal in goals])
     assert (one.run and one.run.length) == (other and other.length)
@@ -144,7 +145,7 @@ def test_many_goals_come_to_a_partial_result_at_a_limit() -> None:
 
 def test_memory_that_is_used_up_is_told() -> None:
     case = ring(30, 40)
-    search = ShortestRun(problem_of(case, "forbid"), graph_of(*case), memory=200_000)
+    search = ShortestRun(*searched(case, "forbid"), memory=200_000)
     assert not search.advance(10**9)
     assert not search.finished
     assert search.found is None

@@ -10,7 +10,7 @@ from math import inf
 import pytest
 from chain_checks import check_run, disjoint
 from command_line import MODEL_NAMES, MODELS, fresh_names
-from enumerated import exhaust, graph_of, least_run
+from enumerated import exhaust, least_run, searched
 from enumeration import enumerated, reachable_states
 from explicit import Explicit, least_apart
 from pysmt.fnode import FNode
@@ -22,8 +22,8 @@ from bmc.errors import LimitReached
 from bmc.formulas.unroll import framed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from chaincover.graph.enumerated_goals import states_in
 from chaincover.graph.goal_product import goal_product, largest_sets
-from chaincover.graph.goal_runs import states_in
 from chaincover.partition.coverable_sets import Exhaustion, largest_set
 from chaincover.problem import Problem
 from chaincover.project.load import load
@@ -49,14 +49,15 @@ def test_the_largest_sets_on_components_are_those_of_a_search(kind: str, seed: i
         made = generated_case(seed, states=16, goals=5, longest=1)
         problem = Problem(made.system, made.goals, made.final, overlap)
     system, goals, final = problem.system, problem.goals, problem.final
-    covers, graph = exhaust(system, goals, final, overlap).covers, graph_of(system, goals, final)
+    covers = exhaust(system, goals, final, overlap).covers
+    problem, graph = searched((system, goals, final), overlap)
     number = max((len(cover.goals) for cover in covers), default=0)
     if not number:
         assert largest_set(problem, graph, 1, inf, lambda: None) is None
         return
     walks = goal_product(problem, graph)
     assert walks is not None
-    found = largest_sets(walks, states_in(graph, final)[walks.product.states], 1)
+    found = largest_sets(walks, states_in(graph, final), 1)
     assert found is not None
     named = {frozenset(name for place, name in enumerate(problem.names) if goals >> place & 1) for goals in found}
     every = {cover.goals for cover in covers if cover.goals}

@@ -116,10 +116,10 @@ def test_a_chain_keeps_the_start_value_that_it_begins_with() -> None:
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
-@given(st.integers(0, 10**9), st.sampled_from(["allow", "forbid"]))
-def test_what_is_left_covers_the_same_goals(seed: int, overlap: str) -> None:
+@given(st.integers(0, 10**9))
+def test_what_is_left_covers_the_same_goals(seed: int) -> None:
     case = random_case(seed)
-    problem = problem_of(case.system, case.goals, case.final, overlap)
+    problem = problem_of(case.system, case.goals, case.final, "allow")
     batch = Batch(case.system, seed=seed)
     runs = batch.draw(batch.initial(), 20, 30)
     for number in range(20):
@@ -132,7 +132,7 @@ def test_what_is_left_covers_the_same_goals(seed: int, overlap: str) -> None:
         found = Judge(problem).chain(shorter)
         assert found is not None
         assert chain.goals <= found.goals
-        check_run(case.system, problem.of(found.goals).goals, case.final, overlap, found.run)
+        check_run(case.system, problem.of(found.goals).goals, case.final, "allow", found.run)
 
 
 @seeds(30)

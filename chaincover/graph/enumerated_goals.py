@@ -1,0 +1,141 @@
+"""Goals of at most one step on enumerated states, in arrays: where each of them can start and end, and which can hold
+at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from pysmt.fnode import FNode
+
+from bmc.explicit.rows import distinct
+from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.vectors import Column, Program
+from bmc.formulas.unroll import unframed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Run, TransitionSystem, symbols_of
+from chaincover.problem import Problem
+from properties.goal import Goal
+
+Check = Callable[[], None]
+
+Count = Callable[[int], None]
+"""Is told how many steps were followed, for one goal each."""
+
+BLOCK = 1 << 17
+"""Steps that are looked at together."""
+
+LEAST_BLOCK = 1000
+"""Steps that could be followed in the time that the smallest block takes."""
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The places of the ones of ``mask``, rising."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def states_in(graph: StateGraph, formula: FNode | None) -> Column:
+    """Whether each state satisfies ``formula`` (over plain state symbols; None: all do)."""
+    if formula is None:
+        return np.ones(len(graph.states), bool)
+    (holds,) = Program([formula])(graph.states.columns)
+    return np.broadcast_to(holds, (len(graph.states),))
+
+
+def run_of(system: TransitionSystem, graph: StateGraph, start: int, choices: Sequence[int]) -> Run:
+    """The run from a state of ``graph`` by inputs of ``graph``, with all variables of ``system``."""
+    simulator, state = Simulator(system), graph.states[start]
+    return simulator.run({**simulator.initial(), **state}, [graph.inputs[choice] for choice in choices])
+
+
+def blocks(offsets: Column) -> list[tuple[int, int]]:
+    """Ranges of states with some ``BLOCK`` of steps each, but one state at least."""
+    cuts, first = [0], 0
+    while first < len(offsets) - 1:
+        first = max(first + 1, int(np.searchsorted(offsets, offsets[first] + BLOCK, "right")) - 1)
+        cuts.append(first)
+    return list(pairwise(cuts))
+
+
+def values_on_steps(
+    formulas: Sequence[FNode], graph: StateGraph, states: Column, steps: Column | None
+) -> Sequence[Column]:
+    """The values of ``formulas`` (framed) in each of ``states``, and on the one of ``steps`` that leaves it."""
+    columns: dict[str, Column] = {}
+    for symbol in {symbol for formula in formulas for symbol in symbols_of(formula)}:
+        name, frame = unframed(symbol)
+        if name in graph.states.columns:
+            own = graph.states.columns[name]
+            columns[symbol.symbol_name()] = own[states if frame == 0 or steps is None else graph.steps.nexts[steps]]
+        else:
+            assert steps is not None
+            columns[symbol.symbol_name()] = graph.inputs.columns[name][graph.steps.choices[steps]]
+    return Program(formulas)(columns) if formulas else ()
+
+
+def goal_on_steps(goal: Goal, graph: StateGraph, sources: Column) -> Column:
+    """Among all steps, which leave ``sources``, where a goal of one step holds; of no step: where among all states."""
+    found: Column = np.zeros(len(sources) if goal.length else len(graph.states), bool)
+    for first in range(0, len(found), BLOCK):
+        part = np.arange(first, min(first + BLOCK, len(found)))
+        here, steps = (sources[part], part) if goal.length else (part, None)
+        found[first : first + BLOCK] = values_on_steps([goal.antecedent], graph, here, steps)[0]
+    return found
+
+
+class EnumeratedGoals:
+    """The goals of ``problem``, evaluated on all states, or on all steps, at once.
+
+    ``followed`` counts the steps that were looked at, for one goal each.
+    """
+
+    def __init__(self, problem: Problem, states: StateGraph) -> None:
+        self.problem, self.graph, self._steps = problem, states, states.steps
+        self._sources = states.steps.sources
+        self._near: dict[int, dict[int, int]] = {}
+        self._begins: dict[int, Column] = {}
+        self._sizes = [states.steps.total if goal.length else len(states.states) for goal in problem.goals]
+        self._bits = [np.packbits(goal_on_steps(goal, states, self._sources)) for goal in problem.goals]
+        self.followed = (states.steps.total + LEAST_BLOCK) * len(problem.goals)
+
+    def holds(self, goal: int) -> Column:
+        """Among all steps (of a goal of no step: all states), where a goal holds."""
+        return np.unpackbits(self._bits[goal], count=self._sizes[goal]).view(bool)
+
+    def ends_of(self, goal: int) -> tuple[Column, Column]:
+        """The states in which runs of a goal can start, and those in which they can end."""
+        if self.problem.goals[goal].length == 0:
+            here = np.flatnonzero(self.holds(goal))
+            return here, here
+        steps = np.flatnonzero(self.holds(goal))
+        return distinct(self._sources[steps]).astype(np.int64), distinct(self._steps.nexts[steps]).astype(np.int64)
+
+    def together_with(self, goal: int) -> dict[int, int]:
+        """The other goals that can start where a goal of one step does, each with the distance 0."""
+        if goal in self._near:
+            return self._near[goal]
+        near = self._near[goal] = {}
+        if self.problem.goals[goal].length == 0:
+            return near
+        steps = np.flatnonzero(self.holds(goal))
+        self.followed += len(steps) * len(self._bits)
+        for other, each in enumerate(self.problem.goals):
+            if other != goal and self.holds(other)[self._sources[steps] if each.length == 0 else steps].any():
+                near[other] = 0
+        return near
+
+    def holds_on(self, goal: int, steps: Column) -> Column:
+        """Whether a goal of one step holds on each of ``steps``."""
+        found: Column = (self._bits[goal][steps >> 3] >> (7 - (steps & 7)).astype(np.uint8)) & 1 == 1
+        return found
+
+    def can_begin(self, goal: int) -> Column:
+        """For each state whether a run of a goal can start there."""
+        if goal not in self._begins:
+            self._begins[goal] = np.zeros(len(self.graph.states), bool)
+            self._begins[goal][self.ends_of(goal)[0]] = True
+        return self._begins[goal]

@@ -1,0 +1,62 @@
+"""Goals of several steps, and overlap ``forbid``, as goals of one step on a system with monitors, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bmc.errors import CheckDisagreed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Run
+from chaincover.certificate import monitor_texts
+from chaincover.chain import Chain
+from chaincover.problem import Problem
+from chaincover.reductions.reduction import Reduction
+from chaincover.replay.judge import credited_with
+from chaincover.result import ChainResult
+from properties.one_step import in_one_step
+
+
+def monitored(problem: Problem) -> Reduction:
+    """The reduction to goals of one step at most that may share steps.
+
+    A chain is simulated and judged again by the goals as they are. CheckDisagreed if that comes out otherwise.
+    """
+    made = in_one_step(problem.system, problem.goals, problem.forbid)
+    if made is None:
+        return Reduction(problem, lambda result: result)
+
+    def restore(result: ChainResult) -> ChainResult:
+        chain = None if result.chain is None else _as_they_are(result.chain, problem)
+        hits = {} if chain is None else {hit.goal: hit.step for hit in chain.hits}
+        verdicts = tuple(
+            verdict if verdict.step is None else replace(verdict, step=hits[verdict.goal])
+            for verdict in result.verdicts
+        )
+        proof = result.certificate
+        return replace(
+            result,
+            chain=chain,
+            verdicts=verdicts,
+            bounds=result.bounds if chain is None else replace(result.bounds, length=chain.length),
+            certificate=None if proof is None else replace(proof, monitors=monitor_texts(made)),
+            tests={name: plain_run(run, problem) for name, run in result.tests.items()},
+            graph=replace(result.graph, earlier=made.earlier),
+        )
+
+    return Reduction(replace(problem, system=made.system, goals=made.goals, overlap="allow"), restore)
+
+
+def _as_they_are(chain: Chain, problem: Problem) -> Chain:
+    """``chain`` of goals of one step as one of ``problem``; it may be shorter there."""
+    whole = credited_with(chain.goals, problem, plain_run(chain.run, problem))
+    if whole is None or whole.length > chain.length or not whole.goals >= chain.goals:
+        raise CheckDisagreed("a chain covers its goals by their monitors, but not as they are")
+    return replace(whole, relies_on=chain.relies_on, as_found=chain.as_found)
+
+
+def plain_run(run: Run, problem: Problem) -> Run:
+    """``run`` of the system of ``problem``, without what monitors remember and choose."""
+    system, simulator = problem.system, Simulator(problem.system)
+    inputs = [{var.name: values[var.name] for var in system.inputs if var.name in values} for values in run.inputs]
+    opened = [var.name for var in system.state if var.init is None and var.name in run.states[0]]
+    return simulator.run(simulator.initial({name: run.states[0][name] for name in opened}), inputs)

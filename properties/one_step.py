@@ -1,0 +1,135 @@
+"""Goals of several steps, and goals that must not share steps, as goals of one step each.
+
+A **monitor** is made of state variables and inputs that change no run of the program (``bmc.system.memory``):
+
+* An antecedent is a conjunction of parts, each of which is decided in the last step that it reads. A bit for each step
+  that a goal may be old remembers whether the parts up to there held; goals that begin alike share these bits. The goal
+  holds in its last step, which is later than that of its antecedent where its consequent looks further ahead.
+* With overlap ``forbid`` an input, the **pick**, chooses the one goal that counts in a step, and a counter of the steps
+  since the last one tells whether it shares a step with that. Goals of no step count where a further input marks a
+  state between goals.
+
+All is exact: a run of the system covers goals, without sharing steps where that is forbidden, exactly where for some
+values of these inputs the run covers the goals of one step.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BVUGE, TRUE, Equals, Ite
+
+from bmc.formulas.terms import both, choose, either
+from bmc.formulas.unroll import at, unframed, unplaced
+from bmc.records import dataclass
+from bmc.system.memory import Memory, with_memory
+from bmc.system.transition import (
+    BOOLEAN,
+    InputVariable,
+    TransitionSystem,
+    ValueType,
+    conjunction,
+    conjuncts,
+    symbols_of,
+)
+from properties.goal import Goal
+
+MONITOR = "monitor"
+"""The owner of the variables of monitors: their names begin with it."""
+
+
+@dataclass(frozen=True)
+class OneStep:
+    """``goals`` of at most one step, which may share steps, in the order of those that they were made of, on ``system``
+    with their monitors.
+
+    ``earlier`` has for each changed goal how many steps before it the goal begins that it was made of. A changed goal
+    has no consequent: runs are judged by the goal that it was made of. ``made`` names the variables of monitors.
+    """
+
+    system: TransitionSystem
+    goals: tuple[Goal, ...]
+    earlier: Mapping[str, int]
+    made: tuple[str, ...]
+
+
+def in_one_step(system: TransitionSystem, goals: Sequence[Goal], forbid: bool) -> OneStep | None:
+    """``goals`` of runs of ``system`` as goals of one step; None where they are that already.
+
+    ``forbid``: the steps of goals must be disjoint.
+    """
+    if all(goal.length <= 1 for goal in goals) and not (forbid and any(goal.length for goal in goals)):
+        return None
+    memory = Memory(MONITOR)
+    held = {goal.name: _in_last_step(goal, memory) for goal in goals}
+    inputs: tuple[InputVariable, ...] = ()
+    if forbid:
+        picks = _Picks(goals, memory)
+        held, inputs = {name: picks.counted(name, here) for name, here in held.items()}, picks.inputs
+    made = tuple(_changed(goal, held[goal.name]) for goal in goals)
+    return OneStep(
+        system=replace(with_memory(system, memory.variables), inputs=(*system.inputs, *inputs)),
+        goals=made,
+        earlier={goal.name: max(0, goal.length - 1) for goal, new in zip(goals, made, strict=True) if new is not goal},
+        made=(*(var.name for var in memory.variables), *(var.name for var in inputs)),
+    )
+
+
+def _changed(goal: Goal, antecedent: FNode) -> Goal:
+    """``goal`` with another ``antecedent``, of one step at most; the same where it is the same."""
+    if antecedent is goal.antecedent and goal.length <= 1:
+        return goal
+    length = min(1, goal.length)
+    return replace(goal, antecedent=antecedent, length=length, consequent=None, violated=None, deadline=None)
+
+
+def _in_last_step(goal: Goal, memory: Memory) -> FNode:
+    """The antecedent of ``goal`` (framed), read when its last step is the one at hand: step 0 of what it becomes."""
+    last = goal.length - 1
+    if last < 1:
+        return goal.antecedent
+    decided: dict[int, list[FNode]] = defaultdict(list)
+    for part in conjuncts(goal.antecedent):
+        read = max((unframed(symbol)[1] for symbol in symbols_of(part)), default=0)
+        decided[min(read, last)].append(part)
+    so_far, before = TRUE(), -1
+    for step in sorted({0, *decided} - {last}):
+        here = unplaced([memory.from_now(conjunction(decided[step]), step)])[0]
+        so_far = both(memory.before(so_far, step - before) if before >= 0 else so_far, here)
+        before = step
+    return both(at(memory.before(so_far, last - before), 0), memory.from_now(conjunction(decided[last]), last))
+
+
+class _Picks:
+    """Goals of a step or more that count one by one, and share no steps."""
+
+    def __init__(self, goals: Sequence[Goal], memory: Memory) -> None:
+        picked = [goal for goal in goals if goal.length]
+        kind = ValueType("pick", len(picked).bit_length())
+        pick = InputVariable(f"{MONITOR}#pick:{kind.bits}", kind, ((0, len(picked)),), held=False)
+        self.inputs: tuple[InputVariable, ...] = (pick,)
+        self._where = {goal.name: Equals(pick.symbol, kind.constant(n)) for n, goal in enumerate(picked, 1)}
+        self._between, most = TRUE(), max(goal.length for goal in picked) - 1
+        if most == 0:
+            return
+        count = ValueType("memory", most.bit_length())
+        since, top = memory.fresh(count), count.constant(most)
+        for goal in picked:
+            enough = BVUGE(since, count.constant(goal.length - 1))
+            self._where[goal.name] = both(self._where[goal.name], enough)
+        anything = reduce(either, self._where.values())
+        if len(picked) < len(goals):
+            mark = InputVariable(f"{MONITOR}#mark", BOOLEAN, held=False)
+            self.inputs = (pick, mark)
+            self._between = memory.keep(memory.fresh(), mark.symbol, 1)
+            anything = either(anything, mark.symbol)
+        longer = Ite(Equals(since, top), top, since + count.constant(1))
+        memory.keep(since, choose(anything, count.constant(0), longer), begins=most, most=most)
+
+    def counted(self, name: str, held: FNode) -> FNode:
+        """Where the goal ``name`` counts, which is ``held``."""
+        return both(held, at(self._where.get(name, self._between), 0))

@@ -1,0 +1,180 @@
+"""Monitors against the goals that they are made of, on drawn runs: by the unrolled formulas, and by all ways to place
+goals so that no two share steps."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+
+import pytest
+from enumerated import drawn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pysmt.shortcuts import TRUE, And, Or, Symbol
+from pysmt.typing import BVType
+
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at, framed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from properties.goal import Goal
+from properties.monitor import Monitor
+from properties.one_step import MONITOR, OneStep, in_one_step
+
+BYTE = ValueType("byte", 8)
+VALUES = Symbol("v", BVType(8))
+
+
+def byte_system() -> TransitionSystem:
+    """The state is what the input was a step before."""
+    state = StateVariable("x", BYTE, BYTE.constant(0), VALUES)
+    return TransitionSystem("byte", (state,), (InputVariable("v", BYTE, ((0, 3),)),), TRUE(), TRUE())
+
+
+def run_of(system: TransitionSystem, draw: random.Random, steps: int) -> Run:
+    """A run of up to so many steps under inputs that are drawn."""
+    simulator = Simulator(system)
+    states, inputs = [simulator.initial()], []
+    while len(inputs) < steps:
+        for _ in range(50):
+            values = {var.name: draw.randrange(1 << max(1, var.type.bits)) for var in system.inputs}
+            if simulator.allowed(states[-1], values):
+                break
+        else:
+            break
+        inputs.append(values)
+        states.append(simulator.step(states[-1], values))
+    return Run(tuple(states), tuple(inputs))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 1 << 20))
+def test_a_goal_holds_in_its_last_step_where_its_formula_does(seed: int) -> None:
+    system, goals, _ = drawn(seed, longest=4)
+    made = in_one_step(system, goals, forbid=False)
+    if made is None:
+        assert all(goal.length <= 1 for goal in goals)
+        return
+    run = run_of(system, random.Random(seed), 30)
+    simulator = Simulator(made.system)
+    whole = simulator.run(simulator.initial({v.name: run.states[0][v.name] for v in system.state}), run.inputs)
+    expected, found = Monitor(goals).covered(run), Monitor(made.goals).covered(whole)
+    assert max(goal.length for goal in made.goals) <= 1
+    for goal in goals:
+        earlier = made.earlier.get(goal.name, 0)
+        assert [step - earlier for step in found[goal.name]] == expected[goal.name], goal
+
+
+def test_goals_that_begin_alike_share_what_is_remembered() -> None:
+    x = [framed(Symbol("x", BVType(8)), step) for step in range(4)]
+
+    def goal(name: str, *values: int) -> Goal:
+        return Goal(name, And([x[n].Equals(BYTE.constant(v)) for n, v in enumerate(values)]), None, len(values) - 1)
+
+    alike = in_one_step(byte_system(), [goal("a", 1, 2, 3, 0), goal("b", 1, 2, 3, 1)], forbid=False)
+    unlike = in_one_step(byte_system(), [goal("a", 1, 2, 3, 0), goal("b", 2, 2, 3, 1)], forbid=False)
+    assert alike is not None
+    assert unlike is not None
+    assert (len(alike.made), len(unlike.made)) == (2, 4)
+
+
+def test_the_steps_after_an_antecedent_belong_to_the_goal() -> None:
+    goal = Goal("late", framed(VALUES, 0).Equals(BYTE.constant(2)), None, 7)
+    made = in_one_step(byte_system(), [goal], forbid=False)
+    assert made is not None
+    inputs = [{"v": int(step == 1) * 2} for step in range(9)]
+    run = Simulator(made.system).run(Simulator(made.system).initial(), inputs)
+    assert Monitor(made.goals).covered(run) == {"late": [7]}
+    assert Monitor([goal]).covered(run) == {"late": [1]}
+
+
+def test_what_is_one_step_long_stays_as_it_is() -> None:
+    goals = [Goal("state", framed(Symbol("x", BVType(8)), 0).Equals(BYTE.constant(1)), None, 0)]
+    assert in_one_step(byte_system(), goals, forbid=False) is None
+    assert in_one_step(byte_system(), goals, forbid=True) is None
+
+
+def disjoint(goals: Sequence[Goal], covered: dict[str, list[int]]) -> bool:
+    """Whether all ``goals`` can be credited at steps of their own; one of no step not amid another."""
+
+    def share(a: tuple[Goal, int], b: tuple[Goal, int]) -> bool:
+        (one, first), (other, second) = a, b
+        return second < first + one.length and first < second + other.length
+
+    ways = product(*([(goal, step) for step in covered[goal.name]] for goal in goals))
+    return any(not any(share(a, b) for a, b in combinations(way, 2)) for way in ways)
+
+
+def choices(made: OneStep) -> Iterator[dict[str, int]]:
+    """All values of the inputs of monitors."""
+    own = [var for var in made.system.inputs if var.name.startswith(MONITOR)]
+    ranges = [range(var.values[0][1] + 1) if var.values else range(2) for var in own]
+    yield from (dict(zip([var.name for var in own], values, strict=True)) for values in product(*ranges))
+
+
+def met_together(made: OneStep, run: Run) -> set[frozenset[str]]:
+    """All sets of goals that ``run`` covers for some inputs of the monitors."""
+    simulator = Simulator(made.system)
+    on_state = [goal for goal in made.goals if goal.length == 0]
+    on_step = [goal for goal in made.goals if goal.length == 1]
+    at_state = compile_formulas([goal.antecedent for goal in on_state])
+    in_step = compile_formulas([goal.antecedent for goal in on_step])
+
+    def named(state: dict[str, int]) -> frozenset[str]:
+        values = at_state({f"{name}@0": value for name, value in state.items()})
+        return frozenset(goal.name for goal, value in zip(on_state, values, strict=True) if value)
+
+    begun = dict(simulator.initial(run.states[0]))
+    here = {(tuple(begun.items()), named(begun))}
+    for inputs in run.inputs:
+        after = set()
+        for items, goals in here:
+            state = dict(items)
+            for chosen in choices(made):
+                then = dict(simulator.step(state, {**inputs, **chosen}))
+                frame = {f"{n}@0": v for n, v in {**state, **inputs, **chosen}.items()}
+                values = in_step({**frame, **{f"{n}@1": v for n, v in then.items()}})
+                new = {goal.name for goal, value in zip(on_step, values, strict=True) if value}
+                after.add((tuple(then.items()), goals | new | named(then)))
+        here = after
+    return {goals for _, goals in here}
+
+
+def small_case(seed: int) -> tuple[list[Goal], Run]:
+    draw = random.Random(seed)
+    x = [framed(Symbol("x", BVType(8)), step) for step in range(4)]
+    goals = []
+    for number in range(3):
+        length = draw.randint(0, 3)
+        own = draw.randint(0, length)
+        parts = [
+            Or([x[step].Equals(BYTE.constant(v)) for v in draw.sample(range(3), draw.randint(1, 2))])
+            for step in range(own + 1)
+        ]
+        goals.append(Goal(f"g{number}", And(parts), None, length))
+    system = byte_system()
+    simulator = Simulator(system)
+    return goals, simulator.run(simulator.initial(), [{"v": draw.randrange(3)} for _ in range(5)])
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_goals_count_together_where_they_share_no_steps(seed: int) -> None:
+    goals, run = small_case(seed)
+    made = in_one_step(byte_system(), goals, forbid=True)
+    if made is None:
+        assert not any(goal.length for goal in goals)
+        return
+    found, covered = met_together(made, run), Monitor(goals).covered(run)
+    for number in range(1, len(goals) + 1):
+        for some in combinations(goals, number):
+            names = {goal.name for goal in some}
+            assert any(names <= each for each in found) == disjoint(some, covered), (names, goals, run)
+
+
+def test_inputs_of_monitors_change_no_run() -> None:
+    goals = [Goal("a", at(VALUES.Equals(BYTE.constant(1)), 0), None, 2), Goal("b", TRUE(), None, 1)]
+    made = in_one_step(byte_system(), goals, forbid=True)
+    assert made is not None
+    assert all(not var.held for var in made.system.inputs if var.name.startswith(MONITOR))
+    assert made.system.input_constraint is byte_system().input_constraint
