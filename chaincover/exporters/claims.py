@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from pysmt.fnode import FNode
 
-from bmc.errors import counted
+from bmc.errors import InputRefused, Location, counted
 from bmc.formulas.unroll import with_terms
 from bmc.records import dataclass
 from bmc.system.transition import conjunction
-from chaincover.certificate import Certificate, PathFact, formula_of, term_of
+from chaincover.certificate import Certificate, PathFact, formula_of, monitor_texts, term_of
 from chaincover.chain import EXCLUDED, NEVER_VIOLATED
 from chaincover.exporters.protocol import Question, Statement
 from chaincover.exporters.questions import chain_question, invariant_question, path_question
@@ -49,7 +50,7 @@ def claims(problem: Problem, document: Document) -> Iterator[Claim]:
     problem = replace(problem, overlap=document.settings.overlap)
     proof = document.certificate
     if proof is not None:
-        facts = _Facts(replace(problem, overlap=proof.overlap), proof)
+        facts = _Facts.of(problem if proof.monitors else replace(problem, overlap=proof.overlap), proof, document.place)
         yield from facts.lengths(document.bounds.lower)
         yield from facts.paths()
         yield from facts.never(problem)
@@ -58,17 +59,31 @@ def claims(problem: Problem, document: Document) -> Iterator[Claim]:
     yield from _excluded(problem, document)
     ruled = document.requirements
     if ruled is not None and ruled.certificate is not None:
-        yield from _requirements(
-            problem, ruled.certificate, {r.goal for r in ruled.rulings if r.ruling == NEVER_VIOLATED}
-        )
+        never = {r.goal for r in ruled.rulings if r.ruling == NEVER_VIOLATED}
+        yield from _requirements(problem, ruled.certificate, never, document.place)
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """The facts of one certificate ``proof`` about the goals of ``problem``."""
+    """The facts of one certificate ``proof``.
 
+    ``whole`` has the goals as they are: a run covers them exactly where it covers those of one step (ADR 23), so
+    questions about what one run covers are asked of these. ``problem`` has those that the certificate speaks of:
+    distances are between these.
+    """
+
+    whole: Problem
     problem: Problem
     proof: Certificate
+
+    @staticmethod
+    def of(whole: Problem, proof: Certificate, place: Path) -> _Facts:
+        """The facts of ``proof`` in the file ``place``. InputRefused if its monitors are not those of its goals."""
+        problem, made = whole.in_one_step(proof.monitors)
+        if (monitor_texts(made) if made is not None else {}) != proof.monitors:
+            text = "the certificate's monitors are not those of the goals"
+            raise InputRefused(text, Location(str(place)), "make the result again: chaincover generate")
+        return _Facts(whole, problem, proof)
 
     def lengths(self, lower: int) -> Iterator[Claim]:
         """That no chain is shorter than ``lower``, and than the lengths that were refuted one by one."""
@@ -76,7 +91,7 @@ class _Facts:
         for below in dict.fromkeys([lower, last if first < last else 0]):
             text = f"no chain of {counted(below - 1, 'step')} or fewer covers {_listed(self.proof.goals)}"
             if below > 0:
-                yield _named(self.problem, Statement(LENGTH, f"below-{below}", text), self.proof.goals, frames=below)
+                yield _named(self.whole, Statement(LENGTH, f"below-{below}", text), self.proof.goals, frames=below)
 
     def paths(self) -> Iterator[Claim]:
         """The least lengths of edges and sub-paths."""
@@ -105,14 +120,14 @@ class _Facts:
         inner = path[path[:1] == (INIT,) : len(path) - (path[-1:] == (self.problem.end,))]
         if len(path) < 2 or len({*inner}) < len(inner):
             return "this is no path of goals, each once"
+        long = [name for name in inner if self.problem.length(name) > 1]
+        if long or (self.problem.forbid and any(map(self.problem.length, inner))):
+            return "the certificate has no monitors" + (f" of {_listed(long)}" if long else "")
         return _unknown(self.problem, inner)
 
     def _trivial(self, path: Sequence[str]) -> int:
         """The steps that a path takes at least because its goals take steps themselves."""
-        if path[-1] == self.problem.end:
-            ends = [self.problem.length(node) for node in path]
-            return sum(ends) if self.problem.forbid else max(ends)
-        return sum(self.problem.length(node) for node in path[:-1]) if self.problem.forbid else 0
+        return max(self.problem.length(node) for node in path) if path[-1] == self.problem.end else 0
 
     def never(self, whole: Problem) -> Iterator[Claim]:
         """What no run does, however long it is: ``whole`` has the overlap of the document."""
@@ -214,19 +229,19 @@ def _excluded(problem: Problem, document: Document) -> Iterator[Claim]:
         yield _named(problem, statement, names, frames=None if most is None else most + 1)
 
 
-def _requirements(problem: Problem, proof: Certificate, never: set[str]) -> Iterator[Claim]:
+def _requirements(problem: Problem, proof: Certificate, never: set[str], place: Path) -> Iterator[Claim]:
     """That requirements are never violated, and that no run violates another one sooner than is told."""
     inputs = {var.name for var in problem.system.inputs}
     judged = [goal for goal in problem.goals if goal.consequent is not None]
     violations = tuple(violation(goal, inputs) for goal in judged)
-    subject = Problem(problem.system, violations, None, "allow")
+    facts = _Facts.of(Problem(problem.system, violations, None, "allow"), proof, place)
     for goal in judged:
         if goal.name in never:
             name = violation_name(goal.name)
             text = f"no run violates the requirement {goal.name}"
-            yield _named(subject, Statement(NEVER, goal.name, text), [name])
+            yield _named(facts.whole, Statement(NEVER, goal.name, text), [name])
     for fact in proof.edges:
-        yield _Facts(subject, proof).path(SHORTEST, PathFact((fact.source, fact.target), fact.at_least))
+        yield facts.path(SHORTEST, PathFact((fact.source, fact.target), fact.at_least))
 
 
 def _beside(proof: Certificate) -> Iterator[LeftOut]:

@@ -1,10 +1,9 @@
 """Questions for model checkers about chains, paths of goals and invariants: a system with monitors, and a bad state.
 
-What a run has done so far is state. A goal of a step or more is noted in the step that ends it: its antecedent over the
-states 0 to J and the inputs 0 to J - 1 is a condition on the step J - 1, with the next-state functions in place of the
-state J, and with the memory of ``bmc.system.memory`` in place of the steps before. A goal of no step is a condition on
-a state. So ``bad`` reads states alone, and a counterexample of k steps (the bad state is the one of frame k, where the
-start state is frame 0) is a run of k steps.
+Goals take one step at most, and may share steps: others are made so first, by monitors (``properties.one_step``). What
+a run has done so far is state. A goal of one step is noted in that step, with the next-state functions in place of the
+state after it; a goal of no step is a condition on a state. So ``bad`` reads states alone, and a counterexample of k
+steps (the bad state is the one of frame k, where the start state is frame 0) is a run of k steps.
 
 The variable *valid so far* becomes false for good in a step that is not allowed or not defined, or from a start that is
 none; ``bad`` needs it to be true. Model checkers are given no constraint (docs/adr/0022).
@@ -17,7 +16,7 @@ from dataclasses import replace
 from functools import reduce
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, BVUGE, BVULT, FALSE, TRUE, get_free_variables
+from pysmt.shortcuts import BV, BVUGE, BVULT, TRUE, get_free_variables
 
 from bmc.formulas.terms import both, choose, either, implies, negate
 from bmc.formulas.unroll import at, framed, unplaced, with_terms
@@ -38,8 +37,8 @@ from chaincover.weights import INIT
 from properties.goal import Goal
 
 
-class Monitors:
-    """The system of ``problem`` with what is noted of its runs.
+class Notes:
+    """The system of ``problem``, whose goals take one step at most, and what is noted of its runs.
 
     ``known`` is true of every state that the program reaches: runs begin in any state of which it is, and keep to such
     states. None: runs begin in init.
@@ -84,16 +83,10 @@ class Monitors:
         return BOOLEAN.symbol(name)
 
     def condition(self, goal: Goal) -> FNode:
-        """Where ``goal`` holds: over the state if it takes no step, else over the state and the inputs of its last
-        step, never before there were as many steps as it takes."""
-        if not goal.length:
-            return unplaced([goal.antecedent])[0]
-        last = goal.length - 1
-        after = {framed(var.symbol, goal.length): at(var.next, last) for var in self.problem.system.state}
+        """Where ``goal`` holds: over the state if it takes no step, else over the state and the inputs of its step."""
+        after = {framed(var.symbol, 1): at(var.next, 0) for var in self.problem.system.state} if goal.length else {}
         read = {symbol: after[symbol] for symbol in symbols_of(goal.antecedent) if symbol in after}
-        (formula,) = with_terms([goal.antecedent], read)
-        (here,) = unplaced([self.memory.from_now(formula, last)])
-        return both(here, self.memory.after(last))
+        return unplaced(with_terms([goal.antecedent], read))[0]
 
     def question(self, statement: Statement, bad: FNode, frames: int | None) -> Question:
         """The question whether ``bad`` is reached, on the part of the system that matters to it."""
@@ -129,56 +122,25 @@ def chain_question(
 
     A counterexample of k steps is a chain of k steps: exactly as many, from init to the state in which ``final`` holds.
     """
-    monitors = Monitors(problem)
-    apart = problem.forbid and any(goal.length for goal in problem.goals)
-    covered = _disjoint(monitors) if apart else _covered(monitors)
+    notes = Notes(problem.in_one_step(problem.names)[0])
+    covered = _covered(notes)
     enough = conjunction(covered) if least is None else _at_least(covered, least)
     final = TRUE() if problem.final is None else problem.final
-    return monitors.question(statement, conjunction([enough, final, monitors.valid]), frames)
+    return notes.question(statement, conjunction([enough, final, notes.valid]), frames)
 
 
-def _covered(monitors: Monitors) -> list[FNode]:
+def _covered(notes: Notes) -> list[FNode]:
     """For each goal that the run up to this state covers it; goals that ask for the same share a variable."""
     known: dict[tuple[FNode, int], FNode] = {}
     found = []
-    for goal in monitors.problem.goals:
+    for goal in notes.problem.goals:
         key = goal.antecedent, goal.length
         if key not in known:
-            event = monitors.condition(goal)
-            flag = monitors.sticky(f"covered {goal.name}", event)
+            event = notes.condition(goal)
+            flag = notes.sticky(f"covered {goal.name}", event)
             known[key] = flag if goal.length else either(flag, event)
         found.append(known[key])
     return found
-
-
-def _disjoint(monitors: Monitors) -> list[FNode]:
-    """For each goal that the run up to this state covers it, in steps of its own.
-
-    The model checker picks the steps that end credited goals, by an input for each goal. A counter knows for how many
-    steps no goal has been credited: a goal is credited only if these are as many as it takes. A goal of no step shares
-    steps with one that begins before and ends after it, so it begins the count anew, too.
-    """
-    goals = monitors.problem.goals
-    longest = max(goal.length for goal in goals)
-    bits = longest.bit_length()
-    name = f"steps since a goal was credited ({bits} bits)"
-    none, idle = BV(0, bits), _count(bits).symbol(name)
-    found: dict[str, FNode] = {}
-    at_rest, taken = FALSE(), FALSE()
-    for goal in (goal for goal in goals if not goal.length):
-        here = monitors.condition(goal)
-        credited = both(monitors.free_input(f"pick {goal.name}"), here)
-        at_rest = either(at_rest, credited)
-        found[goal.name] = either(monitors.sticky(f"covered {goal.name}", credited), here)
-    idle = choose(at_rest, none, idle)
-    for goal in (goal for goal in goals if goal.length):
-        free = BVUGE(idle, BV(goal.length - 1, bits))
-        picked = monitors.free_input(f"pick {goal.name}")
-        credited = conjunction([picked, monitors.condition(goal), free, negate(taken)])
-        taken = either(taken, credited)
-        found[goal.name] = monitors.sticky(f"covered {goal.name}", credited)
-    monitors.note(name, choose(taken, none, _raised(idle, longest)), begins=longest)
-    return [found[goal.name] for goal in goals]
 
 
 def _at_least(conditions: Sequence[FNode], least: int) -> FNode:
@@ -195,90 +157,82 @@ def path_question(problem: Problem, fact: PathFact, statement: Statement, known:
     """Does a run cover the nodes of ``fact.path`` in this order, the last one less than ``at_least`` steps after the
     first?
 
+    Its goals take one step at most, and may share steps.
+
     Runs begin with the first node, in init if that is the first node, else in any state of which ``known`` is true.
     Where the first node is a goal and ``known`` is None, runs begin in init and reach it somewhere: counters know how
     many steps ago the first node began, and no number of frames is enough.
 
-    Each node is seen as many steps after its start as the longest goal takes. So a bad state in frame k is a run whose
-    last node starts at step k less these steps, or that ends there.
+    Where some node takes a step each is seen one step after its start, else at once. So a bad state in frame k is a run
+    whose last node starts at step k less this step, or that ends there.
     """
     path = fact.path
     once = path[0] == INIT or known is not None
-    monitors = Monitors(problem, None if path[0] == INIT else known)
-    starts = _starts(monitors, path, once)
+    notes = Notes(problem, None if path[0] == INIT else known)
+    starts = _starts(notes, path, once)
     if once:
-        bad = _in_order(monitors, path, starts)
+        bad = _in_order(notes, path, starts)
         longest = max(problem.length(node) for node in path)
-        return monitors.question(statement, bad, fact.at_least + longest)
-    return monitors.question(statement, _close(monitors, path, starts, fact.at_least), None)
+        return notes.question(statement, bad, fact.at_least + longest)
+    return notes.question(statement, _close(notes, path, starts, fact.at_least), None)
 
 
-def _starts(monitors: Monitors, path: Sequence[str], once: bool) -> list[FNode]:
-    """For each node of ``path``: it started as many steps ago as the longest takes, and its whole run was valid.
+def _starts(notes: Notes, path: Sequence[str], once: bool) -> list[FNode]:
+    """For each node of ``path``: it started one step ago, or now where none takes a step, and its run was valid.
 
     ``once``: the first one at the start of the run alone. Where the last node is the end the model checker picks the
     state in which the run ends, by an input that stops it: no node is seen that ends later.
     """
-    problem, memory = monitors.problem, monitors.memory
+    problem, memory = notes.problem, notes.memory
     longest = max(problem.length(node) for node in path)
     going, goes_on = TRUE(), TRUE()
     if longest and path[-1] == problem.end:
-        going, goes_on = BOOLEAN.symbol("not stopped"), negate(monitors.free_input("stop"))
-        monitors.note("not stopped", both(going, goes_on), begins=1)
+        going, goes_on = BOOLEAN.symbol("not stopped"), negate(notes.free_input("stop"))
+        notes.note("not stopped", both(going, goes_on), begins=1)
     found = []
     for number, node in enumerate(path):
         if node == INIT or node == problem.end:
             condition, length = (TRUE() if node == INIT or problem.final is None else problem.final), 0
         else:
-            condition, length = monitors.condition(problem.by_name[node]), problem.length(node)
+            condition, length = notes.condition(problem.by_name[node]), problem.length(node)
         if number == 0 and once:
-            condition = both(condition, negate(memory.after(max(length, 1))))
+            condition = both(condition, notes.first)
         if length:
-            seen = conjunction([condition, monitors.valid_step, going, goes_on])
-            ended = monitors.note(f"ended {number} {node}", seen)
+            seen = conjunction([condition, notes.valid_step, going, goes_on])
+            ended = notes.note(f"ended {number} {node}", seen)
         else:
-            ended = conjunction([condition, monitors.valid, going])
+            ended = conjunction([condition, notes.valid, going])
         seen = memory.before(ended, longest - length)
         if node == problem.end and longest:
-            seen = both(seen, negate(memory.before(going, longest - 1)))
+            seen = both(seen, negate(going))
         found.append(seen)
     return found
 
 
-def _in_order(monitors: Monitors, path: Sequence[str], starts: Sequence[FNode]) -> FNode:
+def _in_order(notes: Notes, path: Sequence[str], starts: Sequence[FNode]) -> FNode:
     """That the last node starts, and the others have started in order before."""
     before: FNode = TRUE()
     for number, start in enumerate(starts[:-1]):
-        event, flag = both(start, before), BOOLEAN.symbol(f"reached {number} {path[number]}")
-        reached = either(flag, event)
-        monitors.note(flag.symbol_name(), reached)
-        before = monitors.memory.before(reached, _gap(monitors.problem, path, number))
+        name = f"reached {number} {path[number]}"
+        before = either(BOOLEAN.symbol(name), both(start, before))
+        notes.note(name, before)
     return both(starts[-1], before)
 
 
-def _close(monitors: Monitors, path: Sequence[str], starts: Sequence[FNode], below: int) -> FNode:
+def _close(notes: Notes, path: Sequence[str], starts: Sequence[FNode], below: int) -> FNode:
     """That the last node starts less than ``below`` steps after the first, the others in order between them.
 
     For each node a counter knows the least number of steps since the first one started, where the nodes up to this one
     have started in order since.
     """
-    memory, problem = monitors.memory, monitors.problem
-    bits = (below + max(problem.length(node) for node in path) + 1).bit_length()
-    far, before = BV(below, bits), BV(0, bits)
+    bits = (below + 1).bit_length()
+    before = BV(0, bits)
     for number, start in enumerate(starts[:-1]):
         name = f"steps for {number} {path[number]} ({bits} bits)"
         count = _count(bits).symbol(name)
-        nearer = both(start, BVULT(before, count))
-        steps = choose(nearer, before, count)
-        monitors.note(name, _raised(steps, below), begins=below)
-        gap = _gap(problem, path, number)
-        before = choose(memory.after(gap), memory.before(steps, gap) + BV(gap, bits), far) if gap else steps
-    return both(starts[-1], BVULT(before, far))
-
-
-def _gap(problem: Problem, path: Sequence[str], number: int) -> int:
-    """The steps after the start of a node before which the next one may not start."""
-    return problem.length(path[number]) if problem.forbid and path[number + 1] != problem.end else 0
+        before = choose(both(start, BVULT(before, count)), before, count)
+        notes.note(name, _raised(before, below), begins=below)
+    return both(starts[-1], BVULT(before, BV(below, bits)))
 
 
 # invariants
@@ -286,5 +240,5 @@ def _gap(problem: Problem, path: Sequence[str], number: int) -> int:
 
 def invariant_question(problem: Problem, statement: Statement, holds: FNode) -> Question:
     """Does ``holds``, over the state, fail in some state that a run from init reaches?"""
-    monitors = Monitors(problem)
-    return monitors.question(statement, both(monitors.valid, negate(holds)), None)
+    notes = Notes(problem)
+    return notes.question(statement, both(notes.valid, negate(holds)), None)

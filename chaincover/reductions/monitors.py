@@ -13,7 +13,6 @@ from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction
 from chaincover.replay.judge import credited_with
 from chaincover.result import ChainResult
-from properties.one_step import in_one_step
 
 
 def monitored(problem: Problem) -> Reduction:
@@ -21,7 +20,7 @@ def monitored(problem: Problem) -> Reduction:
 
     A chain is simulated and judged again by the goals as they are. CheckDisagreed if that comes out otherwise.
     """
-    made = in_one_step(problem.system, problem.goals, problem.forbid)
+    changed, made = problem.in_one_step(problem.names)
     if made is None:
         return Reduction(problem, lambda result: result)
 
@@ -43,7 +42,7 @@ def monitored(problem: Problem) -> Reduction:
             graph=replace(result.graph, earlier=made.earlier),
         )
 
-    return Reduction(replace(problem, system=made.system, goals=made.goals, overlap="allow"), restore)
+    return Reduction(changed, restore)
 
 
 def _as_they_are(chain: Chain, problem: Problem) -> Chain:

@@ -6,13 +6,10 @@ them must be that. Whether a chain covers its goals is judged by these as they a
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bmc.errors import counted
 from chaincover.certificate import Certificate, monitor_texts
 from chaincover.verify.report import HOLDS, UNCLAIMED, WRONG, Line, limited
 from chaincover.verify.setting import Setting
-from properties.one_step import in_one_step
 
 MONITORS = "monitors"
 
@@ -21,14 +18,11 @@ def monitored_setting(setting: Setting, proof: Certificate | None) -> tuple[Sett
     """``setting`` with the monitors that ``proof`` speaks of, and whether they are those of its goals."""
     if proof is None or not proof.monitors:
         return setting, Line(MONITORS, UNCLAIMED, "the certificate speaks of goals as they are")
-    named = [goal for goal in setting.goals if goal.name in proof.monitors]
-    made = in_one_step(setting.system, named, setting.forbid)
+    changed, made = setting.in_one_step(proof.monitors)
     expected = {} if made is None else monitor_texts(made)
     names = [name for name in {**expected, **proof.monitors} if expected.get(name) != proof.monitors.get(name)]
     if names or made is None:
         details = tuple(f"{name}: {expected.get(name, 'of no goal that the file names')}" for name in names)
         return setting, Line(MONITORS, WRONG, f"{counted(len(names), 'monitor')} not as goals ask", limited(details))
-    changed = {goal.name: goal for goal in made.goals}
-    goals = tuple(changed.get(goal.name, goal) for goal in setting.goals)
-    text = f"{counted(len(named), 'goal')} told by one step each, made again from the properties"
-    return replace(setting, system=made.system, goals=goals, overlap="allow"), Line(MONITORS, HOLDS, text)
+    text = f"{counted(len(made.goals), 'goal')} told by one step each, made again from the properties"
+    return changed, Line(MONITORS, HOLDS, text)
