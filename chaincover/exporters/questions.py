@@ -84,6 +84,7 @@ class Notes:
 
     def condition(self, goal: Goal) -> FNode:
         """Where ``goal`` holds: over the state if it takes no step, else over the state and the inputs of its step."""
+        assert goal.length <= 1, "a goal of several steps is asked for without a monitor"
         after = {framed(var.symbol, 1): at(var.next, 0) for var in self.problem.system.state} if goal.length else {}
         read = {symbol: after[symbol] for symbol in symbols_of(goal.antecedent) if symbol in after}
         return unplaced(with_terms([goal.antecedent], read))[0]

@@ -100,7 +100,7 @@ def test_options_of_a_request(tmp_path: Path) -> None:
     assert text("--goal", "p_1", "--final", "none") == "no chain covers the goal"
     assert "no two of which share a step" in text("--overlap", "forbid")
     file = AigerFile.read((tmp_path / "x.aig").read_bytes())
-    assert {"pick p_1", "pick p_4"} <= {*file.inputs}
+    assert {f"monitor#pick:3[{bit}]" for bit in range(3)} <= {*file.inputs}
     assert text("--hold", 2)
     assert any(name.startswith("hold#phase") for name in AigerFile.read((tmp_path / "x.aig").read_bytes()).latches)
 

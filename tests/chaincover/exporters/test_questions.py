@@ -124,6 +124,12 @@ def test_how_many_goals_one_chain_covers(seed: int) -> None:
     assert first_bad(chain_question(problem, NO, least=most + 1)) is None
 
 
+def one_step(seed: int) -> Problem:
+    """A problem whose goals take one step at most, some of them by monitors."""
+    problem = replace(small(seed, 1 + seed % 2), overlap=random.Random(seed).choice(["allow", "forbid"]))
+    return problem.in_one_step(problem.names)[0]
+
+
 def node_goals(problem: Problem) -> dict[str, Goal]:
     nodes = {INIT: Goal(INIT, TRUE(), None, 0), **problem.by_name}
     final = TRUE() if problem.final is None else at(problem.final, 0)
@@ -134,7 +140,7 @@ def distance(explicit: Explicit, problem: Problem, path: tuple[str, str], states
     """The weight of an edge, by definition."""
     nodes = node_goals(problem)
     a, b = nodes[path[0]], nodes[path[1]]
-    least = a.length if problem.forbid or path[1] == problem.end else 0
+    least = a.length if path[1] == problem.end else 0
     return explicit.weight(a, b, states, DEEPEST, least)
 
 
@@ -143,7 +149,7 @@ def distance(explicit: Explicit, problem: Problem, path: tuple[str, str], states
 def test_edges(seed: int) -> None:
     """The first bad frame is the distance and the steps of the longer goal; within all runs from init none is below."""
     rng = random.Random(seed)
-    problem = replace(small(seed, 2), overlap=rng.choice(["allow", "forbid"]))
+    problem = one_step(seed)
     explicit = Explicit(problem.system)
     reachable = explicit.reachable()
     pairs = [(a, b) for a in (INIT, *problem.names) for b in (*problem.names, problem.end) if a != b]
@@ -178,8 +184,7 @@ def runs_in_order(explicit: Explicit, problem: Problem, fact: PathFact, starts: 
             if last and k != len(inputs):
                 continue
             fits = k + goal.length <= len(inputs) and explicit.holds(goal.antecedent, states[k:], inputs[k:])
-            gap = goal.length if problem.forbid else 0
-            if fits and placed(states, inputs, number + 1, k + gap):
+            if fits and placed(states, inputs, number + 1, k):
                 return True
         return False
 
@@ -190,8 +195,7 @@ def runs_in_order(explicit: Explicit, problem: Problem, fact: PathFact, starts: 
 @pytest.mark.slow
 @seeds(80)
 def test_sub_paths(seed: int) -> None:
-    rng = random.Random(seed)
-    problem = replace(small(seed, 2), overlap=rng.choice(["allow", "forbid"]))
+    problem, rng = one_step(seed), random.Random(seed)
     explicit, names = Explicit(problem.system), list(problem.names)
     rng.shuffle(names)
     path = tuple(
