@@ -102,6 +102,8 @@ class _Facts:
     def path(self, kind: str, fact: PathFact) -> Claim:
         """The least length of one path."""
         text = f"{' -> '.join(fact.path)} takes at least {counted(fact.at_least, 'step')}"
+        if any(self.whole.length(node) > 1 for node in fact.path):
+            text += " (a goal counts from its last step on)"
         unknown = self._no_path(fact.path)
         if unknown:
             return LeftOut(kind, text, unknown)

@@ -1,0 +1,68 @@
+"""Results whose certificates speak of monitors: their claims, and the question for a chain, before two judges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import chaincover, write_files
+from question_runs import first_bad
+
+from benchmarks.foreign.abc import decide, place
+from chaincover.exporters.aiger import Aiger
+from chaincover.exporters.claims import EDGE, LENGTH, NEVER, claims
+from chaincover.exporters.protocol import Question, Statement
+from chaincover.exporters.questions import chain_question
+from chaincover.formats.document import load_for, read_document
+from chaincover.project.load import Request
+
+PROGRAM = """\
+typedef struct { _Bool a, b; } t_in;
+typedef struct { unsigned char n; _Bool on; } t_st;
+void init(t_st *s) { s->n = 0; s->on = 0; }
+void compute(t_in *i, t_st *s) {
+  if (i->a) { if (s->n < 3) s->n++; } else if (i->b) s->n = 0;
+  s->on = i->b;
+}
+"""
+GOALS = {
+    "up": "G(a && X(a) && X(X(a)) -> X(X(n >= 2)))",
+    "full": "cover(n == 3)",
+    "rest": "G(b && X(!b) -> X(X(!on) || on))",
+    "zero": "G(n == 2 && b -> n >= 0)",
+}
+NO = Statement("chain", "title", "text")
+LIMIT = 60.0
+
+
+def judged(question: Question, folder: Path) -> int | None:
+    """The first frame of a bad state among those of the question, by a search over all states; None without one.
+
+    ABC says the same, where it is installed.
+    """
+    found = first_bad(question, 10**6 if question.frames is None else question.frames - 1)
+    if place() is not None:
+        file = folder / "question.aig"
+        file.write_bytes(Aiger().write(question))
+        answer = decide(file, question.frames, LIMIT)
+        assert (answer.reached, answer.frame) == (found is not None, found), question.statement.text
+    return found
+
+
+@pytest.mark.parametrize(("overlap", "length"), [("allow", 4), ("forbid", 7)])
+def test_a_goal_of_three_steps(overlap: str, length: int, tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": PROGRAM})
+    options = [text for name, goal in GOALS.items() for text in ("--property", f"{name}: {goal}")]
+    made = chaincover("generate", tmp_path / "c.c", *options, "--overlap", overlap, "--no-replay", "-q", "-o", tmp_path)
+    assert made.code == 0
+    document = read_document(tmp_path / "chain.json")
+    assert document.certificate is not None
+    assert {*document.certificate.monitors} >= {*(GOALS if overlap == "forbid" else ["up", "rest"])}
+    problem = load_for(document, Request(str(tmp_path / "c.c"))).problem
+    asked = [claim for claim in claims(problem, document) if isinstance(claim, Question)]
+    assert {claim.statement.kind for claim in asked} >= {EDGE, LENGTH, NEVER}
+    assert any("counts from its last step" in claim.statement.text for claim in asked)
+    assert [judged(claim, tmp_path) for claim in asked] == [None] * len(asked)
+    for frames, bad in ((length, None), (length + 1, length)):
+        assert judged(chain_question(replace(problem, overlap=overlap), NO, frames), tmp_path) == bad
