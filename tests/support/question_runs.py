@@ -17,9 +17,9 @@ from chaincover.exporters.btor2 import Btor2
 from chaincover.exporters.protocol import Question
 
 
-def values_of(var: StateVariable | InputVariable) -> range:
-    """All raw values of a variable."""
-    return range(1 << max(var.type.bits, 1))
+def values_of(var: StateVariable | InputVariable, below: int = 10**9) -> range:
+    """All raw values of a variable, or those ``below``."""
+    return range(min(1 << max(var.type.bits, 1), below))
 
 
 def starts(question: Question) -> Iterator[Valuation]:
@@ -31,12 +31,15 @@ def starts(question: Question) -> Iterator[Valuation]:
         yield {**fixed, **{var.name: value for var, value in zip(opened, values, strict=True)}}
 
 
-def first_bad(question: Question, most: int = 10**9) -> int | None:
-    """The least frame of a bad state, by a breadth-first search over all states; None: none up to frame ``most``."""
+def first_bad(question: Question, most: int = 10**9, below: int = 10**9) -> int | None:
+    """The least frame of a bad state, by a breadth-first search over all states; None: none up to frame ``most``.
+
+    Of inputs the values ``below`` are tried.
+    """
     system, bad = question.system, compile_formulas([question.bad])
     names = [var.name for var in system.state]
     simulator = Simulator(system)
-    inputs = [dict(zip((v.name for v in system.inputs), given, strict=True)) for given in _all_inputs(question)]
+    inputs = [dict(zip((v.name for v in system.inputs), given, strict=True)) for given in _all_inputs(question, below)]
     layer = {tuple(state[name] for name in names) for state in starts(question)}
     seen, frame = set(layer), 0
     while layer and frame <= most:
@@ -50,8 +53,8 @@ def first_bad(question: Question, most: int = 10**9) -> int | None:
     return None
 
 
-def _all_inputs(question: Question) -> Iterator[tuple[int, ...]]:
-    return product(*(values_of(var) for var in question.system.inputs))
+def _all_inputs(question: Question, below: int) -> Iterator[tuple[int, ...]]:
+    return product(*(values_of(var, below) for var in question.system.inputs))
 
 
 @dataclass

@@ -170,14 +170,14 @@ def test_a_damaged_result_is_refused(change: tuple[str, Any], result: Path, tmp_
 def test_monitors_that_are_not_those_of_the_goals_are_refused(tmp_path: Path) -> None:
     """What a file says of its monitors is made again from its goals; nothing is written where it is not that."""
     made = ["--overlap", "forbid", "--no-replay", "-q", "-o", tmp_path / "r"]
-    assert chaincover("generate", MODELS / "latch", *made).code == 0
-    assert chaincover("export", MODELS / "latch", tmp_path / "r", "-o", tmp_path / "x").code == 0
+    assert chaincover("generate", CRUISE, *made).code == 0
+    assert chaincover("export", CRUISE, tmp_path / "r", "-o", tmp_path / "x").code == 0
     data = json.loads((tmp_path / "r" / "chain.json").read_text())
     first, *others = data["certificate"]["monitors"]
     for monitors in ({first: "true"}, {name: data["certificate"]["monitors"][name] for name in others}, {"none": "x"}):
         changed(data, ("certificate.monitors", monitors))
         (tmp_path / "chain.json").write_text(json.dumps(data))
-        outcome = chaincover("export", MODELS / "latch", tmp_path / "chain.json", "-o", tmp_path / "y")
+        outcome = chaincover("export", CRUISE, tmp_path / "chain.json", "-o", tmp_path / "y")
         refused(outcome, 3, "monitors are not those of the goals", "chain.json")
         assert not (tmp_path / "y" / "index.json").exists()
 
