@@ -67,8 +67,9 @@ def in_one_step(system: TransitionSystem, goals: Sequence[Goal], forbid: bool) -
     memory = Memory(MONITOR)
     held = {goal.name: _in_last_step(goal, memory) for goal in goals}
     inputs: tuple[InputVariable, ...] = ()
-    if forbid:
-        picks = _Picks(goals, memory)
+    counting = [goal for goal in goals if not held[goal.name].is_false()]  # what never holds has no part in monitors
+    if forbid and any(goal.length for goal in counting):
+        picks = _Picks(counting, memory)
         held, inputs = {name: picks.counted(name, here) for name, here in held.items()}, picks.inputs
     made = tuple(_changed(goal, held[goal.name]) for goal in goals)
     return OneStep(

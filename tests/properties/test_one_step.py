@@ -11,7 +11,7 @@ import pytest
 from enumerated import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pysmt.shortcuts import TRUE, And, Or, Symbol
+from pysmt.shortcuts import FALSE, TRUE, And, Or, Symbol
 from pysmt.typing import BVType
 
 from bmc.formulas.evaluate import compile_formulas
@@ -170,6 +170,33 @@ def test_goals_count_together_where_they_share_no_steps(seed: int) -> None:
         for some in combinations(goals, number):
             names = {goal.name for goal in some}
             assert any(names <= each for each in found) == disjoint(some, covered), (names, goals, run)
+
+
+@pytest.mark.parametrize("forbid", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_changed_goals_alone_make_the_same(seed: int, forbid: bool) -> None:
+    """A certificate names these goals only, and what is made of them has to be what it says; some never hold."""
+    goals, draw = small_case(seed)[0], random.Random(seed)
+    never = [Goal(f"never {length}", FALSE(), None, length) for length in draw.sample(range(3), 2)]
+    goals = draw.sample([*goals, *never], 5)
+    made = in_one_step(byte_system(), goals, forbid)
+    named = [goal for goal in goals if made is not None and goal.name in made.earlier]
+    again = in_one_step(byte_system(), named, forbid)
+    if made is None or not named:
+        assert again is None
+        return
+    assert again is not None
+    assert [goal for goal in made.goals if goal.name in made.earlier] == list(again.goals)
+    assert (made.system, made.made) == (again.system, again.made)
+
+
+@pytest.mark.parametrize("lengths", [(1,), (1, 0), (2, 0), (2, 1)])
+def test_goals_that_never_hold_make_no_pick(lengths: tuple[int, ...]) -> None:
+    goals = [Goal(f"never {number}", FALSE(), None, length) for number, length in enumerate(lengths)]
+    made = in_one_step(byte_system(), goals, forbid=True)
+    assert made is not None
+    assert made.system.inputs == byte_system().inputs
+    assert all(goal.antecedent.is_false() and goal.length <= 1 for goal in made.goals)
 
 
 def test_inputs_of_monitors_change_no_run() -> None:
