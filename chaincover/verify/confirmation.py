@@ -18,6 +18,7 @@ from chaincover.project.values import Variable, show_value, shown
 from chaincover.verify.limits import Clock
 from chaincover.verify.states import Table
 from chaincover.verify.vectors import Column, Vectors, column
+from properties.one_step import MONITOR
 
 MODEL = "the model"
 
@@ -106,9 +107,8 @@ def _differences(
     for name, theirs, ours in _unequal(fixed, normal(original.run([], None, seconds)[0]), begin):
         yield f"after init '{name}' is {theirs} in the compiled original, {ours} in the model"
     states = [dict(zip(table.columns, row, strict=True)) for row in _rows(table.columns, table.size)]
-    choices = [
-        dict(zip(table.inputs.columns, row, strict=True)) for row in _rows(table.inputs.columns, table.inputs.size)
-    ]
+    given = {name: each for name, each in table.inputs.columns.items() if not name.startswith(f"{MONITOR}#")}
+    choices = [dict(zip(given, row, strict=True)) for row in _rows(given, table.inputs.size)]
     work = [(states[table.source[m]], choices[table.choice[m]]) for m in moves.tolist()]
     results, hidden = original.steps(work, seconds) if work else [], table.open_at
     for place in _suspect(table, moves, results, normal):

@@ -191,7 +191,9 @@ def test_goals_that_may_not_share_steps(overlap: str, tmp_path: Path) -> None:
     document = generated(tmp_path, folder, *goals, "--overlap", overlap)
     document["certificate"] = direct_proof(document, [])
     assert document["bounds"]["length"] == {"forbid": 4, "allow": 2}[overlap]
-    assert verify(document, tmp_path, folder).code == 0
+    outcome = verify(document, tmp_path, folder)
+    assert outcome.code == 0
+    assert " run on " in texts(outcome, "all runs"), "the compiled original is given no input of a monitor"
     if overlap == "forbid":
         document["settings"]["overlap"] = "allow"
         outcome = verify(document, tmp_path, folder)
