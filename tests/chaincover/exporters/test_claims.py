@@ -75,7 +75,7 @@ def kinds_of(problem: Problem, document: Document) -> Counter[str]:
 @seeds(12)
 def test_what_results_claim_is_so(seed: int) -> None:
     rng = random.Random(seed)
-    case = random_case(seed, goals=3, longest=2)
+    case = random_case(seed, goals=3, longest=3)
     problem = problem_of(case.system, case.goals, case.final, rng.choice(["allow", "forbid"]))
     engine, effort = rng.choice(["sat", "auto"]), rng.choice([0.001, 0.02])
     result = generate(problem, Options(engine=engine, effort=effort, overlap=problem.overlap))
