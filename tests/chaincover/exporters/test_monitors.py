@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import chaincover, write_files
+from command_line import chaincover, fresh_names, write_files
 from question_runs import first_bad
 
 from benchmarks.foreign.abc import decide, place
@@ -60,10 +60,11 @@ def test_a_goal_of_three_steps(overlap: str, length: int, tmp_path: Path) -> Non
     assert document.certificate is not None
     assert document.bounds.lower == document.bounds.length == length
     assert {*document.certificate.monitors} >= {*(GOALS if overlap == "forbid" else ["up", "rest"])}
-    problem = load_for(document, Request(str(tmp_path / "c.c"))).problem
-    asked = [claim for claim in claims(problem, document) if isinstance(claim, Question)]
-    assert {claim.statement.kind for claim in asked} >= {EDGE, LENGTH, NEVER}
-    assert any("counts from its last step" in claim.statement.text for claim in asked)
-    assert [judged(claim, tmp_path) for claim in asked] == [None] * len(asked)
-    for frames, bad in ((length, None), (length + 1, length)):
-        assert judged(chain_question(replace(problem, overlap=overlap), NO, frames), tmp_path) == bad
+    with fresh_names():
+        problem = load_for(document, Request(str(tmp_path / "c.c"))).problem
+        asked = [claim for claim in claims(problem, document) if isinstance(claim, Question)]
+        assert {claim.statement.kind for claim in asked} >= {EDGE, LENGTH, NEVER}
+        assert any("counts from its last step" in claim.statement.text for claim in asked)
+        assert [judged(claim, tmp_path) for claim in asked] == [None] * len(asked)
+        for frames, bad in ((length, None), (length + 1, length)):
+            assert judged(chain_question(replace(problem, overlap=overlap), NO, frames), tmp_path) == bad
