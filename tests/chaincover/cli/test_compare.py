@@ -132,7 +132,7 @@ def test_path_constraints_that_an_ordering_refuses_are_told(monkeypatch: pytest.
         return solve(self, problem, limit)
 
     monkeypatch.setattr(ExactOrdering, "solve", unconstrained)
-    outcome = chaincover("compare", WINDOW_EXT / "window_ext_3.toml", "--ordering", "exact", "--json", "--seeds", 1)
+    outcome = chaincover("compare", ELEVATOR, "--ordering", "exact", "--json", "--seeds", 1)
     (row,) = outcome.json["orderings"]
     assert row["path_constraints"]["length"] is None
     assert "path constraints: the ordering takes no path constraints" in row["note"]
