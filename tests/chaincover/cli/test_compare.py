@@ -118,6 +118,7 @@ def test_an_order_that_is_infeasible_at_its_cost_says_so(row: int, repaired: boo
     assert exact["final"]["minimal"]
 
 
+@pytest.mark.slow
 def test_path_constraints_that_an_ordering_refuses_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The exact ordering stands for LKH, so that the refusal does not depend on what is installed."""
     from bmc.errors import UsageError
@@ -132,7 +133,7 @@ def test_path_constraints_that_an_ordering_refuses_are_told(monkeypatch: pytest.
         return solve(self, problem, limit)
 
     monkeypatch.setattr(ExactOrdering, "solve", unconstrained)
-    outcome = chaincover("compare", ELEVATOR, "--ordering", "exact", "--json", "--seeds", 1)
+    outcome = chaincover("compare", WINDOW_EXT / "window_ext_4.toml", "--ordering", "exact", "--json", "--seeds", 1)
     (row,) = outcome.json["orderings"]
     assert row["path_constraints"]["length"] is None
     assert "path constraints: the ordering takes no path constraints" in row["note"]
