@@ -23,8 +23,6 @@ class ReachGraph:
     ``weights`` holds the direct distance found for an edge. ``lower`` holds, for every edge that can matter, the least
     distance not proved impossible: equal to the weight where that is exact. ``unknown`` lists the edges at which the
     solver gave up: their lower bound is frozen there. ``unsatisfiable`` goals have no satisfying run from any state.
-    Where goals of several steps are told by their last ones (``properties.one_step``), distances are between these, and
-    ``earlier`` has for each how many steps before it begins.
     All distances up to ``depth`` have been asked; ``seconds`` is the time that took. ``upper`` holds the steps in which
     runs were seen to make edges, which may be more than ``depth``, and more than the edge needs. ``exact``: the
     weights are those of all reachable states, and an edge without weight is proved impossible.
@@ -41,23 +39,24 @@ class ReachGraph:
     seconds: float
     upper: Mapping[Edge, int] = field(default_factory=dict)
     exact: bool = False
-    earlier: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def nodes(self) -> tuple[str, ...]:
         """Init, the goals in their order, the end node."""
         return (INIT, *self.goals, self.end)
 
-    @property
-    def between_triggers(self) -> ReachGraph:
-        """The graph with distances between the first steps of goals; below 0 where a goal that is over no earlier than
-        another one begins before it."""
+    def between_triggers(self, lengths: Mapping[str, int]) -> ReachGraph:
+        """The graph of goals of so many steps, with distances between their first steps in place of their last ones.
+
+        They are below 0 where a goal that is over no earlier than another one begins before it.
+        """
+        earlier = {goal: max(0, length - 1) for goal, length in lengths.items()}
 
         def moved(weights: Mapping[Edge, int]) -> dict[Edge, int]:
-            return {(a, b): w + self.earlier.get(a, 0) - self.earlier.get(b, 0) for (a, b), w in weights.items()}
+            return {(a, b): w + earlier.get(a, 0) - earlier.get(b, 0) for (a, b), w in weights.items()}
 
         weights, lower, upper = moved(self.weights), moved(self.lower), moved(self.upper)
-        return replace(self, weights=weights, lower=lower, upper=upper, earlier={})
+        return replace(self, weights=weights, lower=lower, upper=upper)
 
     @property
     def possible(self) -> ReachGraph:

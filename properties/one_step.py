@@ -7,7 +7,7 @@ A **monitor** is made of state variables and inputs that change no run of the pr
   holds in its last step, which is later than that of its antecedent where its consequent looks further ahead.
 * With overlap ``forbid`` an input, the **pick**, chooses the one goal that counts in a step, and a counter of the steps
   since the last one tells whether it shares a step with that. Goals of no step count where a further input marks a
-  state between goals.
+  state in which one of them holds as between goals.
 
 All is exact: a run of the system covers goals, without sharing steps where that is forbidden, exactly where for some
 values of these inputs the run covers the goals of one step.
@@ -21,10 +21,10 @@ from dataclasses import replace
 from functools import reduce
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BVUGE, TRUE, Equals, Ite
+from pysmt.shortcuts import BVUGE, BVULE, FALSE, TRUE, Equals, Ite
 
-from bmc.formulas.terms import both, choose, either
-from bmc.formulas.unroll import at, unframed, unplaced
+from bmc.formulas.terms import both, choose, either, negate
+from bmc.formulas.unroll import at, framed, unframed, unplaced, with_terms
 from bmc.records import dataclass
 from bmc.system.memory import Memory, with_memory
 from bmc.system.transition import (
@@ -69,8 +69,8 @@ def in_one_step(system: TransitionSystem, goals: Sequence[Goal], forbid: bool) -
     inputs: tuple[InputVariable, ...] = ()
     counting = [goal for goal in goals if not held[goal.name].is_false()]  # what never holds has no part in monitors
     if forbid and any(goal.length for goal in counting):
-        picks = _Picks(counting, memory)
-        held, inputs = {name: picks.counted(name, here) for name, here in held.items()}, picks.inputs
+        picks = _Picks(system, counting, held, memory)
+        held, inputs = held | {goal.name: picks.counted(goal, held[goal.name]) for goal in counting}, picks.inputs
     made = tuple(_changed(goal, held[goal.name]) for goal in goals)
     return OneStep(
         system=replace(with_memory(system, memory.variables), inputs=(*system.inputs, *inputs)),
@@ -106,31 +106,48 @@ def _in_last_step(goal: Goal, memory: Memory) -> FNode:
 
 
 class _Picks:
-    """Goals of a step or more that count one by one, and share no steps."""
+    """Goals of a step or more of which one counts in a step, and that share no steps.
 
-    def __init__(self, goals: Sequence[Goal], memory: Memory) -> None:
-        picked = [goal for goal in goals if goal.length]
+    In each step the first one counts, from the one on that is picked and round in a circle, of those that hold and
+    began no earlier than the last one that counted was over; none if 0 is picked. So whatever is picked some goal
+    counts, and any of them may. A goal of no step counts where the state is marked to be between goals.
+    """
+
+    def __init__(self, system: TransitionSystem, goals: Sequence[Goal], held: Mapping[str, FNode], memory: Memory):
+        following = {framed(var.symbol, 1): at(var.next, 0) for var in system.state}
+        plain = unplaced(with_terms([held[goal.name] for goal in goals], following))
+        holds = dict(zip((goal.name for goal in goals), plain, strict=True))
+        picked, states = [g for g in goals if g.length], [g for g in goals if not g.length]
+        most = max(goal.length for goal in picked) - 1
         kind = ValueType("pick", len(picked).bit_length())
-        pick = InputVariable(f"{MONITOR}#pick:{kind.bits}", kind, ((0, len(picked)),), held=False)
+        pick = InputVariable(f"{MONITOR}#pick:{kind.bits}", kind, ((int(most == 0), len(picked)),), held=False)
         self.inputs: tuple[InputVariable, ...] = (pick,)
-        self._where = {goal.name: Equals(pick.symbol, kind.constant(n)) for n, goal in enumerate(picked, 1)}
-        self._between, most = TRUE(), max(goal.length for goal in picked) - 1
+        self._where: dict[str, FNode] = {}
+        self._between = TRUE()
+        count = ValueType("memory", max(1, most.bit_length()))
+        since, top = (memory.fresh(count), count.constant(most)) if most else (count.constant(0), count.constant(0))
+        possible = [both(holds[g.name], BVUGE(since, count.constant(g.length - 1)) if most else TRUE()) for g in picked]
+        reached = [BVULE(pick.symbol, kind.constant(number)) for number in range(1, len(picked) + 1)]
+        later, earlier, firsts = FALSE(), FALSE(), list[tuple[FNode, FNode]]()
+        for here, reaches in zip(possible, reached, strict=True):
+            firsts.append((conjunction([reaches, negate(later)]), negate(earlier)))
+            later, earlier = either(later, both(here, reaches)), either(earlier, here)
+        some = TRUE() if most == 0 else negate(Equals(pick.symbol, kind.constant(0)))
+        for goal, here, (after, first) in zip(picked, possible, firsts, strict=True):
+            self._where[goal.name] = conjunction([here, some, either(after, both(negate(later), first))])
         if most == 0:
             return
-        count = ValueType("memory", most.bit_length())
-        since, top = memory.fresh(count), count.constant(most)
-        for goal in picked:
-            enough = BVUGE(since, count.constant(goal.length - 1))
-            self._where[goal.name] = both(self._where[goal.name], enough)
-        anything = reduce(either, self._where.values())
-        if len(picked) < len(goals):
+        anything = both(some, earlier)
+        if states:
             mark = InputVariable(f"{MONITOR}#mark", BOOLEAN, held=False)
             self.inputs = (pick, mark)
-            self._between = memory.keep(memory.fresh(), mark.symbol, 1)
-            anything = either(anything, mark.symbol)
+            after = {var.symbol: var.next for var in system.state}
+            marks = both(mark.symbol, with_terms([reduce(either, (holds[goal.name] for goal in states))], after)[0])
+            self._between = memory.keep(memory.fresh(), marks, 1)
+            anything = either(anything, marks)
         longer = Ite(Equals(since, top), top, since + count.constant(1))
         memory.keep(since, choose(anything, count.constant(0), longer), begins=most, most=most)
 
-    def counted(self, name: str, held: FNode) -> FNode:
-        """Where the goal ``name`` counts, which is ``held``."""
-        return both(held, at(self._where.get(name, self._between), 0))
+    def counted(self, goal: Goal, held: FNode) -> FNode:
+        """Where ``goal`` counts, which is ``held``."""
+        return at(self._where[goal.name], 0) if goal.length else both(held, at(self._between, 0))

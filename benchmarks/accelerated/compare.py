@@ -18,6 +18,7 @@ from chaincover.minimality.acceleration import LightestPath, distances
 from chaincover.minimality.acceleration import ShortestRun as CoveringRun
 from chaincover.minimality.product import ShortestRun
 from chaincover.problem import Problem
+from chaincover.reductions.monitors import monitored
 from chaincover.replay.judge import Judge
 from chaincover.verify.acceleration import jumps_of
 from chaincover.verify.limits import Clock, Limits
@@ -75,7 +76,8 @@ KEPT = (0, 2, 32)
 
 
 def compare(problem: Problem, kept: Sequence[int] = KEPT) -> Compared | None:
-    """The comparison; None where no counter is found."""
+    """The comparison, of goals of one step; None where no counter is found."""
+    problem = monitored(problem).problem
     scope = scope_of(problem)
     prover = Prover(SatEngine(), lambda: None, None)
     cells = find_counters(scope.system, seen_by(problem), prover, lambda starts: True)

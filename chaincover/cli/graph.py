@@ -37,7 +37,7 @@ def command(request: Request, search: Search, shown: Shown, form: str, output: s
         found = covering_graph(problem, left, engine, progress)
         closing(found.stopped_by)
     progress.done()
-    data = graph_data(found.graph)
+    data = graph_data(found.graph, controller.goals)
     drawn = {"dot": to_dot, "svg": to_svg}.get("json" if shown.as_json else form)
     text = to_json(data) if drawn is None else drawn(controller.system.name, data)
     if output:

@@ -39,7 +39,6 @@ def monitored(problem: Problem) -> Reduction:
             bounds=result.bounds if chain is None else replace(result.bounds, length=chain.length),
             certificate=None if proof is None else replace(proof, monitors=monitor_texts(made)),
             tests={name: plain_run(run, problem) for name, run in result.tests.items()},
-            graph=replace(result.graph, earlier=made.earlier),
         )
 
     return Reduction(changed, restore)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from chaincover.reductions.reduction import distinct
 from chaincover.result import CALLED_OFF, ChainResult, Requirements
 from chaincover.verdicts import infeasible
 from chaincover.weights import ReachGraph, exists_path, transitive_closure
+from properties.goal import Goal
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
@@ -94,7 +95,7 @@ def chain_document(
         "claims": claims(controller, result),
         "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
         "chain": _chain(controller, result),
-        "graph": graph_data(result.graph),
+        "graph": graph_data(result.graph, controller.goals),
         **({} if no_step is None else {"dead_end": no_step.as_data()}),
     }
 
@@ -266,9 +267,10 @@ def _chain(controller: Controller, result: ChainResult) -> dict[str, Any] | None
     }
 
 
-def graph_data(graph: ReachGraph) -> dict[str, Any]:
-    """The K-reachability graph: exact weights, and for edges not found the least distance not proved impossible."""
-    graph = graph.between_triggers
+def graph_data(graph: ReachGraph, goals: Iterable[Goal]) -> dict[str, Any]:
+    """The K-reachability graph of ``goals``, which the search has told by their last steps: exact weights, and for
+    edges not found the least distance not proved impossible, from trigger to trigger."""
+    graph = graph.between_triggers({goal.name: goal.length for goal in goals})
     return {
         "nodes": list(graph.nodes),
         "edges": [{"from": a, "to": b, "weight": w} for (a, b), w in sorted(graph.weights.items())],

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from boards import board_of
 from command_line import MODELS, ROOT, assert_it_fits, chaincover, fresh_names
+from enumerated import one_step
 from enumeration import reachable_states
 
 from bmc.formulas.evaluate import compile_formulas
@@ -84,7 +85,7 @@ def test_the_cheapest_order_is_infeasible_at_its_cost(row: dict[str, Any]) -> No
     """Path constraints raise the bound from the cost of the cheapest order to the length of the shortest chain."""
     with fresh_names():
         controller = load(read_project(str(PAPER / row["project"])))
-        case = controller.system, tuple(controller.goals), controller.final
+        case = one_step((controller.system, tuple(controller.goals), controller.final))
         board, _ = board_of(case, Options(engine="z3"))
         states = enumerated_within(board.problem, board.limits)
         assert states is not None
@@ -96,7 +97,6 @@ def test_the_cheapest_order_is_infeasible_at_its_cost(row: dict[str, Any]) -> No
         assert sum(cheapest.plan.gaps) < row["lower"], "every run through all goals takes longer"
         learner = Learner(board, ExplicitSubPaths(board.problem, states, board.limits))
         learner.work()
-        assert learner.paths, "sub-paths of cheap orders take longer than their edges"
         assert board.known.length == board.known.lower == row["length"]
 
 
