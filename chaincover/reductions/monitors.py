@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bmc.errors import CheckDisagreed
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run
+from bmc.system.transition import Run, Valuation
 from chaincover.certificate import monitor_texts
-from chaincover.chain import Chain
+from chaincover.chain import Chain, LongTest, Parts
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction
 from chaincover.replay.judge import credited_with
@@ -39,6 +40,7 @@ def monitored(problem: Problem) -> Reduction:
             bounds=result.bounds if chain is None else replace(result.bounds, length=chain.length),
             certificate=None if proof is None else replace(proof, monitors=monitor_texts(made)),
             tests={name: plain_run(run, problem) for name, run in result.tests.items()},
+            beyond={name: replace(test, parts=_plain_parts(test, problem)) for name, test in result.beyond.items()},
         )
 
     return Reduction(changed, restore)
@@ -54,7 +56,17 @@ def _as_they_are(chain: Chain, problem: Problem) -> Chain:
 
 def plain_run(run: Run, problem: Problem) -> Run:
     """``run`` of the system of ``problem``, without what monitors remember and choose."""
-    system, simulator = problem.system, Simulator(problem.system)
-    inputs = [{var.name: values[var.name] for var in system.inputs if var.name in values} for values in run.inputs]
+    system, simulator, inputs = problem.system, Simulator(problem.system), _plain(run.inputs, problem)
     opened = [var.name for var in system.state if var.init is None and var.name in run.states[0]]
     return simulator.run(simulator.initial({name: run.states[0][name] for name in opened}), inputs)
+
+
+def _plain_parts(test: LongTest, problem: Problem) -> Parts:
+    """The parts of ``test``, likewise."""
+    return tuple((_plain(inputs, problem), count) for inputs, count in test.parts)
+
+
+def _plain(inputs: Sequence[Valuation], problem: Problem) -> tuple[Valuation, ...]:
+    """``inputs`` without those of monitors."""
+    names = [var.name for var in problem.system.inputs]
+    return tuple({name: values[name] for name in names if name in values} for values in inputs)

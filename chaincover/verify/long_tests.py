@@ -9,8 +9,9 @@ that are stored is told by the jumps.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from bmc.errors import counted
 from bmc.records import dataclass
@@ -62,7 +63,8 @@ class _LongTest:
         data, name = self.claim.long_test, self.claim.name
         if data is None or name not in self.setting.by_name:
             return True, "this is no goal"
-        steps, parts = read_long_test(data, name, self.setting.system, self.document.where)
+        given = replace(self.setting.system, inputs=tuple(var for var in self.setting.system.inputs if var.held))
+        steps, parts = read_long_test(data, name, given, self.document.where)
         made = sum(len(inputs) * times for inputs, times in parts)
         if self.claim.verdict != UNDECIDED:
             return True, f"it is said to be {self.claim.verdict}"
@@ -89,8 +91,9 @@ class _LongTest:
         matter = {var.name for var in Looks.of(replace(self.setting, goals=(goal,))).variables(system)}
         simulator, bits = Simulator(system), {var.name: var.type.bits for var in system.state}
         state, last = simulator.initial(), Run((simulator.initial(),), ())
-        for number, (inputs, times) in enumerate(parts, 1):
-            where = f"part {number} of the test"
+        nothing = {var.name: 0 for var in system.inputs if not var.held}
+        for number, (plain, times) in enumerate(parts, 1):
+            where, inputs = f"part {number} of the test", [{**values, **nothing} for values in plain]
             runs = [simulator.run(state, inputs)]
             for _ in range(times - 1 if times <= SIMULATED else 0):
                 runs.append(simulator.run(runs[-1].states[-1], inputs))
@@ -102,8 +105,17 @@ class _LongTest:
             if any(self.setting.sound(run) < run.length for run in runs):
                 return f"{where} is not allowed"
             last, state = runs[-1], runs[-1].states[-1]
-        covered = Monitor([goal]).holds(last, goal.name, last.length - goal.length)
+        monitor, start = Monitor([goal]), last.length - goal.length
+        chosen = [[{**last.inputs[-1], **values}] for values in self._chosen()] if last.inputs else [[]]
+        ways = (simulator.run(last.states[0], [*last.inputs[:-1], *final]) for final in chosen)
+        covered = any(monitor.holds(run, goal.name, start) for run in ways)
         return "" if covered else "the test does not end with the goal"
+
+    def _chosen(self) -> Iterator[Valuation]:
+        """What monitors may choose in the last step, so that the goal counts."""
+        own = [var for var in self.setting.system.inputs if not var.held]
+        ranges = [range(var.values[0][1] + 1) if var.values else range(2) for var in own]
+        yield from (dict(zip((var.name for var in own), values, strict=True)) for values in product(*ranges))
 
 
 def _moved(before: Valuation, after: Valuation, bits: Mapping[str, int], times: int) -> Valuation | None:

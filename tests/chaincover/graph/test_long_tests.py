@@ -159,12 +159,13 @@ class Written:
         return found
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
+@pytest.fixture(scope="module", params=["allow", "forbid"])
+def written(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Written:
     folder = tmp_path_factory.mktemp("long")
     (folder / "total.c").write_text(PROGRAM)
     controller = load_request(Request(str(folder / "total.c"), cover=("transitions(m, 0..2)",)))
-    result = generate(controller.problem, Options(), stages=[Stage("accelerate", accelerate)])
+    options = Options(overlap=request.param)
+    result = generate(controller.problem, options, stages=[Stage("accelerate", accelerate)])
     assert result.chain is not None
     assert (result.chain.length, result.bounds.minimal) == (2, True)
     (folder / "chain.json").write_text(to_json(chain_document(controller, result)))
