@@ -6,8 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import field, replace
 
 from bmc.records import dataclass
+from chaincover.certificate import Certificate, as_data, monitor_texts
 from chaincover.chain import COVERED, Bounds, Verdict
+from chaincover.problem import Problem
 from chaincover.result import ChainResult
+from properties.one_step import MONITOR
 
 SHARED = "shortest order over all chains, with resets between them"
 EXACT = "search over all reachable states with the goals covered"
@@ -51,8 +54,8 @@ class Best:
         return Best(results, Bounds(0, total(results), SHARED))
 
 
-def narrowed(result: ChainResult, verdicts: Sequence[Verdict]) -> ChainResult:
-    """``result`` as one of several: it tells only of the goals that its chain covers.
+def narrowed(result: ChainResult, verdicts: Sequence[Verdict], problem: Problem) -> ChainResult:
+    """``result``, of a problem with all goals, as one of several: it tells only of the goals that its chain covers.
 
     One that was made for all goals, and is the only one, tells of all of them what ``verdicts`` do.
     """
@@ -62,8 +65,20 @@ def narrowed(result: ChainResult, verdicts: Sequence[Verdict]) -> ChainResult:
         return replace(result, verdicts=tuple(own.get(verdict.goal, verdict) for verdict in verdicts))
     certificate = result.certificate
     if certificate is not None:
-        certificate = replace(certificate, unreachable=(), no_way_to_end=(), conflicts=())
-    return replace(result, verdicts=tuple(own.values()), certificate=certificate, no_chain="", tests={})
+        certificate = _of_own(replace(certificate, unreachable=(), no_way_to_end=(), conflicts=()), problem.of(own))
+    bounds = result.bounds if certificate is not None or result.certificate is None else replace(result.bounds, lower=0)
+    told = tuple(own.values())
+    return replace(result, verdicts=told, bounds=bounds, certificate=certificate, no_chain="", tests={})
+
+
+def _of_own(proof: Certificate, problem: Problem) -> Certificate | None:
+    """``proof`` with the monitors of the goals of ``problem`` alone; None where it speaks of those of other goals."""
+    made = problem.in_one_step(proof.monitors)[1]
+    own = {} if made is None else monitor_texts(made)
+    if own == dict(proof.monitors):
+        return proof
+    facts = replace(proof, monitors={})
+    return None if f"{MONITOR}#" in repr(as_data(facts)) else replace(proof, monitors=own)
 
 
 def covered_by(result: ChainResult) -> frozenset[str]:

@@ -462,7 +462,7 @@ class _Several:
         settled = minimal and best.bounds.minimal
         used_up = (self._limits.used_up or self._in_hand.used_up) and not settled
         tests = {name: run for name, run in self._in_hand.runs.items() if name not in best.covered}
-        results = tuple(narrowed(result, verdicts) for result in best.results)
+        results = tuple(narrowed(result, verdicts, self._problem) for result in best.results)
         if len(results) == 1:
             results = (replace(results[0], used_up=used_up),)
         return SeveralChains(

@@ -196,7 +196,9 @@ class _Explorer:
         allowed = conjunction([system.input_constraint, system.defined])
         self._vectors = Vectors([allowed, *(var.next for var in system.state)])
         self._choices = [inputs.choice(number) for number in range(inputs.size)] if inputs.size <= BLOCK else []
-        self._held = {tuple(c.values()): number for number, c in enumerate(self._choices)}
+        self._held: dict[tuple[int, ...], list[int]] = {}
+        for number, choice in enumerate(self._choices if system.hold > 1 else []):
+            self._held.setdefault(tuple(choice[var.name] for var in system.inputs if var.held), []).append(number)
 
     def run(self, starts: Sequence[Valuation], open_fixed: bool) -> Table | None:
         """The table, None above the limits."""
@@ -239,7 +241,7 @@ class _Explorer:
     def _possible(self, state: Valuation) -> Iterable[int]:
         if self._system.hold == 1 or not state.get(PHASE, 0):
             return range(self._inputs.size)
-        return [self._held[tuple(state.get(f"{PREFIX}{var.name}", 0) for var in self._system.inputs)]]
+        return self._held[tuple(state.get(f"{PREFIX}{var.name}", 0) for var in self._system.inputs if var.held)]
 
     def _together(self, first: int, last: int) -> None:
         """The steps from some states as arrays."""
@@ -354,7 +356,7 @@ class _OneByOne(_Explorer):
     def _possible(self, state: Valuation) -> Iterable[int]:
         if self._gave_up:
             return ()
-        if self._system.hold > 1 and state.get(PHASE, 0):
+        if self._system.hold > 1 and state.get(PHASE, 0) and all(var.held for var in self._system.inputs):
             held = {var.name: state.get(f"{PREFIX}{var.name}", 0) for var in self._system.inputs}
             return [self._choices.index(held)]
         found = self._outcomes.of(state)

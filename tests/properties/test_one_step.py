@@ -23,13 +23,13 @@ from properties.monitor import Monitor
 from properties.one_step import MONITOR, OneStep, in_one_step
 
 BYTE = ValueType("byte", 8)
-VALUES = Symbol("v", BVType(8))
+VALUES = Symbol("steps_v", BVType(8))
 
 
 def byte_system() -> TransitionSystem:
     """The state is what the input was a step before."""
-    state = StateVariable("x", BYTE, BYTE.constant(0), VALUES)
-    return TransitionSystem("byte", (state,), (InputVariable("v", BYTE, ((0, 3),)),), TRUE(), TRUE())
+    state = StateVariable("steps_x", BYTE, BYTE.constant(0), VALUES)
+    return TransitionSystem("byte", (state,), (InputVariable("steps_v", BYTE, ((0, 3),)),), TRUE(), TRUE())
 
 
 def run_of(system: TransitionSystem, draw: random.Random, steps: int) -> Run:
@@ -67,7 +67,7 @@ def test_a_goal_holds_in_its_last_step_where_its_formula_does(seed: int) -> None
 
 
 def test_goals_that_begin_alike_share_what_is_remembered() -> None:
-    x = [framed(Symbol("x", BVType(8)), step) for step in range(4)]
+    x = [framed(Symbol("steps_x", BVType(8)), step) for step in range(4)]
 
     def goal(name: str, *values: int) -> Goal:
         return Goal(name, And([x[n].Equals(BYTE.constant(v)) for n, v in enumerate(values)]), None, len(values) - 1)
@@ -83,14 +83,14 @@ def test_the_steps_after_an_antecedent_belong_to_the_goal() -> None:
     goal = Goal("late", framed(VALUES, 0).Equals(BYTE.constant(2)), None, 7)
     made = in_one_step(byte_system(), [goal], forbid=False)
     assert made is not None
-    inputs = [{"v": int(step == 1) * 2} for step in range(9)]
+    inputs = [{"steps_v": int(step == 1) * 2} for step in range(9)]
     run = Simulator(made.system).run(Simulator(made.system).initial(), inputs)
     assert Monitor(made.goals).covered(run) == {"late": [7]}
     assert Monitor([goal]).covered(run) == {"late": [1]}
 
 
 def test_what_is_one_step_long_stays_as_it_is() -> None:
-    goals = [Goal("state", framed(Symbol("x", BVType(8)), 0).Equals(BYTE.constant(1)), None, 0)]
+    goals = [Goal("state", framed(Symbol("steps_x", BVType(8)), 0).Equals(BYTE.constant(1)), None, 0)]
     assert in_one_step(byte_system(), goals, forbid=False) is None
     assert in_one_step(byte_system(), goals, forbid=True) is None
 
@@ -143,7 +143,7 @@ def met_together(made: OneStep, run: Run) -> set[frozenset[str]]:
 
 def small_case(seed: int) -> tuple[list[Goal], Run]:
     draw = random.Random(seed)
-    x = [framed(Symbol("x", BVType(8)), step) for step in range(4)]
+    x = [framed(Symbol("steps_x", BVType(8)), step) for step in range(4)]
     goals = []
     for number in range(3):
         length = draw.randint(0, 3)
@@ -155,7 +155,7 @@ def small_case(seed: int) -> tuple[list[Goal], Run]:
         goals.append(Goal(f"g{number}", And(parts), None, length))
     system = byte_system()
     simulator = Simulator(system)
-    return goals, simulator.run(simulator.initial(), [{"v": draw.randrange(3)} for _ in range(5)])
+    return goals, simulator.run(simulator.initial(), [{"steps_v": draw.randrange(3)} for _ in range(5)])
 
 
 @pytest.mark.parametrize("seed", range(120))

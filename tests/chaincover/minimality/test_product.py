@@ -145,7 +145,7 @@ def test_many_goals_come_to_a_partial_result_at_a_limit() -> None:
 
 def test_memory_that_is_used_up_is_told() -> None:
     case = ring(30, 40)
-    search = ShortestRun(*searched(case, "forbid"), memory=200_000)
+    search = ShortestRun(*searched(case, "forbid"), memory=20_000)
     assert not search.advance(10**9)
     assert not search.finished
     assert search.found is None

@@ -8,6 +8,7 @@ import pytest
 from boards import Kept
 from chain_checks import check_run
 from drawn_seeds import seeds
+from enumerated import one_step
 from problems import problem_of
 from pysmt.shortcuts import TRUE, And, Ite
 
@@ -118,7 +119,8 @@ def test_goals_that_the_first_run_leaves_behind_are_sought_from_its_end() -> Non
 def test_distances_of_single_goals_never_exceed_the_shortest_chain(seed: int) -> None:
     for overlap in ("allow", "forbid"):
         made = generated_case(seed, states=16, goals=4, longest=3)
-        known = searched(problem_of(made.system, made.goals, made.final, overlap), "each goal alone", units=3.0).known
+        case = one_step((made.system, made.goals, made.final), overlap)
+        known = searched(problem_of(*case), "each goal alone", units=3.0).known
         answer = Reference(made.system, made.goals, made.final, overlap).answer()
         never = {name for name, verdict in answer.verdicts.items() if verdict == UNREACHABLE}
         assert {name for name, reason in known.uncoverable.items() if reason.status == UNREACHABLE} <= never
