@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pysmt.environment import Environment, get_env
 from pysmt.exceptions import PysmtTypeError
@@ -15,7 +15,9 @@ from pysmt.smtlib.printers import to_smtlib
 
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable
-from properties.one_step import OneStep
+
+if TYPE_CHECKING:
+    from properties.one_step import OneStep
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pysmt.fnode import FNode
 
@@ -20,7 +20,9 @@ from bmc.system.transition import TransitionSystem
 from chaincover.limits import Limits
 from chaincover.weights import END, FINAL, INIT, RESERVED
 from properties.goal import Goal
-from properties.one_step import OneStep, in_one_step
+
+if TYPE_CHECKING:
+    from properties.one_step import OneStep
 
 
 @dataclass(frozen=True)
@@ -81,12 +83,17 @@ class Problem:
     def in_one_step(self, names: Collection[str]) -> tuple[Self, OneStep | None]:
         """The same problem with the goals ``names`` as goals of one step at most, which may share steps, and their
         monitors; itself, and None, where they are that already. Other goals stay as they are."""
-        made = in_one_step(self.system, self.of(names).goals, self.forbid)
+        goals = self.of(names).goals
+        if all(goal.length <= (0 if self.forbid else 1) for goal in goals):
+            return self, None
+        from properties.one_step import in_one_step  # here, for most goals take one step
+
+        made = in_one_step(self.system, goals, self.forbid)
         if made is None:
             return self, None
         changed = {goal.name: goal for goal in made.goals}
-        goals = tuple(changed.get(goal.name, goal) for goal in self.goals)
-        return replace(self, system=made.system, goals=goals, overlap="allow"), made
+        every = tuple(changed.get(goal.name, goal) for goal in self.goals)
+        return replace(self, system=made.system, goals=every, overlap="allow"), made
 
     def check_names(self) -> None:
         """InputRefused if two goals have one name, or a goal has the name of an end node."""
