@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bmc.errors import CheckDisagreed
-from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, Valuation
 from chaincover.certificate import monitor_texts
 from chaincover.chain import Chain, LongTest, Parts
 from chaincover.problem import Problem
-from chaincover.reductions.reduction import Reduction
+from chaincover.reductions.reduction import Reduction, run_on
 from chaincover.replay.judge import credited_with
 from chaincover.result import ChainResult
 
@@ -56,9 +55,7 @@ def _as_they_are(chain: Chain, problem: Problem) -> Chain:
 
 def plain_run(run: Run, problem: Problem) -> Run:
     """``run`` of the system of ``problem``, without what monitors remember and choose."""
-    system, simulator, inputs = problem.system, Simulator(problem.system), _plain(run.inputs, problem)
-    opened = [var.name for var in system.state if var.init is None and var.name in run.states[0]]
-    return simulator.run(simulator.initial({name: run.states[0][name] for name in opened}), inputs)
+    return run_on(problem.system, replace(run, inputs=_plain(run.inputs, problem)))
 
 
 def _plain_parts(test: LongTest, problem: Problem) -> Parts:

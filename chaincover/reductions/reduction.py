@@ -13,6 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bmc.records import dataclass
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Run, TransitionSystem
 from chaincover.chain import Chain, Hit, Hits, Verdict
 from chaincover.problem import Problem
 from chaincover.replay.judge import late_hits
@@ -56,6 +58,14 @@ def in_turn(problem: Problem, reductions: Sequence[Callable[[Problem], Reduction
         return result
 
     return replace(last, restore=restore, normal_form=named)
+
+
+def run_on(system: TransitionSystem, run: Run) -> Run:
+    """``run`` with all variables of ``system``, under the same inputs; only open start values are taken from its
+    states."""
+    simulator, first = Simulator(system), run.states[0]
+    start = {var.name: first[var.name] for var in system.state if var.init is None and var.name in first}
+    return simulator.run(simulator.initial(start), run.inputs)
 
 
 SameAs = Mapping[str, str]

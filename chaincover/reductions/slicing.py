@@ -19,7 +19,6 @@ from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at, plain
 from bmc.system.hold import released
-from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import Validity, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, LongTest, Parts, Verdict
@@ -29,7 +28,7 @@ from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
-from chaincover.reductions.reduction import Reduction, in_turn
+from chaincover.reductions.reduction import Reduction, in_turn, run_on
 from chaincover.replay.judge import Judge, on_whole
 from chaincover.result import ChainResult
 from chaincover.verdicts import listed
@@ -113,12 +112,7 @@ def sliced_problem(problem: Problem) -> Reduction:
 
 def _simulated(runs: Mapping[str, Run], system: TransitionSystem) -> dict[str, Run]:
     """``runs`` with all variables of ``system``; only open start values are taken from their states."""
-    simulator, found = Simulator(system), {}
-    opened = [var.name for var in system.state if var.init is None]
-    for name, run in runs.items():
-        start = {known: run.states[0][known] for known in opened if known in run.states[0]}
-        found[name] = simulator.run(simulator.initial(start), run.inputs)
-    return found
+    return {name: run_on(system, run) for name, run in runs.items()}
 
 
 def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduction:
