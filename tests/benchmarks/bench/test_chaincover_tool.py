@@ -12,6 +12,7 @@ from command_line import MODELS, Outcome, chaincover
 from benchmarks.bench.tools.chaincover import ChainCover
 from benchmarks.bench.tools.protocol import Task
 
+PAPER = Path(__file__).parents[3] / "benchmarks" / "paper"
 TOOL = ChainCover()
 
 
@@ -96,3 +97,11 @@ def test_a_limit_counts_while_something_of_the_chains_is_open(minimal: bool, sta
 def test_without_a_file_the_log_says_how_it_ended(log: str, status: str, tmp_path: Path) -> None:
     (found,) = TOOL.read(tmp_path, 5, log)
     assert (found.status, found.chains, found.verdicts) == (status, None, {})
+
+
+@pytest.mark.parametrize(("project", "states"), [("cruise_1.toml", 8), ("cruise_2.toml", None)])
+def test_states_are_those_of_the_controller(project: str, states: int | None, tmp_path: Path) -> None:
+    """Goals of several steps have monitors, whose memory is not the controller's: nothing is told of its states then."""
+    ended = run(tmp_path, PAPER / "cruise" / project)
+    (found,) = TOOL.read(tmp_path, ended.code, ended.stderr)
+    assert (found.status, found.minimal, found.states) == ("finished", True, states)
