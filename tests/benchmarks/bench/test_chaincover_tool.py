@@ -101,7 +101,7 @@ def test_without_a_file_the_log_says_how_it_ended(log: str, status: str, tmp_pat
 
 @pytest.mark.parametrize(("project", "states"), [("cruise_1.toml", 8), ("cruise_2.toml", None)])
 def test_states_are_those_of_the_controller(project: str, states: int | None, tmp_path: Path) -> None:
-    """Goals of several steps have monitors, whose memory is not the controller's: nothing is told of its states then."""
+    """Goals of several steps have monitors, whose memory is not the controller's: its states are not told then."""
     ended = run(tmp_path, PAPER / "cruise" / project)
     (found,) = TOOL.read(tmp_path, ended.code, ended.stderr)
     assert (found.status, found.minimal, found.states) == ("finished", True, states)
