@@ -34,7 +34,8 @@ from benchmarks.fuzz.examine import (
 from benchmarks.fuzz.kinds import KINDS
 
 COLUMNS = (AGREE, ACCEPTED, REFUSED, DIFFER, FAILED, LATE)
-DEFAULT = tuple(name for name in KINDS if name != "c-csmith")
+DEFAULT = tuple(name for name in KINDS if name not in ("c-csmith", "claims"))
+"""All kinds but those that need a program of others."""
 
 
 def _rows(kind: Kind, seeds: range, jobs: int) -> Iterator[Row]:
@@ -56,8 +57,10 @@ def report(kind: str, rows: Sequence[Row]) -> tuple[str, str]:
     counts = Counter(row.outcome for row in rows)
     figures = [len(rows), *(counts[outcome] for outcome in COLUMNS), sum(row.steps for row in rows)]
     figures.append(round(sum(row.seconds for row in rows)))
-    reasons = Counter(reason(row.detail) for row in rows if row.outcome == REFUSED)
-    lines = [f"- {kind}: refused {number} times: {text}" for text, number in reasons.most_common(8)]
+    lines = []
+    for outcome in (REFUSED, ACCEPTED):
+        reasons = Counter(reason(row.detail) for row in rows if row.outcome == outcome and row.detail)
+        lines += [f"- {kind}: {outcome} {number} times: {text}" for text, number in reasons.most_common(8)]
     slowest = max(rows, key=lambda row: row.seconds, default=Row(""))
     lines.append(f"- {kind}: slowest: seed {slowest.seed}, {slowest.seconds:.1f} s")
     lines += [f"- {kind}: seed {row.seed} {row.outcome}: {row.detail}" for row in rows if row.outcome in FAULTS]

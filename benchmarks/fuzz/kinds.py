@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks.fuzz.claims import CLAIMS
 from benchmarks.fuzz.commands import COMMAND_LINES
 from benchmarks.fuzz.deadlines import DEADLINE
 from benchmarks.fuzz.files import PROJECTS, SOURCES, TABLES
@@ -10,5 +11,6 @@ from benchmarks.fuzz.properties import PROPERTIES
 from benchmarks.fuzz.results import RESULTS
 
 KINDS = {
-    kind.name: kind for kind in (*PROGRAMS, SOURCES, PROJECTS, PROPERTIES, DEADLINE, TABLES, RESULTS, COMMAND_LINES)
+    kind.name: kind
+    for kind in (*PROGRAMS, SOURCES, PROJECTS, PROPERTIES, DEADLINE, TABLES, RESULTS, CLAIMS, COMMAND_LINES)
 }

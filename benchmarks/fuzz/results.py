@@ -36,6 +36,7 @@ from bmc.errors import ChainCoverError
 from bmc.native.build import NO_NATIVE
 from bmc.system.transition import TransitionSystem
 from chaincover.formats.document import Document, load_for, read_document
+from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request
 from chaincover.verify import several as verify_several
 from chaincover.verify import verification
@@ -121,6 +122,14 @@ class Kept:
         with self._kept():
             read = read_document(place)
             return verify(self._load(read, Request(self.project)), read, limits)
+
+    @contextmanager
+    def read(self, text: str) -> Iterator[tuple[Problem, Document]]:
+        """The document in ``text``, and the problem that it is about, under the names of the program."""
+        write_files(self.folder, {"files": {"chain.json": text}})
+        with self._kept():
+            document = read_document(self.folder / "chain.json")
+            yield self._load(document, Request(self.project)).problem, document
 
     def verify_chains(self, summary: Tree, limits: Limits = LIMITS) -> Verification:
         """What is said of ``summary`` and of the chains in the folder. ChainCoverError where they cannot be read."""

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from small_programs import GOOD
 
-from benchmarks.fuzz import properties
+from benchmarks.fuzz import claims, properties
 from benchmarks.fuzz.commands import run
 from benchmarks.fuzz.conditions import BOOL, INT, UCHAR, Names, Reader, holds
 from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, FAILED, FAULTS, LATE, REFUSED, Kind, examine, rows_of
@@ -84,6 +84,23 @@ def test_tables_of_inputs() -> None:
 @pytest.mark.slow
 def test_result_files() -> None:
     assert outcomes(KINDS["json"], 15)[AGREE] > 1
+
+
+@pytest.mark.slow
+@pytest.mark.needs_abc
+def test_changed_certificates() -> None:
+    counts = outcomes(KINDS["claims"], 15)
+    assert counts[AGREE] > 1
+
+
+@pytest.mark.slow
+@pytest.mark.needs_abc
+@pytest.mark.parametrize(("bound", "outcome"), [(1, ACCEPTED), (2, DIFFER)])
+def test_an_untrue_claim_that_is_accepted_is_found(bound: int, outcome: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if ``verify`` accepted all: one step leads to one goal, and no chain is shorter than one step."""
+    monkeypatch.setattr(claims, "found_out", lambda *_: False)
+    data = {"document": "open", "changes": [[["certificate", "order_bound"], bound]], "gone": []}
+    assert examine(KINDS["claims"], data).outcome == outcome
 
 
 @pytest.mark.slow

@@ -90,9 +90,19 @@ def test_the_steps_after_an_antecedent_belong_to_the_goal() -> None:
 
 
 def test_what_is_one_step_long_stays_as_it_is() -> None:
-    goals = [Goal("state", framed(Symbol("steps_x", BVType(8)), 0).Equals(BYTE.constant(1)), None, 0)]
-    assert in_one_step(byte_system(), goals, forbid=False) is None
-    assert in_one_step(byte_system(), goals, forbid=True) is None
+    state = Goal("state", framed(Symbol("steps_x", BVType(8)), 0).Equals(BYTE.constant(1)), None, 0)
+    step = Goal("step", framed(VALUES, 0).Equals(BYTE.constant(1)), None, 1)
+    assert in_one_step(byte_system(), [state, step], forbid=False) is None
+    assert in_one_step(byte_system(), [state], forbid=True) is None
+
+
+def test_a_goal_of_no_step_ends_where_it_begins() -> None:
+    """Also where it is changed, for it must not hold amid another."""
+    state = Goal("state", framed(Symbol("steps_x", BVType(8)), 0).Equals(BYTE.constant(1)), None, 0)
+    made = in_one_step(byte_system(), [state, Goal("long", TRUE(), None, 3)], forbid=True)
+    assert made is not None
+    assert made.earlier == {"state": 0, "long": 2}
+    assert [goal.length for goal in made.goals] == [0, 1]
 
 
 def disjoint(goals: Sequence[Goal], covered: dict[str, list[int]]) -> bool:
