@@ -133,7 +133,11 @@ class Cases:
                 for argument in instruction.arguments:
                     marks[argument] |= marks[place]
         read = [machine.symbols.get(var.name) for var in self.numbers]
-        return np.array([np.zeros(len(rows.node), np.uint64) if p is None else marks[p] for p in read])
+        used = np.zeros((len(read), len(rows.node)), np.uint64)
+        for number, symbol in enumerate(read):
+            if symbol is not None:
+                used[number] = marks[symbol]
+        return used
 
     def _finished(
         self, nodes: Column, boxes: Mapping[str, Interval], most: int

@@ -322,3 +322,15 @@ def test_goals_that_are_not_asked_for_need_no_cells() -> None:
     found = [Cells(these, alone.names).refuted(7, Clock(Limits()), 1) for these in (alone, setting)]
     assert found[0]
     assert found[0] == found[1]
+
+
+def test_goals_that_no_number_decides_need_no_cells_of_numbers() -> None:
+    """A count of the steps in which something is asked for; another goal is on a number that counts beside it."""
+    counted = StateVariable("cl_level", BYTE, BV(0, 8), choose(ASKED, LEVEL + BV(1, 8), LEVEL))
+    number = StateVariable("cl_t", FLOAT, BV(0, 32), arithmetic.add(T, known(1.0), FLOAT32))
+    system = TransitionSystem("count", (counted, number), (InputVariable("cl_asked", ValueType("_Bool", 0)),))
+    third = Goal("third", at(LEVEL.Equals(BV(3, 8)), 0), None, 0)
+    warm = Goal("warm", at(compare.less(known(5.0), T, FLOAT32), 0), None, 0)
+    chains = Cells(Setting(system, (third, warm), None), ["third"])
+    assert chains.refuted(3, Clock(Limits()), 1)
+    assert chains.refuted(4, Clock(Limits()), 1) == ""
