@@ -291,7 +291,9 @@ def _validity_from(data: Mapping[str, Any]) -> Validity:
 
 def from_data(data: Mapping[str, Any]) -> Certificate:
     """The certificate that ``as_data`` gave. KeyError, TypeError or ValueError where it is damaged."""
-    low, high = data["refuted"]
+    low, high = map(int, data["refuted"])
+    if not 0 <= low <= high:
+        raise ValueError(f"lengths {low} to {high} are refuted")
     most = data.get("most")
     jumps = data.get("acceleration")
     return Certificate(
@@ -302,7 +304,7 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
         edges=tuple(EdgeFact(str(f["from"]), str(f["to"]), int(f["at_least"])) for f in data["edges"]),
         paths=tuple(PathFact(tuple(str(n) for n in f["path"]), int(f["at_least"])) for f in data["paths"]),
         order_bound=int(data["order_bound"]),
-        refuted=(int(low), int(high)),
+        refuted=(low, high),
         exhausted=int(data["exhausted"]),
         lower=int(data["lower"]),
         formulas={str(name): str(text) for name, text in data.get("formulas", {}).items()},

@@ -19,21 +19,56 @@ from unittest import mock
 from benchmarks.foreign import abc
 from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, Input, Kind, Row
 from benchmarks.fuzz.mutations import GONE, Place, Tree, gentle, path_of, places, several, value_at
-from benchmarks.fuzz.results import DOCUMENTS, below, differing, found_out, made, other_values, text_of
+from benchmarks.fuzz.results import DOCUMENTS, below, differing, made, other_values, text_of
 from bmc.errors import ChainCoverError
 from bmc.native.build import NO_NATIVE
 from chaincover.certificate import Certificate
 from chaincover.exporters.aiger import Aiger
-from chaincover.exporters.claims import claims
+from chaincover.exporters.claims import (
+    CONFLICT,
+    EDGE,
+    EXCLUDES,
+    INVARIANT,
+    LENGTH,
+    MOST,
+    NEVER,
+    NO_WAY_TO_END,
+    SHORTEST,
+    SUB_PATH,
+    UNREACHABLE,
+    claims,
+)
 from chaincover.exporters.protocol import Question, Statement
 from chaincover.exporters.questions import chain_question
 from chaincover.formats.document import Document
 from chaincover.problem import Problem
+from chaincover.verify.acceleration import JUMPS
+from chaincover.verify.claims import BOUND
+from chaincover.verify.facts import EDGES, LENGTHS, PATHS
 from chaincover.verify.fields import INFORMATIVE
+from chaincover.verify.invariants import CHECK as INVARIANTS
+from chaincover.verify.orders import CHECK as ORDER
+from chaincover.verify.prices import PRICES
+from chaincover.verify.report import HOLDS, NOTE, OPEN, SOME_WRONG, Verification
+from chaincover.verify.requirements import NEVER as NEVER_VIOLATED
+from chaincover.verify.verdicts import UNCOVERED
 
 KINDS = tuple(name for name in DOCUMENTS if name != "undecided")
 """The files whose facts are changed: all that claim something."""
 FACTS = ("certificate", "requirements.certificate", "bounds", "goals.verdict", "goals.step")
+CHECKS = {
+    **{
+        LENGTH: BOUND,
+        EDGE: EDGES[0],
+        SUB_PATH: PATHS[0],
+        INVARIANT: INVARIANTS,
+        NEVER: NEVER_VIOLATED,
+        SHORTEST: NEVER_VIOLATED,
+    },
+    **{UNREACHABLE: UNCOVERED, NO_WAY_TO_END: UNCOVERED, CONFLICT: UNCOVERED, MOST: UNCOVERED, EXCLUDES: UNCOVERED},
+    **{ORDER: ORDER, PRICES: PRICES, JUMPS: JUMPS},
+}
+"""For each kind of claim the check of ``verify`` that says whether it holds."""
 SECONDS = 20.0
 """Seconds of the processor for each question to ABC."""
 
@@ -78,28 +113,43 @@ def _judge(data: Input) -> Row:
     with mock.patch.dict(os.environ, {NO_NATIVE: "1"}):
         kept, document = made(data["document"])
         text = text_of(data)
-        if found_out(kept, text, False):
-            return Row(AGREE)
-        differences = sorted({path for path, _, _ in differing(document, json.loads(text))})
-        rest = [path for path in differences if not below(path, INFORMATIVE)]
-        if not rest:
-            return Row(ACCEPTED, "informative fields differ" if differences else "nothing differs")
+        try:
+            said = kept.verify_text(text)
+        except ChainCoverError:
+            return Row(AGREE, "refused")
+        if said.exit_code == SOME_WRONG:
+            return Row(AGREE, "wrong")
+        paths = sorted({path for path, _, _ in differing(document, json.loads(text))})
+        if all(below(path, INFORMATIVE) for path in paths):
+            return Row(ACCEPTED, "informative fields differ" if paths else "nothing differs")
         with kept.read(text) as (problem, read):
-            return _true(problem, read, rest)
+            return _true(problem, read, said, [path for path in paths if not below(path, INFORMATIVE)])
 
 
-def _true(problem: Problem, document: Document, paths: list[str]) -> Row:
-    """Whether all is true that ``document`` claims of runs, and the bounds that follow from its other facts."""
+def _true(problem: Problem, document: Document, said: Verification, paths: list[str]) -> Row:
+    """Whether all is true that ``document`` claims of runs and that ``verify`` says to hold, and the bounds that follow
+    from its other facts."""
+    verdicts: dict[str, set[str]] = {}
+    for line in said.lines:
+        verdicts.setdefault(line.check, set()).add(line.verdict)
     asked = 0
     for question in _questions(problem, document):
+        statement = question.statement
+        check = CHECKS[statement.kind]
+        if statement.kind == LENGTH and statement.title != f"below-{document.bounds.lower}":
+            check = LENGTHS
+        if verdicts.get(check) != {HOLDS}:
+            continue
         answer = _reached(Aiger().write(question), question.frames)
         asked += 1
         if answer is None:
-            return Row(ACCEPTED, f"not decided by ABC: {question.statement.kind}")
+            return Row(ACCEPTED, f"not decided by ABC: {statement.kind}")
         if answer:
-            return Row(DIFFER, f"accepted and untrue: {question.statement.text} ({', '.join(paths)})")
+            return Row(DIFFER, f"accepted and untrue: {statement.text} ({', '.join(paths)})")
     fields = dict.fromkeys(".".join(path.split(".")[: 2 + path.startswith("requirements")]) for path in paths)
-    return Row(ACCEPTED, f"all claims and bounds are true with other {', '.join(fields)}", asked)
+    left_open = sorted(check for check, found in verdicts.items() if found & {OPEN, NOTE})
+    more = f"; left open: {', '.join(left_open)}" if left_open else ""
+    return Row(ACCEPTED, f"what holds is true, with other {', '.join(fields)}{more}", asked)
 
 
 def _questions(problem: Problem, document: Document) -> Iterator[Question]:
@@ -107,15 +157,15 @@ def _questions(problem: Problem, document: Document) -> Iterator[Question]:
     proof = document.certificate
     bounds = {} if proof is None else _bounds(proof)
     for name, bound in bounds.items():
-        statement = Statement(name, str(bound), f"no chain is shorter than the {name} {bound}")
+        statement = Statement(name, str(bound), f"no chain is shorter than {bound} steps, by {name}")
         if bound > 0 and proof is not None and {*proof.goals} <= {*problem.names}:
-            yield chain_question(problem.of(proof.goals), statement, bound, None)
+            yield chain_question(problem.of(proof.goals), statement, bound)
 
 
 def _bounds(proof: Certificate) -> dict[str, int]:
     """The bounds on chains that follow from facts which are no claims about runs."""
     jumps = 0 if proof.acceleration is None else proof.acceleration.bound
-    return {"order bound": proof.order_bound, "flow bound": proof.flow_bound, "bound by jumps": jumps}
+    return {ORDER: proof.order_bound, PRICES: proof.flow_bound, JUMPS: jumps}
 
 
 @functools.cache

@@ -19,11 +19,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from small_programs import GOOD
 
-from benchmarks.fuzz import claims, properties
+from benchmarks.fuzz import properties
 from benchmarks.fuzz.commands import run
 from benchmarks.fuzz.conditions import BOOL, INT, UCHAR, Names, Reader, holds
 from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, FAILED, FAULTS, LATE, REFUSED, Kind, examine, rows_of
 from benchmarks.fuzz.kinds import KINDS
+from benchmarks.fuzz.results import Kept
+from chaincover.verify.orders import CHECK as ORDER
+from chaincover.verify.report import HOLDS, Line, Verification
 
 FOUND = json.loads((ROOT / "benchmarks" / "fuzz" / "found.json").read_text(encoding="utf-8"))
 
@@ -98,7 +101,7 @@ def test_changed_certificates() -> None:
 @pytest.mark.parametrize(("bound", "outcome"), [(1, ACCEPTED), (2, DIFFER)])
 def test_an_untrue_claim_that_is_accepted_is_found(bound: int, outcome: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if ``verify`` accepted all: one step leads to one goal, and no chain is shorter than one step."""
-    monkeypatch.setattr(claims, "found_out", lambda *_: False)
+    monkeypatch.setattr(Kept, "verify_text", lambda *_: Verification("", (Line(ORDER, HOLDS, ""),)))
     data = {"document": "open", "changes": [[["certificate", "order_bound"], bound]], "gone": []}
     assert examine(KINDS["claims"], data).outcome == outcome
 
