@@ -119,10 +119,10 @@ def drawn(room: Room, count: int, seed: int) -> list[tuple[str, Fault]]:
     return every
 
 
-def equivalent() -> dict[tuple[str, str], str]:
-    """The faults that make no difference, each with its reason: by module and what becomes of which text."""
+def equivalent() -> dict[tuple[str, str, str], str]:
+    """The faults that make no difference, each with its reason: by module, line of the source and change."""
     rows = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
-    return {(row["module"], row["fault"]): row["reason"] for row in rows}
+    return {(row["module"], row["line"], row["change"]): row["reason"] for row in rows}
 
 
 def searched(name: str, count: int, seed: int, keep: Path | None) -> Iterator[Mutant]:
@@ -134,7 +134,7 @@ def searched(name: str, count: int, seed: int, keep: Path | None) -> Iterator[Mu
         copy: Copy | None = None
         for module, fault in drawn(ROOMS[name], count, seed):
             key = module, str(fault)
-            if (module, str(fault).partition(": ")[2]) in equal:
+            if (module, fault.row, fault.change) in equal:
                 yield Mutant(*key, EQUAL)
                 continue
             if key not in done:

@@ -35,20 +35,29 @@ OTHER_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """``text`` in the place of the characters ``begin`` to ``end`` of a module; ``was`` and ``line`` tell where."""
+    """``text`` in the place of the characters ``begin`` to ``end`` of a module, where ``was`` stands.
+
+    ``line`` is the number of its first line, ``row`` that line without the blanks around it.
+    """
 
     begin: int
     end: int
     text: str
     was: str
     line: int
+    row: str
 
     def in_(self, source: str) -> str:
         """``source`` with this fault."""
         return source[: self.begin] + self.text + source[self.end :]
 
+    @property
+    def change(self) -> str:
+        """What becomes of what."""
+        return f"{' '.join(self.was.split())} -> {' '.join(self.text.split())}"
+
     def __str__(self) -> str:
-        return f"line {self.line}: {' '.join(self.was.split())} -> {' '.join(self.text.split())}"
+        return f"line {self.line}: {self.change}"
 
 
 def faults(source: str) -> Iterator[Fault]:
@@ -86,7 +95,7 @@ class _Finder:
     def _fault(self, node: ast.expr | ast.stmt, text: str) -> Fault:
         begin = self._at(node.lineno, node.col_offset)
         end = self._at(node.end_lineno or node.lineno, node.end_col_offset or 0)
-        return Fault(begin, end, text, self._source[begin:end], node.lineno)
+        return Fault(begin, end, text, self._source[begin:end], node.lineno, self._rows[node.lineno - 1].strip())
 
     def _at(self, line: int, column: int) -> int:
         """The place in the text of a column that counts the bytes of UTF-8."""

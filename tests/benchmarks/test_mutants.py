@@ -76,7 +76,7 @@ def test_a_fault_is_found_out_or_survives(tmp_path: Path, monkeypatch: pytest.Mo
     assert [(each.fault, each.end) for each in found] == [("line 1: 3 -> 4", FOUND), ("line 2: 5 -> 6", SURVIVES)]
     assert "test_small.py::test_it" in found[0].by
     assert [json.loads(line)["end"] for line in keep.read_text().splitlines()] == [FOUND, SURVIVES]
-    rows = [{"module": "bmc/small.py", "fault": "5 -> 6", "reason": "nobody reads it"}]
+    rows = [{"module": "bmc/small.py", "line": "OTHER = 5", "change": "5 -> 6", "reason": "nobody reads it"}]
     (tmp_path / "equal.json").write_text(json.dumps(rows))
     monkeypatch.setattr(mutants, "EQUIVALENT", tmp_path / "equal.json")
     assert [each.end for each in mutants.searched("small", 0, 0, keep)] == [FOUND, EQUAL]

@@ -96,6 +96,51 @@ def test_what_is_one_step_long_stays_as_it_is() -> None:
     assert in_one_step(byte_system(), [state], forbid=True) is None
 
 
+def in_a_row(name: str, values: Sequence[int]) -> Goal:
+    """These inputs one after the other."""
+    return Goal(
+        name, And([framed(VALUES, n).Equals(BYTE.constant(v)) for n, v in enumerate(values)]), None, len(values)
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_long_goals_hold_in_their_last_step(seed: int) -> None:
+    """Goals of up to six steps with a part for every step, or for some of them."""
+    draw = random.Random(seed)
+    goals = [in_a_row(f"row {length}", [draw.randrange(2) for _ in range(length)]) for length in range(2, 7)]
+    some = [framed(VALUES, n).Equals(BYTE.constant(draw.randrange(2))) for n in draw.sample(range(6), 3)]
+    goals = draw.sample([*goals, Goal("some", And(some), None, draw.choice((6, 8)))], 6)
+    made = in_one_step(byte_system(), goals, forbid=False)
+    assert made is not None
+    simulator = Simulator(made.system)
+    inputs = [{"steps_v": draw.randrange(2)} for _ in range(200)]
+    run = simulator.run(simulator.initial(), inputs)
+    expected, found = Monitor(goals).covered(run), Monitor(made.goals).covered(run)
+    assert sum(map(len, expected.values())) > 50
+    for goal in goals:
+        assert [step - made.earlier[goal.name] for step in found[goal.name]] == expected[goal.name], goal
+
+
+@pytest.mark.parametrize("forbid", [False, True])
+def test_what_need_not_be_changed_is_left_as_it_is(forbid: bool) -> None:
+    """A goal of one step beside one of three keeps its consequent, unless it must not share steps."""
+    step = Goal("step", framed(VALUES, 0).Equals(BYTE.constant(1)), framed(VALUES, 0).Equals(BYTE.constant(1)), 1)
+    made = in_one_step(byte_system(), [step, in_a_row("long", (1, 2, 3))], forbid)
+    assert made is not None
+    assert (made.goals[0] is step) == (not forbid)
+    assert ("step" in made.earlier) == forbid
+
+
+def test_a_pick_has_a_number_for_each_goal_and_for_none() -> None:
+    """None is needed only where goals of several steps may have to let another one pass."""
+    for lengths, values in (((1, 1, 1), (1, 3)), ((1, 2), (0, 2)), ((3,), (0, 1))):
+        goals = [Goal(f"g{number}", TRUE(), None, length) for number, length in enumerate(lengths)]
+        made = in_one_step(byte_system(), goals, forbid=True)
+        assert made is not None
+        pick = made.system.inputs[-1]
+        assert (pick.values, pick.held) == ((values,), False)
+
+
 def test_a_goal_of_no_step_ends_where_it_begins() -> None:
     """Also where it is changed, for it must not hold amid another."""
     state = Goal("state", framed(Symbol("steps_x", BVType(8)), 0).Equals(BYTE.constant(1)), None, 0)
