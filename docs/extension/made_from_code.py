@@ -2,17 +2,21 @@
 
 A line ``<!-- made from the code: NAME -->`` of a page becomes the Markdown that the function of this name gives (in
 ``lists.py``), a line ``<!-- drawing: NAME -->`` a figure (in ``drawings.py``). Nothing of it is kept in the checkout.
-A link to a file outside of ``docs`` is one to a copy of it.
+A link to a file outside of ``docs`` is one to a copy of it. ``@(FILE.py:NAME)`` becomes the name of a function or class
+with the file and the line where it is defined.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import drawings
 import lists
 
+ROOT = Path(__file__).resolve().parents[2]
+_PLACE = re.compile(r"@\((\w[\w/]*\.py):(\w+)\)")
 _MADE = re.compile(r"^<!-- (made from the code|drawing): ([\w-]+) -->$", re.M)
 
 
@@ -22,9 +26,22 @@ def _replaced(found: re.Match[str]) -> str:
     return makers[name]()
 
 
+def place_of(file: str, name: str) -> int:
+    """The number of the line of ``file`` that defines the function or class ``name``. ValueError where none does."""
+    for number, row in enumerate((ROOT / file).read_text(encoding="utf-8").splitlines(), 1):
+        if re.match(rf"(def|class) {name}\b", row):
+            return number
+    raise ValueError(f"{file} has no {name}")
+
+
+def _placed(found: re.Match[str]) -> str:
+    file, name = found.groups()
+    return f"`{name}` (`{file}:{place_of(file, name)}`)"
+
+
 def _read(app: Any, page: str, source: list[str]) -> None:
     outside = "../" * (page.count("/") + 1)
-    source[0] = _MADE.sub(_replaced, source[0]).replace(f"]({outside}", f"](path:{outside}")
+    source[0] = _PLACE.sub(_placed, _MADE.sub(_replaced, source[0])).replace(f"]({outside}", f"](path:{outside}")
 
 
 def _signature(*given: Any) -> tuple[str, str] | None:

@@ -139,3 +139,12 @@ def test_every_option_that_a_page_names_exists(page: Path) -> None:
     declared = {text for path in SOURCES for text in re.findall(r'"(--[a-z][a-z-]+)', (ROOT / path).read_text())}
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page.read_text(encoding="utf-8")))
     assert named - declared - OPTIONS_OF_OTHERS == set()
+
+
+def test_functions_that_a_walk_through_the_source_names_exist() -> None:
+    text = (ROOT / "docs" / "development" / "ten-minutes.md").read_text(encoding="utf-8")
+    named = re.findall(r"@\((\w[\w/]*\.py):(\w+)\)", text)
+    assert len(named) > 20
+    for file, name in named:
+        source = (ROOT / file).read_text(encoding="utf-8")
+        assert re.search(rf"^(def|class) {name}\b", source, re.MULTILINE), (file, name)
