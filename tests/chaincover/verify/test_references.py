@@ -17,6 +17,7 @@ from bmc.errors import counted
 from bmc.floats.format import FLOAT64, pattern
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
+from bmc.native.original import CompiledOriginal
 from bmc.system.transition import Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, PathFact, formula_text
 from chaincover.formats.chain_file import Stimulus
@@ -449,3 +450,28 @@ def test_each_step_of_the_table_is_run_on_the_original() -> None:
         assert all(f"from {table.state(2)}" in text for text in found.differences)
         few = confirm(table, controller.native, Clock(Limits(original=39)))
         assert (few.why, few.differences) == ("39 of 40 steps", ())
+
+
+@pytest.mark.needs_compiler
+def test_steps_that_only_monitors_tell_apart_are_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And each of them is compared: one that leads to another value of the program is told."""
+    ran, steps = list[int](), CompiledOriginal.steps
+    monkeypatch.setattr(
+        CompiledOriginal, "steps", lambda self, work, left: ran.append(len(work)) or steps(self, work, left)
+    )
+    with fresh_names():
+        controller = load(read_project(str(MODELS / "cruise")))
+        setting = monitored(Setting(controller.system, controller.goals, controller.final, "forbid"))
+        clock = Clock(Limits())
+        table = table_of(setting)
+        assert table is not None
+        assert confirm(table, controller.native, clock).differences == ()
+        assert ran == [40]
+        assert table.steps > 40
+        own = [name for name in table.columns if not name.startswith("monitor#")]
+        for move in (0, table.steps // 2, table.steps - 1):
+            target = table.target.copy()
+            here = table.state(int(target[move]))
+            unlike = (n for n in range(table.size) if any(table.state(n)[name] != here[name] for name in own))
+            target[move] = next(unlike)
+            assert confirm(replace(table, target=target), controller.native, clock).differences
