@@ -52,6 +52,16 @@ def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
     return last_step(formulas, inputs)
 
 
+def kind(goal: Goal, overlap: str = "allow") -> tuple[object, ...]:
+    """What goals of one kind have in common: antecedent (as the same formula) and length agree, so a run covers all of
+    them at the same steps.
+
+    With overlap ``forbid`` goals of a step or more must not share steps, and each is of a kind of its own.
+    """
+    shared = overlap == "allow" or goal.length == 0
+    return (goal.antecedent.node_id(), goal.length) if shared else (goal.name,)
+
+
 VIOLATIONS = "violations()"
 """The criterion of the goals that properties are violated."""
 

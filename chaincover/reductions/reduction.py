@@ -19,7 +19,7 @@ from chaincover.chain import Chain, Hit, Hits, Verdict
 from chaincover.problem import Problem
 from chaincover.replay.judge import late_hits
 from chaincover.result import ChainResult
-from properties.goal import Goal
+from properties.goal import Goal, kind
 from properties.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -93,18 +93,13 @@ def distinct_goals(problem: Problem) -> Reduction:
 def distinct(goals: Sequence[Goal], overlap: str = "allow") -> tuple[tuple[Goal, ...], SameAs]:
     """The first goal of each kind, in their order, and for the name of every other goal its representative.
 
-    Two goals are of one kind if antecedent (as the same formula) and length agree: then a run covers both at the same
-    steps. Consequents may differ, they are judged for each. With overlap ``forbid`` goals of a step or more must not
-    share steps, and each represents itself.
+    Consequents may differ, they are judged for each.
     """
-    first: dict[tuple[int, int], str] = {}
+    first: dict[tuple[object, ...], str] = {}
     kept: list[Goal] = []
     same_as: dict[str, str] = {}
     for goal in goals:
-        mergeable = overlap == "allow" or goal.length == 0
-        representative = (
-            first.setdefault((goal.antecedent.node_id(), goal.length), goal.name) if mergeable else goal.name
-        )
+        representative = first.setdefault(kind(goal, overlap), goal.name)
         if representative == goal.name:
             kept.append(goal)
         else:

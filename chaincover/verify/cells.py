@@ -29,11 +29,11 @@ from chaincover.verify.cases import ASKED, BLOCK, Cases, TooMany, bit_of, floats
 from chaincover.verify.inputs import InputClasses
 from chaincover.verify.intervals import Beyond, Floats, Interval, keys_of
 from chaincover.verify.limits import Clock
+from chaincover.verify.marks import Marks
 from chaincover.verify.search import search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table
 from chaincover.verify.vectors import Column
-from chaincover.verify.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -344,8 +344,8 @@ class Cells:
                 self._level = len(LADDER)
                 return ""
             limits = replace(clock.limits, nodes=int(clock.limits.nodes * share))
-            watch = Watch(table, self._predicates.setting, self._goals)
-            found = search(watch, self._goals, replace(clock, limits=limits), below)
+            marks = Marks(table, self._predicates.setting, self._goals)
+            found = search(marks, self._goals, replace(clock, limits=limits), below)
             if found.complete and found.length is None:
                 return f"{table.size} cells of values, {table.steps} steps, {found.nodes} combinations with goals"
             if not found.complete:

@@ -157,10 +157,6 @@ class Clauses:
         """``formula`` holds in every answer."""
         self._solver.add([[self.literal(formula)]])
 
-    def exclude(self, formulas: Sequence[FNode]) -> None:
-        """``formulas`` do not all hold together, in any answer."""
-        self._solver.add([[-self.literal(formula) for formula in formulas]])
-
     def differs(self, values: Mapping[FNode, int], where: FNode) -> None:
         """One of the framed symbols has another value than in ``values``, in every answer in which ``where`` holds."""
         same = [literal for symbol, value in values.items() for literal in self.equal(symbol, value)]
@@ -189,11 +185,6 @@ class Clauses:
         """The value of a framed symbol in the last answer, as a number without sign; bits that nothing reads are 0."""
         bits = self._bits.get(unframed(symbol), range(0))
         return sum(1 << place for place, literal in enumerate(bits) if self._model[literal - 1] > 0)
-
-    def true(self, symbol: FNode) -> bool:
-        """Whether a symbol of ``own`` holds in the last answer."""
-        literal = self._literals[symbol]
-        return (self._model[abs(literal) - 1] > 0) == (literal > 0)
 
     def placed(self, formula: FNode, facts: tuple[FNode, ...] = (), step: int = 0) -> int:
         """Place ``formula`` and ``facts``, which hold from now on, so many steps later; the literal of ``formula``."""

@@ -16,7 +16,7 @@ from bmc.system.original import NativeInterface
 from bmc.system.transition import StateVariable, Valuation, symbols_of
 from chaincover.project.values import Variable, show_value, shown
 from chaincover.verify.limits import Clock
-from chaincover.verify.states import Table
+from chaincover.verify.states import Table, distinct
 from chaincover.verify.vectors import Column, Vectors, column
 from properties.one_step import MONITOR
 
@@ -107,30 +107,49 @@ def _differences(
     for name, theirs, ours in _unequal(fixed, normal(original.run([], None, seconds)[0]), begin):
         yield f"after init '{name}' is {theirs} in the compiled original, {ours} in the model"
     states = [dict(zip(table.columns, row, strict=True)) for row in _rows(table.columns, table.size)]
-    given = {name: each for name, each in table.inputs.columns.items() if not name.startswith(f"{MONITOR}#")}
+    given = _plain(table.inputs.columns)
     choices = [dict(zip(given, row, strict=True)) for row in _rows(given, table.inputs.size)]
     work = [(states[table.source[m]], choices[table.choice[m]]) for m in moves.tolist()]
-    results, hidden = original.steps(work, seconds) if work else [], table.open_at
-    for place in _suspect(table, moves, results, normal):
-        move, (state, inputs), after = int(moves[place]), work[place], results[place]
+    once, which = _different(table, moves)
+    results, hidden = original.steps([work[place] for place in once.tolist()], seconds) if work else [], table.open_at
+    for place in _suspect(table, moves, results, which, normal):
+        move, (state, inputs), after = int(moves[place]), work[place], results[which[place]]
         told_there = [v for v in table.variables if v.name not in hidden or not hidden[v.name][table.target[move]]]
         for name, theirs, ours in _unequal(told_there, normal(after), states[table.target[move]]):
             said = f"from {told(table.variables, state)} under {inputs}"
             yield f"{said} '{name}' becomes {theirs} in the compiled original, {ours} in the model"
 
 
-def _suspect(table: Table, moves: Column, results: Sequence[Valuation], normal: _Normal) -> list[int]:
-    """The places of ``moves`` after which some variable has another value in ``results`` than in the table."""
+def _plain(columns: Mapping[str, Column]) -> dict[str, Column]:
+    """``columns`` but for those of monitors, of which the original knows nothing."""
+    return {name: values for name, values in columns.items() if not name.startswith(f"{MONITOR}#")}
+
+
+def _different(table: Table, moves: Column) -> tuple[Column, Column]:
+    """The places of ``moves`` that are different steps of the original, and for each of ``moves`` which one it is."""
+    states, given = _plain(table.columns), _plain(table.inputs.columns)
+    if len(states) == len(table.columns) and len(given) == len(table.inputs.columns):
+        return np.arange(len(moves)), np.arange(len(moves))
+    before = [values[table.source[moves]] for values in states.values()]
+    return distinct([*before, *(values[table.choice[moves]] for values in given.values())], len(moves))
+
+
+def _suspect(
+    table: Table, moves: Column, results: Sequence[Valuation], which: Column, normal: _Normal
+) -> Sequence[int]:
+    """The places of ``moves`` after which some variable has another value than in the table: ``which`` of ``results``
+    is that of each move."""
     unlike = np.zeros(len(moves), bool)
     theirs: dict[str, Column] = {}
     for var in table.variables:
         if results and var.name in results[0]:
             values = [state[var.name] for state in results]
-            theirs[var.name] = column(values, var.type.bits)
-            unlike |= theirs[var.name] != column(values, max(1, var.type.bits))  # a Boolean that is neither 0 nor 1
+            theirs[var.name] = column(values, var.type.bits)[which]
+            unlike |= theirs[var.name] != column(values, max(1, var.type.bits))[which]  # a Boolean neither 0 nor 1
     for name, found in normal.columns(theirs).items():
         unlike |= found != table.columns[name][table.target[moves]]
-    return [int(place) for place in np.flatnonzero(unlike)]
+    places: list[int] = np.flatnonzero(unlike).tolist()
+    return places
 
 
 def _rows(columns: dict[str, Column], size: int) -> Iterable[tuple[int, ...]]:

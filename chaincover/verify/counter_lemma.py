@@ -10,7 +10,7 @@ from pysmt.shortcuts import BV, TRUE, And, Iff, Not, Or
 
 from bmc.formulas.unroll import at, plain, unframed, with_terms
 from bmc.records import dataclass
-from bmc.system.transition import StateVariable, TransitionSystem, conjunction, equal, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, equal, symbols_of
 from chaincover.verify.clauses import Clauses
 from chaincover.verify.limits import Clock
 from chaincover.verify.setting import Setting
@@ -21,8 +21,8 @@ LATER, TWIN = "after ", "twin "
 
 @dataclass(frozen=True)
 class Looks:
-    """Events in states and in steps (over plain symbols, ``LATER`` ones too), and for each goal those that it needs, as
-    bits; ``end``: where a run may end."""
+    """Events in states and in steps (over plain symbols, ``LATER`` ones too), and for each goal its own, as a bit;
+    ``end``: where a run may end."""
 
     in_states: Sequence[FNode]
     in_steps: Sequence[FNode]
@@ -32,32 +32,15 @@ class Looks:
     @staticmethod
     def of(setting: Setting) -> Looks:
         """Those of all goals."""
-        system = setting.system
-        inputs = {var.name for var in system.inputs}
-        in_states, in_steps = dict[FNode, int](), dict[FNode, int]()
-        wanted: dict[str, tuple[list[FNode], list[FNode]]] = {}
-        for goal in setting.goals:
-            whole = [goal.antecedent]
-            while any(part.is_and() for part in whole):
-                whole = [piece for part in whole for piece in (part.args() if part.is_and() else (part,))]
-            alone, together = list[FNode](), list[FNode]()
-            if goal.length:
-                for step in range(goal.length):
-                    here = [_read_at(part, step, system) for part in whole if _fits(part, step, inputs)]
-                    if here or goal.length == 1:
-                        together.append(conjunction(here))
-            else:
-                alone.append(conjunction(_read_at(part, 0, system) for part in whole))
-            wanted[goal.name] = alone, together
-            in_states.update((formula, 0) for formula in alone)
-            in_steps.update((formula, 0) for formula in together)
-        places = {formula: 1 << place for place, formula in enumerate(in_states)}
-        later = {formula: 1 << place for place, formula in enumerate(in_steps, len(in_states))}
-        masks = {
-            name: sum({*(places[f] for f in alone), *(later[f] for f in together)})
-            for name, (alone, together) in wanted.items()
-        }
-        return Looks([*in_states], [*in_steps], masks, TRUE() if setting.final is None else setting.final)
+        events = {goal.name: (bool(goal.length), _read_now(goal.antecedent, setting.system)) for goal in setting.goals}
+        different = sorted(dict.fromkeys(events.values()), key=lambda event: event[0])
+        bits = {event: 1 << place for place, event in enumerate(different)}
+        return Looks(
+            in_states=[formula for moved, formula in different if not moved],
+            in_steps=[formula for moved, formula in different if moved],
+            of_goal={name: bits[event] for name, event in events.items()},
+            end=TRUE() if setting.final is None else setting.final,
+        )
 
     def variables(self, system: TransitionSystem) -> tuple[StateVariable, ...]:
         """The variables of ``system`` that matter."""
@@ -66,18 +49,13 @@ class Looks:
         return system.cone(var.symbol for var in system.state if var.name in names)
 
 
-def _fits(part: FNode, step: int, inputs: set[str]) -> bool:
-    """Whether ``part`` reads the state and the inputs at ``step``, and the state after it, and nothing else."""
-    read = [unframed(symbol) for symbol in symbols_of(part)]
-    return all(place == step or (place == step + 1 and name not in inputs) for name, place in read)
-
-
-def _read_at(part: FNode, step: int, system: TransitionSystem) -> FNode:
+def _read_now(formula: FNode, system: TransitionSystem) -> FNode:
+    """A formula over symbols of two steps, over plain ones, and ``LATER`` ones after the step."""
     names = {}
-    for symbol in symbols_of(part):
+    for symbol in symbols_of(formula):
         name, place = unframed(symbol)
-        names[symbol] = plain(symbol) if place == step else system.variable(name).type.symbol(LATER + name)
-    return with_terms([part], names)[0]
+        names[symbol] = system.variable(name).type.symbol(LATER + name) if place else plain(symbol)
+    return with_terms([formula], names)[0]
 
 
 def lemma(

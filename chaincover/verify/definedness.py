@@ -53,7 +53,7 @@ def _unsure(free: TransitionSystem, conditions: Sequence[FNode], clock: Clock) -
 def _always(formula: FNode, table: Table) -> bool:
     """Whether ``formula`` holds on every step of ``table``."""
     try:
-        return bool(table.on_moves([formula])[0].all())
+        return bool(table.on_moves(formula).all())
     except OpenValueRead:
         return False
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from itertools import combinations
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE, And, Not, Or, Symbol
+from pysmt.shortcuts import FALSE, TRUE, And, Or, Symbol
 
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, counted
@@ -142,9 +141,7 @@ class Prover:
 
     def _verdict(self, fact: PathFact, share: float) -> Verdict:
         unrolling = self.from_init if fact.path[0] == INIT else self.from_anywhere
-        longest = max(self.setting.length(node) for node in fact.path)
-        steps = max(self.setting.length(fact.path[0]), fact.at_least - 1 + longest)
-        found = unrolling.ask(_together(self.setting, fact, unrolling), steps, share=share)
+        found = unrolling.ask(_together(self.setting, fact, unrolling), fact.at_least, share)
         if found.status is Status.UNSAT:
             return HOLDS, ""
         if found.status is Status.UNKNOWN or found.run is None:
@@ -181,8 +178,7 @@ def _together(setting: Setting, fact: PathFact, unrolling: Unrolling) -> FNode:
     def placed(node: str, step: int) -> FNode:
         if node == INIT:
             return TRUE()
-        goal = setting.by_name[node]
-        return And(shift(goal.antecedent, step), unrolling.valid(step + goal.length))
+        return And(shift(setting.by_name[node].antecedent, step), unrolling.valid(step + setting.length(node)))
 
     if fact.path[-1] != setting.end:
         return Or(list(_ways(setting, fact.path, fact.at_least, None, placed).values()))
@@ -204,9 +200,8 @@ def _ways(
     ways: dict[int, FNode] = {}
     for number, node in enumerate(path):
         steps = [k for k in range(below if number else 1) if end is None or k + setting.length(node) <= end]
-        gap = setting.gap(path[number - 1]) if number else 0
         before: Mapping[int, FNode] = _up_to(ways, below) if number else {0: TRUE()}
-        ways = {k: And(placed(node, k), before[k - gap]) for k in steps if k - gap in before}
+        ways = {k: And(placed(node, k), before[k]) for k in steps}
     return ways
 
 
@@ -238,7 +233,7 @@ def _earliest(
     """The first places of the path's nodes in order, the first node at 0; None if there are none before ``below``."""
     places: list[int] = []
     for node in path:
-        least = places[-1] + setting.gap(path[len(places) - 1]) if places else 0
+        least = places[-1] if places else 0
         steps = [0] if node == INIT else covered[node]
         fitting = (k for k in steps if least <= k < below and (end is None or k + setting.length(node) <= end))
         place = next(fitting, None)
@@ -314,7 +309,6 @@ class WholeChains:
         self._goals = [setting.by_name[name] for name in goals]
         self._unrolling = Unrolling(setting.system, setting.formulas, setting.system.init_formula, always, clock)
         self._covered: dict[str, list[FNode]] = {name: [] for name in goals}
-        self._picks: dict[tuple[str, int], FNode] = {}
         self._cells, self._clock = Cells(setting, goals), clock
 
     def over_cells(self, below: int, share: float) -> str:
@@ -330,13 +324,12 @@ class WholeChains:
         anywhere = setting.final is None and len(asked) > 1
         within = And(self._by(goal, most) for goal in self._goals)
         question = within if anywhere else And(within, Or(self._of(length) for length in asked))
-        found = self._unrolling.ask(question, most, list(self._picks.values()), share)
+        found = self._unrolling.ask(question, most, share)
         if found.status is Status.UNSAT:
             self._unrolling.never(question)
         if found.status is not Status.SAT or found.run is None:
             return found.status, None
-        picks = {place for place, symbol in self._picks.items() if symbol in found.true}
-        chain = next((length for length in asked if self._is_chain(found.run, length, picks)), None)
+        chain = next((length for length in asked if self._is_chain(found.run, length)), None)
         if chain is None and not anywhere:
             raise CheckDisagreed("the solver's run for a shorter chain is none when simulated")
         return Status.SAT, None if chain is None else Run(found.run.states[: chain + 1], found.run.inputs[:chain])
@@ -352,34 +345,15 @@ class WholeChains:
         known = self._covered[goal.name]
         while len(known) <= steps:
             start, symbol = len(known) - goal.length, Symbol(f"{goal.name} by {len(known)}")
-            here = FALSE() if start < 0 else self._placed(goal, start)
+            ends = self._unrolling.valid(len(known))
+            here = FALSE() if start < 0 else And(ends, shift(goal.antecedent, start))
             known.append(self._unrolling.named(symbol, Or(known[-1], here) if known else here))
         return known[steps]
 
-    def _placed(self, goal: Goal, step: int) -> FNode:
-        """The formula: ``goal`` is covered from ``step`` on; where overlap is forbidden, at steps of its own."""
-        here = And(self._unrolling.valid(step + goal.length), shift(goal.antecedent, step))
-        if not self.setting.forbid:
-            return here
-        place, pick = (goal.name, step), self._unrolling.named(Symbol(f"{goal.name} at {step}"))
-        self._unrolling.never(And(pick, Not(here)))
-        for other, symbol in self._picks.items():
-            if other[0] != goal.name and self.setting.overlap_between(place, other):
-                self._unrolling.never(pick, symbol)
-        self._picks[place] = pick
-        return pick
-
-    def _is_chain(self, run: Run, length: int, picks: set[tuple[str, int]]) -> bool:
-        """Whether the first ``length`` steps of ``run`` are a chain, with its goals at ``picks`` if these are given."""
+    def _is_chain(self, run: Run, length: int) -> bool:
+        """Whether the first ``length`` steps of ``run`` are a chain."""
         setting = self.setting
         if not setting.starts_in_init(run) or setting.sound(run) < length or not setting.ends_well(run, length):
             return False
-        covered = {
-            (goal.name, step)
-            for goal in self._goals
-            for step in setting.covered(run)[goal.name]
-            if step + goal.length <= length and (not setting.forbid or (goal.name, step) in picks)
-        }
-        if setting.forbid and any(a[0] != b[0] and setting.overlap_between(a, b) for a, b in combinations(covered, 2)):
-            return False
-        return {name for name, _ in covered} == {goal.name for goal in self._goals}
+        covered = setting.covered(Run(run.states[: length + 1], run.inputs[:length]))
+        return all(covered[goal.name] for goal in self._goals)

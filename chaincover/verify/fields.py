@@ -36,7 +36,7 @@ from chaincover.project.values import shown
 from chaincover.verify.report import FINDING, HOLDS, NOTE, WRONG, Line, limited
 from chaincover.verify.requirements import expected_rulings
 from chaincover.verify.setting import Setting
-from properties.goal import violation, violation_name
+from properties.goal import kind, violation, violation_name
 from properties.monitor import Monitor
 
 FIELDS, FINDINGS, PROJECT = "fields", "requirements", "project"
@@ -164,11 +164,10 @@ class Expected:
 
     def _goals(self) -> Tree:
         given = {str(goal["name"]): goal for goal in self._document.data["goals"]}
-        first: dict[tuple[int, int], str] = {}
+        first: dict[tuple[object, ...], str] = {}
         found = []
         for goal in self._controller.goals:
-            alike = self._document.settings.overlap == "allow" or goal.length == 0
-            one = first.setdefault((goal.antecedent.node_id(), goal.length), goal.name) if alike else goal.name
+            one = first.setdefault(kind(goal, self._document.settings.overlap), goal.name)
             own = given.get(goal.name, {})
             step = self._hits.get(goal.name)
             found.append(

@@ -64,7 +64,7 @@ class Layers:
     @staticmethod
     def of(setting: Setting, proof: Certificate, clock: Clock) -> Layers | None:
         """Searches that have met all reachable states; None where that is beyond them, or beyond the limits."""
-        if find_compiler() is None or any(goal.length > 1 for goal in setting.goals):
+        if find_compiler() is None:
             return None
         made = prepared(setting.system, setting.formulas, clock)
         few = made.classes is not None and made.classes.size <= MOST_INPUTS
@@ -86,7 +86,7 @@ class Layers:
         """The verdict on a bound between two nodes, and why."""
         source, target = fact.path
         length, number = self._setting.length(source), self._numbers[target]
-        if length and target != self._setting.end and not self._setting.forbid:
+        if length and target != self._setting.end:
             words = len(self._numbers) // WORD + 1
             at, bit = divmod(number, WORD)
             if fact.at_least > 0 and self._together[self._numbers[source] * words + at] >> bit & 1:

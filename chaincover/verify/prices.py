@@ -14,11 +14,10 @@ import numpy as np
 
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, Prices
-from chaincover.verify.limits import Clock
+from chaincover.verify.marks import Marks
 from chaincover.verify.report import HOLDS, OPEN, WRONG, Line
-from chaincover.verify.search import Steps, steps_of
+from chaincover.verify.search import Steps
 from chaincover.verify.vectors import WORD, Column
-from chaincover.verify.watch import Watch
 
 PRICES = "prices of goals"
 
@@ -59,34 +58,28 @@ class Priced:
         return found
 
 
-def line(watch: Watch | None, proof: Certificate, clock: Clock) -> tuple[Line, Priced | None]:
+def line(marks: Marks | None, proof: Certificate) -> tuple[Line, Priced | None]:
     """Whether the prices of ``proof`` give the bound that it claims by them."""
     claimed = proof.flow_bound
     said = f"no chain shorter than {claimed}"
     if proof.prices is None:
         return Line(PRICES, WRONG, f"{said} is claimed without prices"), None
-    if watch is None:
+    if marks is None:
         return Line(PRICES, OPEN, f"{said}: too many states or inputs", unfinished=True), None
-    wrong = _wrong(watch, proof, proof.prices)
+    wrong = _wrong(marks, proof, proof.prices)
     if wrong:
         return Line(PRICES, WRONG, f"{said}: {wrong}"), None
-    if watch.setting.forbid and any(watch.setting.length(goal) > 1 for goal in proof.goals):
-        return Line(
-            PRICES, OPEN, f"{said}: goals of several steps that share none are not priced", unfinished=True
-        ), None
-    steps = steps_of(watch, proof.goals, clock)
-    if steps is None:
-        return Line(PRICES, OPEN, f"{said}: too many states with goals under way", unfinished=True), None
-    found = priced(watch, proof.goals, proof.prices, steps)
+    steps = Steps.of(marks, proof.goals)
+    found = priced(marks, proof.goals, proof.prices, steps)
     if found is None:
         return Line(PRICES, WRONG, f"{said}: a circle of steps gains more than it costs"), None
     if found.bound < claimed:
         return Line(PRICES, WRONG, f"{said}: the prices give only {found.bound}"), found
-    text = f"{said}: the cost of each of {len(steps.source)} steps between {len(steps.state)} states, exactly"
+    text = f"{said}: the cost of each of {len(steps.source)} steps between {marks.table.size} states, exactly"
     return Line(PRICES, HOLDS, text), found
 
 
-def _wrong(watch: Watch, proof: Certificate, prices: Prices) -> str:
+def _wrong(marks: Marks, proof: Certificate, prices: Prices) -> str:
     """What makes the prices unreadable, or ''."""
     values = [*prices.goals.values(), *(cut.price for cut in prices.cuts)]
     goals = [*prices.goals, *(cut.goal for cut in prices.cuts)]
@@ -94,38 +87,32 @@ def _wrong(watch: Watch, proof: Certificate, prices: Prices) -> str:
         return "a price is negative or too large"
     if not set(goals) <= set(proof.goals):
         return "a price is that of another goal"
-    if not set(prices.variables) <= watch.table.columns.keys():
+    if not set(prices.variables) <= marks.table.columns.keys():
         return "the states of a cut are told by a variable that nothing reads"
     if any(not 0 <= state < len(prices.states) for cut in prices.cuts for state in cut.inside):
         return "a cut has a state that is not told"
     return ""
 
 
-def priced(watch: Watch, goals: Sequence[str], prices: Prices, steps: Steps) -> Priced | None:
+def priced(marks: Marks, goals: Sequence[str], prices: Prices, steps: Steps) -> Priced | None:
     """What ``prices`` say; None where a circle of steps costs less than nothing."""
-    table, forbid = watch.table, watch.setting.forbid
+    table = marks.table
     worth = np.array([prices.goals.get(goal, 0) for goal in goals], np.int64)
     numbers = {goal: number for number, goal in enumerate(goals)}
     goal_of = np.array([numbers[cut.goal] for cut in prices.cuts], np.int64)
-    inside = _inside(watch, prices)
-    starts = np.arange(len(table.starts))
+    inside = _inside(marks, prices)
+    starts = list(table.starts)
     here = _sums(steps.here, worth)
     costs, begun = prices.scale - here[steps.target], here[starts]
-    earned = [price * _has(steps.hits, number) for number, price in enumerate(worth.tolist())]
+    costs -= _sums(steps.hits, worth)
     for place, cut in enumerate(prices.cuts):
         number = int(goal_of[place])
-        in_state = _has(steps.here, number) != 0
-        entered = inside[place][steps.state] | in_state
-        outside_before = ~inside[place][steps.state][steps.source]
-        costs -= cut.price * (outside_before & entered[steps.target])
+        entered = inside[place] | (_has(steps.here, number) != 0)
+        outside_before = ~inside[place][steps.source]
+        by_goal = _has(steps.hits, number) != 0
+        costs -= cut.price * (outside_before & (entered[steps.target] | by_goal))
         begun = begun + cut.price * entered[starts]
-        by_goal = outside_before & ~entered[steps.target] & (_has(steps.hits, number) != 0)
-        earned[number] = earned[number] + cut.price * by_goal
-    by_step = np.zeros(len(steps.source), np.int64)
-    for gain in earned:  # under forbid one of the goals that take a step is credited
-        by_step = np.maximum(by_step, gain) if forbid else by_step + gain
-    costs -= by_step
-    to_end = _least(steps, costs, watch.ends[steps.state])
+    to_end = _least(steps, costs, marks.ends)
     if to_end is None:
         return None
     cut_prices = np.array([cut.price for cut in prices.cuts], np.int64)
@@ -133,9 +120,7 @@ def priced(watch: Watch, goals: Sequence[str], prices: Prices, steps: Steps) -> 
     least = min((total + int(cost) for cost in to_end[starts] - begun), default=0)
     bound = max(0, -(-least // prices.scale)) if least < FAR_COST // 2 else 0
     outside = cut_prices[:, None] * ~inside if len(cut_prices) else np.zeros((0, table.size), np.int64)
-    of_state = np.full(table.size, FAR_COST)
-    np.minimum.at(of_state, steps.state, to_end)
-    return Priced(prices.scale, bound, of_state, worth, outside, goal_of)
+    return Priced(prices.scale, bound, to_end, worth, outside, goal_of)
 
 
 def _sums(marks: Column, worth: Column) -> Column:
@@ -153,17 +138,17 @@ def _has(marks: Column, number: int) -> Column:
     return found
 
 
-def _inside(watch: Watch, prices: Prices) -> Column:
+def _inside(marks: Marks, prices: Prices) -> Column:
     """For each cut a mark for every state inside of it."""
-    table = watch.table
+    table = marks.table
     numbers = {state: number for number, state in enumerate(prices.states)}
     columns = [table.columns[name].tolist() for name in prices.variables]
     rows = zip(*columns, strict=True) if columns else [()] * table.size
     of_state = np.array([numbers.get(tuple(map(int, row)), len(numbers)) for row in rows], np.int64)
-    marks = np.zeros((len(prices.cuts), len(numbers) + 1), bool)
+    inside = np.zeros((len(prices.cuts), len(numbers) + 1), bool)
     for place, cut in enumerate(prices.cuts):
-        marks[place, list(cut.inside)] = True
-    found: Column = marks[:, of_state]
+        inside[place, list(cut.inside)] = True
+    found: Column = inside[:, of_state]
     return found
 
 

@@ -103,8 +103,7 @@ def _run(controller: Controller, goal: Goal, test: dict[str, Any], where: Locati
 def _needed(controller: Controller, claim: RulingsClaim, proof: Certificate) -> Certificate:
     """The certificate of what is claimed, with what ``proof`` says that it rests on."""
     inputs = {var.name for var in controller.system.inputs}
-    lengths = {goal.name: violation(goal, inputs).length for goal in _judged(controller)}
-    earlier = {name: lengths[name] - 1 if violation_name(name) in proof.monitors else 0 for name in lengths}
+    earlier = {goal.name: max(0, violation(goal, inputs).length - 1) for goal in _judged(controller)}
     shortest = [ruling for ruling in claim.rulings if ruling.shortest and ruling.step is not None]
     return Certificate(
         goals=(),
@@ -214,7 +213,7 @@ class Subject:
         known = {violation_name(goal.name) for goal in claimed}
         asked = [violation(goal, inputs) for goal in _judged(controller)]
         goals = tuple(
-            _in_terms(goal, controller.system) if goal.name not in proof.monitors else goal
+            goal if goal.length > 1 else _in_terms(goal, controller.system)
             for goal in asked
             if goal.name in known or goal.name in proof.monitors
         )
@@ -246,13 +245,8 @@ def decided(controller: Controller, found: Mapping[str, Verdict]) -> Iterator[Li
 
 
 def _in_terms(goal: Goal, system: TransitionSystem) -> Goal:
-    """``goal``, with what a step computes for a variable in place of its value after that step.
-
-    Of all variables where the goal is one step long, else of those that no step reads: they are then no part of states.
-    """
-    steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
-    read_back = {symbol for part in steps for symbol in symbols_of(part)} if goal.length > 1 else set()
-    following = {var.name: var.next for var in system.state if var.symbol not in read_back}
+    """``goal``, of one step at most, with what the step computes for a variable in place of its value after it."""
+    following = {var.name: var.next for var in system.state}
     terms = {}
     for symbol in symbols_of(goal.antecedent):
         name, step = unframed(symbol)

@@ -1,4 +1,4 @@
-"""Search over (state, goals under way, goals covered) on the table: is there a chain shorter than claimed?
+"""Search over (state, goals covered) on the table: is there a chain shorter than claimed?
 
 Breadth first. A node is left out where no run from it can cover a goal that is left and come to the end soon enough
 (the exact distances of one goal at a time tell that), and where a run was in the same state as early with all that this
@@ -16,9 +16,9 @@ from bmc.records import dataclass
 from bmc.system.transition import Valuation
 from chaincover.verify.dominance import Dominance
 from chaincover.verify.limits import Clock
+from chaincover.verify.marks import FAR, Marks
 from chaincover.verify.states import distinct, runs
 from chaincover.verify.vectors import WORD, Column
-from chaincover.verify.watch import FAR, Watch
 
 BLOCK = 1 << 18
 """Moves that are made at once."""
@@ -48,7 +48,7 @@ class Outcome:
 
 
 def search(
-    watch: Watch,
+    marks: Marks,
     goals: Sequence[str],
     clock: Clock,
     below: int | None = None,
@@ -58,32 +58,32 @@ def search(
 
     ``ahead`` bounds what a run over all of them still takes.
     """
-    sweep = _Sweep(watch, goals, clock, len(goals))
+    sweep = _Sweep(marks, goals, clock, len(goals))
     sweep.ahead = ahead
-    return _shortest(sweep, watch, below)
+    return _shortest(sweep, marks, below)
 
 
-def search_some(watch: Watch, goals: Sequence[str], clock: Clock, enough: int) -> Outcome:
+def search_some(marks: Marks, goals: Sequence[str], clock: Clock, enough: int) -> Outcome:
     """The shortest run that covers at least ``enough`` of ``goals`` and ends as asked."""
-    return _shortest(_Sweep(watch, goals, clock, enough), watch, None)
+    return _shortest(_Sweep(marks, goals, clock, enough), marks, None)
 
 
-def _shortest(sweep: _Sweep, watch: Watch, below: int | None) -> Outcome:
+def _shortest(sweep: _Sweep, marks: Marks, below: int | None) -> Outcome:
     for length, nodes in sweep.layers(below):
         fitting = np.flatnonzero(sweep.over(nodes))
         if len(fitting):
             moves, start = sweep.way(length, int(fitting[0]))
-            inputs = tuple(watch.table.inputs.choice(int(watch.table.choice[m])) for m in moves)
-            return Outcome(True, sweep.count, length, watch.table.state(start), inputs)
+            inputs = tuple(marks.table.inputs.choice(int(marks.table.choice[m])) for m in moves)
+            return Outcome(True, sweep.count, length, marks.table.state(start), inputs)
     return Outcome(not sweep.stopped, sweep.count)
 
 
-def covers(watch: Watch, goals: Sequence[str], clock: Clock) -> dict[frozenset[str], int] | None:
+def covers(marks: Marks, goals: Sequence[str], clock: Clock) -> dict[frozenset[str], int] | None:
     """Sets of ``goals`` that some run to the end covers, with the least number of steps; None above the limits.
 
     A set is left out where a larger one takes no more steps.
     """
-    sweep = _Sweep(watch, goals, clock, 0)
+    sweep = _Sweep(marks, goals, clock, 0)
     least: dict[frozenset[str], int] = {}
     for length, nodes in sweep.layers(None):
         for names in sweep.sets(nodes):
@@ -93,11 +93,8 @@ def covers(watch: Watch, goals: Sequence[str], clock: Clock) -> dict[frozenset[s
 
 @dataclass(frozen=True)
 class _Nodes:
-    """``state`` numbers and ``bits`` (words of 64): first those of the goals covered, then those of places under way.
-
-    All places of a goal that is covered count as under way. ``parent`` are places in the layer before, ``move`` led
-    from there.
-    """
+    """``state`` numbers and ``bits`` (words of 64) of the goals covered; ``parent`` are places in the layer before,
+    ``move`` led from there."""
 
     state: Column
     bits: Column
@@ -115,21 +112,21 @@ def _joined(parts: Sequence[_Nodes]) -> _Nodes:
 class _Sweep:
     """All nodes by the number of steps to them. ``stopped``: a limit came first. So many goals are ``enough``."""
 
-    def __init__(self, watch: Watch, goals: Sequence[str], clock: Clock, enough: int) -> None:
+    def __init__(self, marks: Marks, goals: Sequence[str], clock: Clock, enough: int) -> None:
         self.stopped, self.count = False, 0
         self.ahead: Ahead | None = None
-        self._watch, self._table, self._goals = watch, watch.table, list(goals)
+        self._marks, self._table, self._goals = marks, marks.table, list(goals)
         self._clock, self._enough = clock, enough
         self._layers: list[_Nodes] = []
-        self._tables = _Tables(watch, self._goals)
-        self._known = Dominance(watch.table.size, self._tables.words)
+        self._tables = _Tables(marks, self._goals)
+        self._known = Dominance(marks.table.size, self._tables.words)
 
     def layers(self, below: int | None) -> Iterator[tuple[int, _Nodes]]:
         """Numbers of steps with the nodes after so many, as long as there are new ones and fewer than ``below``."""
         starts = np.array(self._table.starts, np.int64)
         nothing = np.zeros((len(starts), self._tables.words), np.uint64)
         none = np.full(len(starts), -1, np.int64)
-        layer = self._fresh(self._arrived(_Nodes(starts, nothing, none, none), nothing), 0, below)
+        layer = self._fresh(_Nodes(starts, nothing | self._tables.here[starts], none, none), 0, below)
         length = moved = 0
         while len(layer.state) and (below is None or length < below):
             self._layers.append(layer)
@@ -138,9 +135,9 @@ class _Sweep:
             length += 1
             parts = []
             for block in self._blocks(layer):
-                nodes, hits, made = self._stepped(layer, block)
-                moved += made
-                parts.append(self._pruned(self._arrived(nodes, hits), length, below))
+                nodes = self._stepped(layer, block)
+                moved += len(nodes.state)
+                parts.append(self._pruned(nodes, length, below))
                 limits = self._clock.limits
                 if self.count > limits.nodes or moved > limits.nodes * MOVES_PER_NODE or self._clock.over:
                     self.stopped = True
@@ -153,48 +150,26 @@ class _Sweep:
         cuts = np.flatnonzero(np.diff(counts // BLOCK)) + 1
         yield from np.split(np.arange(len(layer.state)), cuts)
 
-    def _stepped(self, layer: _Nodes, block: Column) -> tuple[_Nodes, Column, int]:
-        """The nodes one move on, but for what the new state brings to its end; the goals that the move did."""
+    def _stepped(self, layer: _Nodes, block: Column) -> _Nodes:
+        """The nodes one move on, with what the move and the new state cover."""
         tables = self._tables
-        place, rows, bits, hits = tables.stepped(layer.state[block], layer.bits[block])
+        first, last = tables.first[layer.state[block]], tables.first[layer.state[block] + 1]
+        rows, place = np.repeat(block, last - first), runs(first, last)
         moves = tables.moves[place]
-        return _Nodes(self._table.target[moves].astype(np.int64), bits, block[rows], moves), hits, len(place)
-
-    def _arrived(self, nodes: _Nodes, hits: Column) -> _Nodes:
-        """The nodes with what is credited in their states. With overlap forbidden it is free which goals are."""
-        tables = self._tables
-        at_once = tables.here[nodes.state] & ~nodes.bits
-        if self._watch.setting.overlap == "allow":
-            return _Nodes(nodes.state, tables.closed(nodes.bits | at_once | hits), nodes.parent, nodes.move)
-        covered = nodes.bits & tables.covered
-        hits = hits & ~covered
-        parts = [_Nodes(nodes.state, tables.closed(nodes.bits), nodes.parent, nodes.move)]
-        for goal in range(-1, len(self._goals)):
-            credited = at_once.copy()
-            if goal >= 0:
-                word, bit = divmod(goal, WORD)
-                own = hits[:, word] & np.uint64(1 << bit)
-                credited[:, word] |= own
-                chosen = np.flatnonzero(own)
-            else:
-                chosen = np.flatnonzero(credited.any(axis=1))
-            if len(chosen):
-                part = nodes.which(chosen)
-                bits = tables.closed(covered[chosen] | credited[chosen])
-                parts.append(_Nodes(part.state, bits, part.parent, part.move))
-        return _joined(parts)
+        state = self._table.target[moves].astype(np.int64)
+        return _Nodes(state, layer.bits[rows] | tables.hits[place] | tables.here[state], rows, moves)
 
     def _pruned(self, nodes: _Nodes, length: int, below: int | None) -> _Nodes:
         """Those of ``nodes`` that may lead to a chain below the bound, each once."""
         worth = np.ones(len(nodes.state), bool)
         limit = FAR if below is None else min(FAR, below - length)
-        worth &= self._watch.to_end[nodes.state] < limit
+        worth &= self._marks.to_end[nodes.state] < limit
         if self._enough:
             missing = np.zeros(len(nodes.state), np.int64)
             for number, goal in enumerate(self._goals):
                 word, bit = divmod(number, WORD)
                 left = np.flatnonzero(worth & (nodes.bits[:, word] >> np.uint64(bit) & np.uint64(1) == 0))
-                missing[left] += self._ahead(goal, nodes, left) >= limit
+                missing[left] += self._marks.remaining[goal][nodes.state[left]] >= limit
                 worth &= missing <= len(self._goals) - self._enough
         nodes = nodes.which(np.flatnonzero(worth))
         if self.ahead is not None and len(nodes.state):
@@ -207,16 +182,6 @@ class _Sweep:
         place, _ = distinct([nodes.state.astype(np.uint64), *nodes.bits.T], len(nodes.state))
         return nodes.which(place)
 
-    def _ahead(self, goal: str, nodes: _Nodes, chosen: Column) -> Column:
-        """The least number of steps in which the chosen nodes can cover ``goal`` and go on to the end."""
-        state = nodes.state[chosen]
-        best = self._watch.remaining[goal][state]
-        for place, bit in self._tables.under_way.get(goal, ()):
-            word, shift = divmod(bit, WORD)
-            under = nodes.bits[chosen, word] >> np.uint64(shift) & np.uint64(1)
-            best = np.where(under, np.minimum(best, self._watch.cost[place][state]), best)
-        return best
-
     def _fresh(self, nodes: _Nodes, length: int, below: int | None) -> _Nodes:
         """Those of ``nodes`` that have something which no earlier one in the same state has; these are known then."""
         nodes = self._pruned(nodes, length, below)
@@ -226,13 +191,13 @@ class _Sweep:
 
     def over(self, nodes: _Nodes) -> Column:
         """Which nodes have covered enough goals and may end."""
-        covered = np.bitwise_count(nodes.bits & self._tables.covered).sum(axis=1, dtype=np.int64)
-        over: Column = (covered >= self._enough) & self._watch.ends[nodes.state]
+        covered = np.bitwise_count(nodes.bits).sum(axis=1, dtype=np.int64)
+        over: Column = (covered >= self._enough) & self._marks.ends[nodes.state]
         return over
 
     def sets(self, nodes: _Nodes) -> Iterator[frozenset[str]]:
         """The sets of goals covered by those nodes that may end."""
-        chosen = nodes.bits[self._watch.ends[nodes.state]] & self._tables.covered
+        chosen = nodes.bits[self._marks.ends[nodes.state]]
         for row in np.unique(chosen, axis=0).tolist():
             mask = sum(word << (WORD * place) for place, word in enumerate(row))
             yield frozenset(goal for n, goal in enumerate(self._goals) if mask >> n & 1)
@@ -250,63 +215,47 @@ class _Sweep:
 
 @dataclass(frozen=True)
 class Steps:
-    """All steps between nodes, which are states with the places under way, those once that cover the same goals.
+    """All steps between states, those once that cover the same goals.
 
-    ``state`` is that of each node, the first ones those of the start states. ``hits`` are the goals covered by a step,
-    ``here`` those covered in a node by itself: words of 64 bits, one bit for each goal.
+    ``hits`` are the goals covered by a step, ``here`` those that hold in a state: words of 64 bits, one bit for each
+    goal.
     """
 
-    state: Column
     source: Column
     target: Column
     hits: Column
     here: Column
 
-
-def steps_of(watch: Watch, goals: Sequence[str], clock: Clock) -> Steps | None:
-    """All steps from the start states, with what they cover of ``goals``; None above the limits."""
-    tables, table = _Tables(watch, goals), watch.table
-    numbers: dict[bytes, int] = {}
-    rows: list[Column] = []
-    made: list[tuple[Column, Column, Column]] = []
-    _numbered(numbers, rows, np.array(table.starts, np.int64), np.zeros((len(table.starts), tables.words), np.uint64))
-    done = 0
-    while done < len(rows):
-        layer = np.arange(done, min(len(rows), done + 4096))
-        nodes = np.array(rows[done : done + 4096], np.uint64)
-        done += len(layer)
-        place, parent, bits, hits = tables.stepped(nodes[:, 0].astype(np.int64), nodes[:, 1:])
-        target = _numbered(numbers, rows, table.target[tables.moves[place]].astype(np.int64), bits)
-        made.append((layer[parent], target, hits))
-        if len(rows) > clock.limits.nodes or clock.over:
-            return None
-    source, targets, hits = (np.concatenate(columns) for columns in zip(*made, strict=True))
-    state = np.array(rows, np.uint64)[:, 0].astype(np.int64)
-    return Steps(state, source, targets, hits, tables.here[state])
+    @staticmethod
+    def of(marks: Marks, goals: Sequence[str]) -> Steps:
+        """All steps, with what they cover of ``goals``."""
+        tables, table = _Tables(marks, goals), marks.table
+        return Steps(table.source[tables.moves], table.target[tables.moves], tables.hits, tables.here)
 
 
 MOST_SETS = 20_000
 """Sets of goals that are carried through the components."""
 
 
-def too_few(watch: Watch, goals: Sequence[str], clock: Clock, enough: int) -> int | None:
+def too_few(marks: Marks, goals: Sequence[str], clock: Clock, enough: int) -> int | None:
     """The number of strongly connected components of all steps, if no run to an end through them covers ``enough``
     goals.
 
     A run can go round in a component until it has all of it, and never comes back to one. None if a run may cover so
-    many, where goals must not share steps, and above the limits.
+    many, and above the limits.
     """
-    steps = steps_of(watch, goals, clock) if watch.setting.overlap == "allow" else None
-    if steps is None:
+    size = marks.table.size
+    if size > clock.limits.nodes or clock.over:
         return None
+    steps = Steps.of(marks, goals)
     import networkx as nx  # here, for most files need it not
 
     graph = nx.DiGraph(zip(steps.source.tolist(), steps.target.tolist(), strict=True))
-    graph.add_nodes_from(range(len(steps.state)))
+    graph.add_nodes_from(range(size))
     whole = nx.condensation(graph)
-    component = [whole.graph["mapping"][node] for node in range(len(steps.state))]
+    component = [whole.graph["mapping"][node] for node in range(size)]
     inside, ends, between = [0] * len(whole), set[int](), dict[tuple[int, int], set[int]]()
-    for node, (goals_here, over) in enumerate(zip(_masks(steps.here), watch.ends[steps.state].tolist(), strict=True)):
+    for node, (goals_here, over) in enumerate(zip(_masks(steps.here), marks.ends.tolist(), strict=True)):
         inside[component[node]] |= goals_here
         if over:
             ends.add(component[node])
@@ -336,7 +285,7 @@ def too_few(watch: Watch, goals: Sequence[str], clock: Clock, enough: int) -> in
         onward[here], carried = kept, carried + len(sets)
         if carried > MOST_SETS or clock.over:
             return None
-    starts = {component[node] for node in range(len(watch.table.starts))}
+    starts = {component[node] for node in range(len(marks.table.starts))}
     found = any(mask.bit_count() >= enough for start in starts for mask in onward[start])
     return None if found else len(whole)
 
@@ -347,99 +296,23 @@ def _masks(rows: Column) -> Iterator[int]:
         yield sum(word << (WORD * place) for place, word in enumerate(row))
 
 
-def _numbered(numbers: dict[bytes, int], rows: list[Column], states: Column, bits: Column) -> Column:
-    """The number of each node, given by its state and the places under way; new ones are appended to ``rows``."""
-    keys = np.concatenate([states[:, None].astype(np.uint64), bits], axis=1)
-    different, place = np.unique(keys, axis=0, return_inverse=True)
-    first = np.full(len(different), len(keys))
-    np.minimum.at(first, place.reshape(-1), np.arange(len(keys)))
-    found = np.zeros(len(different), np.int64)
-    for which in np.argsort(first).tolist():  # in the order in which they come
-        key = different[which].tobytes()
-        if key not in numbers:
-            numbers[key] = len(rows)
-            rows.append(different[which])
-        found[which] = numbers[key]
-    return found[place.reshape(-1)]
-
-
 class _Tables:
-    """What each move does to the bits of a node: moves that do the same are one, with ``moves`` as an example.
+    """What each move covers: moves that lead to the same, and do the same, are one, with ``moves`` as an example.
 
-    ``first`` is the place of the first of them for each state. ``hits`` are the goals of one step that a move covers,
-    ``opens`` the places that it leads to from the start of a goal, ``here`` the goals that a state covers by itself.
-    ``ways``: a bit of a place under way, a mark for each move, and the bit of what it leads to: a place or (True) a
-    goal.
+    ``first`` is the place of the first of them for each state. ``hits`` are the goals that a move covers, ``here``
+    those that hold in a state, as bits.
     """
 
-    def __init__(self, watch: Watch, goals: Sequence[str]) -> None:
-        table = watch.table
-        bits: dict[int, int] = {}
-        chosen = set(goals)
-        starts = {watch.start[goal] for goal in goals}
-        for number, place in enumerate(watch.places):
-            if place.goal in chosen and place.left and number not in starts:
-                bits[number] = len(goals) + len(bits)
-        self.words = -(-(len(goals) + len(bits)) // WORD) or 1
-        self.covered = _mask(range(len(goals)), self.words)
-        self.under_way: dict[str, list[tuple[int, int]]] = {}
-        for under, bit in bits.items():
-            self.under_way.setdefault(watch.places[under].goal, []).append((under, bit))
-        self._own = [_mask([b for _, b in self.under_way.get(goal, ())], self.words) for goal in goals]
-        here = np.zeros((table.size, self.words), np.uint64)
-        hits, opens = (np.zeros((table.steps, self.words), np.uint64) for _ in range(2))
-        ways: list[tuple[int, Column, int, bool]] = []
-        for goal_bit, goal in enumerate(goals):
-            start = watch.start[goal]
-            own = watch.last[start]
-            if own is not None:
-                _mark(here, goal_bit, own)
-            for now in (start, *(p for p, _ in self.under_way.get(goal, ()))):
-                for target, marked in watch.moves[now]:
-                    ended = watch.last[target]
-                    marked = marked if ended is None else marked & ended[table.target]
-                    to = goal_bit if ended is not None else bits[target]
-                    if now == start:
-                        _mark(opens if ended is None else hits, to, marked)
-                    elif marked.any():
-                        ways.append((bits[now], marked, to, ended is not None))
-        words = [*hits.T, *opens.T, *(marked for _, marked, _, _ in ways)]
-        example, _ = distinct([table.source, table.target, *words], table.steps)
+    def __init__(self, marks: Marks, goals: Sequence[str]) -> None:
+        table = marks.table
+        self.words = -(-len(goals) // WORD) or 1
+        self.here = np.zeros((table.size, self.words), np.uint64)
+        hits = np.zeros((table.steps, self.words), np.uint64)
+        for number, goal in enumerate(goals):
+            word, bit = divmod(number, WORD)
+            rows, marked = (self.here, marks.in_states) if goal in marks.in_states else (hits, marks.on_moves)
+            rows[:, word] |= marked[goal].astype(np.uint64) << np.uint64(bit)
+        example, _ = distinct([table.source, table.target, *hits.T], table.steps)
         self.moves = np.sort(example)
         self.first = np.searchsorted(table.source[self.moves], np.arange(table.size + 1))
-        self.hits, self.opens, self.here = hits[self.moves], opens[self.moves], here
-        self.ways = [(bit, marked[self.moves].astype(np.uint64), to, is_hit) for bit, marked, to, is_hit in ways]
-
-    def stepped(self, states: Column, bits: Column) -> tuple[Column, Column, Column, Column]:
-        """All moves from ``states`` with ``bits``: their places, the rows of ``states`` that they leave, the bits after
-        them but for what the new state brings to its end, and the goals that they do."""
-        first, last = self.first[states], self.first[states + 1]
-        rows = np.repeat(np.arange(len(states)), last - first)
-        place = runs(first, last)
-        before = bits[rows]
-        after = before & self.covered | self.opens[place]
-        hits = self.hits[place]
-        for bit, marked, target, is_hit in self.ways:
-            word, shift = divmod(bit, WORD)
-            here = (before[:, word] >> np.uint64(shift)) & marked[place]
-            goal_word, goal_shift = divmod(target, WORD)
-            (hits if is_hit else after)[:, goal_word] |= here << np.uint64(goal_shift)
-        return place, rows, after, hits
-
-    def closed(self, bits: Column) -> Column:
-        """``bits`` with all places of the goals that are covered."""
-        for goal, own in enumerate(self._own):
-            if own.any():
-                word, bit = divmod(goal, WORD)
-                bits = np.where((bits[:, word] >> np.uint64(bit) & np.uint64(1))[:, None] == 1, bits | own, bits)
-        return bits
-
-
-def _mask(bits: Sequence[int] | range, words: int) -> Column:
-    whole = sum(1 << bit for bit in bits)
-    return np.array([whole >> (WORD * n) & (1 << WORD) - 1 for n in range(words)], np.uint64)
-
-
-def _mark(rows: Column, bit: int, marked: Column) -> None:
-    word, shift = divmod(bit, WORD)
-    rows[:, word] |= marked.astype(np.uint64) << np.uint64(shift)
+        self.hits = hits[self.moves]

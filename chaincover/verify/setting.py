@@ -19,17 +19,18 @@ from properties.monitor import Monitor
 
 @dataclass(frozen=True)
 class Setting(Problem):
-    """The system, all its goals, the final condition and the overlap, and what simulation tells of a run."""
+    """The system, all its goals, the final condition and the overlap, and what simulation tells of a run.
+
+    ``oldest``: so many steps before its last one some goal began that was made one of a step by monitors.
+    """
+
+    oldest: int = 0
 
     @property
     def formulas(self) -> list[FNode]:
         """All framed formulas that claims can be about."""
         ends = [] if self.final is None else [at(self.final, 0)]
         return [*(goal.antecedent for goal in self.goals), *ends]
-
-    def gap(self, node: str) -> int:
-        """Steps after the start of ``node`` before which the next node may not start."""
-        return self.length(node) if self.forbid else 0
 
     def knows(self, nodes: Sequence[str]) -> bool:
         """Whether ``nodes`` can follow each other: goals, each once, but for init at the front and the end at the end.

@@ -218,11 +218,11 @@ def _conflicts(summary: Summary, checks: Checks) -> Line:
     unknown = {name for conflict in claimed for name in conflict} - set(checks.setting.names)
     if unknown:
         return Line(CONFLICTS, WRONG, f"a conflict names unknown goals: {', '.join(sorted(unknown))}")
-    watch = checks.watch
-    if watch is None or checks.confirmation.differences:
+    marks = checks.marks
+    if marks is None or checks.confirmation.differences:
         return Line(CONFLICTS, OPEN, TOO_LARGE)
     for conflict in claimed:
-        found = search(watch, conflict, checks.clock)
+        found = search(marks, conflict, checks.clock)
         if found.length is not None:
             steps = counted(found.length, "step")
             return Line(CONFLICTS, WRONG, f"one chain of {steps} covers {', '.join(conflict)} together")
@@ -287,13 +287,13 @@ def _open(summary: Summary) -> list[str]:
 
 def _total(summary: Summary, checks: Checks) -> Line:
     """Whether so many chains take at least so many steps in all, by all sets of goals that one run covers."""
-    number, goals, watch = len(summary.entries), _covered(summary), checks.watch
+    number, goals, marks = len(summary.entries), _covered(summary), checks.marks
     if summary.lower > summary.length:
         steps = counted(summary.length, "step")
         return Line(TOTAL, WRONG, f"the bound {summary.lower} is above the {steps} of the chains")
-    if watch is None or checks.confirmation.differences:
+    if marks is None or checks.confirmation.differences:
         return Line(TOTAL, OPEN, TOO_LARGE)
-    found = covers(watch, goals, checks.clock)
+    found = covers(marks, goals, checks.clock)
     goals = goals if found is None else telling(goals, found)
     if found is None or len(goals) > MOST_GOALS:
         return Line(TOTAL, OPEN, TOO_LARGE)

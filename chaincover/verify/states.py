@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.formulas.unroll import plain
+from bmc.formulas.unroll import NEXT, plain
 from bmc.records import dataclass
 from bmc.system.hold import PHASE, PREFIX, released
 from bmc.system.simulation import Simulator
@@ -68,13 +68,6 @@ class Table:
         order = np.argsort(self.target, kind="stable")
         return self.source[order], np.searchsorted(self.target[order], np.arange(self.size + 1))
 
-    def leaving(self, states: Column) -> Column:
-        """The moves from the marked ``states``."""
-        chosen = np.flatnonzero(states)
-        if 2 * len(chosen) > self.size:
-            return np.flatnonzero(states[self.source])
-        return runs(self.first[chosen], self.first[chosen + 1])
-
     def state(self, number: int) -> Valuation:
         """One state."""
         return {name: int(values[number]) for name, values in self.columns.items()}
@@ -88,26 +81,27 @@ class Table:
 
         OpenValueRead where that depends on an open value in one of the states marked in ``where`` (None: in any).
         """
-        return self._computed([formula], self.columns, self.open_at, self.size, where)[0]
+        return self._computed(formula, self.columns, self.open_at, self.size, where)
 
-    def on_moves(self, formulas: Sequence[FNode], where: Column | None = None) -> list[Column]:
-        """For each move the values of ``formulas`` (plain, over the table's variables and inputs); see ``holds``."""
-        read = {s.symbol_name() for formula in formulas for s in symbols_of(formula)}
-        values = {name: self.columns[name][self.source] for name in read & self.columns.keys()}
-        values |= {name: self.inputs.columns[name][self.choice] for name in read - self.columns.keys()}
-        unknown = {name: self.open_at[name][self.source] for name in read & self.open_at.keys()}
-        return self._computed(formulas, values, unknown, self.steps, where)
+    def on_moves(self, formula: FNode, where: Column | None = None) -> Column:
+        """For each move whether ``formula`` (plain, over the table's variables, before and after it, and the inputs) is
+        true of it; see ``holds``."""
+        read = {s.symbol_name() for s in symbols_of(formula)}
+        places = {name: (name, self.source) for name in read & self.columns.keys()}
+        places |= {NEXT + name: (name, self.target) for name in self.columns if NEXT + name in read}
+        values = {read_as: self.columns[name][place] for read_as, (name, place) in places.items()}
+        values |= {name: self.inputs.columns[name][self.choice] for name in read - places.keys()}
+        opened = {read_as: at for read_as, at in places.items() if at[0] in self.open_at}
+        unknown = {read_as: self.open_at[name][place] for read_as, (name, place) in opened.items()}
+        return self._computed(formula, values, unknown, self.steps, where)
 
-    def _computed(
-        self, formulas: Sequence[FNode], values: Values, unknown: Values, size: int, where: Column | None
-    ) -> list[Column]:
+    def _computed(self, formula: FNode, values: Values, unknown: Values, size: int, where: Column | None) -> Column:
         if not unknown:
-            return [np.broadcast_to(found, (size,)) for found in Vectors(formulas)(values)]
-        pairs = Knowing(formulas)(values, {name: ~mark for name, mark in unknown.items()})
-        asked = np.ones(size, bool) if where is None else where
-        if any((asked & ~sure).any() for _, sure in pairs):
+            return np.broadcast_to(Vectors([formula])(values)[0], (size,))
+        found, sure = Knowing([formula])(values, {name: ~mark for name, mark in unknown.items()})[0]
+        if ((np.ones(size, bool) if where is None else where) & ~sure).any():
             raise OpenValueRead
-        return [np.broadcast_to(found, (size,)) for found, _ in pairs]
+        return np.broadcast_to(found, (size,))
 
 
 class OpenValueRead(Exception):

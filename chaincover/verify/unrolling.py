@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, And, Symbol
+from pysmt.shortcuts import TRUE, And, Not, Symbol
 
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at, framed, shift, unframed
@@ -19,11 +19,10 @@ from chaincover.verify.limits import Clock
 
 @dataclass(frozen=True)
 class Found:
-    """An answer: with SAT a run as long as asked for (simulated), and those of the asked symbols that are true."""
+    """An answer: with SAT a run as long as asked for (simulated)."""
 
     status: Status
     run: Run | None = None
-    true: frozenset[FNode] = frozenset()
 
 
 class Unrolling:
@@ -59,28 +58,26 @@ class Unrolling:
             self._valid.append(self._clauses.own(Symbol(f"{step + 1} steps are valid"), so_far))
         return self._valid[steps]
 
-    def named(self, symbol: FNode, formula: FNode | None = None) -> FNode:
-        """``symbol``, a Boolean one of the caller's own, from now on stands for ``formula``; without one it is free."""
-        return self._clauses.own(symbol, None if formula is None else self._clauses.literal(formula))
+    def named(self, symbol: FNode, formula: FNode) -> FNode:
+        """``symbol``, a Boolean one of the caller's own, from now on stands for ``formula``."""
+        return self._clauses.own(symbol, self._clauses.literal(formula))
 
-    def never(self, *formulas: FNode) -> None:
-        """No run that is asked for satisfies all ``formulas`` together."""
-        self._clauses.exclude(formulas)
+    def never(self, formula: FNode) -> None:
+        """No run that is asked for satisfies ``formula``."""
+        self._clauses.demand(Not(formula))
 
-    def ask(self, formula: FNode, steps: int, symbols: Sequence[FNode] = (), share: float = 1) -> Found:
+    def ask(self, formula: FNode, steps: int, share: float = 1) -> Found:
         """Is there a run of ``steps`` steps (valid where ``formula`` says so) that satisfies ``formula``?
 
-        ``symbols`` are Boolean ones of the question's own, of which the answer tells those that are true. ``share`` is
-        the part of an effort that may be spent.
+        ``share`` is the part of an effort that may be spent.
         """
         self.valid(steps)
-        own = [self._clauses.own(symbol) for symbol in symbols]
         answer = self._clauses.possible(formula, share=share)
         if answer is None:
             return Found(Status.UNKNOWN)
         if not answer:
             return Found(Status.UNSAT)
-        return Found(Status.SAT, self._run(steps), frozenset(symbol for symbol in own if self._clauses.true(symbol)))
+        return Found(Status.SAT, self._run(steps))
 
     def excludes(self, formula: FNode, steps: int, share: float = 1) -> bool:
         """Whether the words themselves show, at a share of an effort, that no run of ``steps`` valid steps satisfies

@@ -23,18 +23,18 @@ from chaincover.verify.claims import uncovered
 from chaincover.verify.confirmation import Confirmation
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import SHARES, Clock
+from chaincover.verify.marks import FAR, Marks
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, told_inputs
 from chaincover.verify.search import Outcome, search, search_some, too_few
 from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
-from chaincover.verify.watch import FAR, Watch
 
 UNCOVERED = "goals not covered"
 KEPT_APART = (NOT_WITHIN_BOUND, EXCLUDED, UNDECIDED)
 """Verdicts of goals that are in no chain because all through them are too long: than was asked for, or than is stored.
 """
 INDUCTION = 8
-"""The largest k of a proof by k-induction, as where it was claimed."""
+"""The largest k of a proof by k-induction, as where it was claimed; more by as many steps as monitors look back."""
 TOO_MANY = "too many states to look at all runs"
 _SEARCHED = "reachable states were searched"
 _MOST = re.compile(r"no chain covers more than (\d+) of them at all")
@@ -46,7 +46,7 @@ Verdict = tuple[str, str]
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Checks what is said of runs of any length. ``watch``: all runs, None where there are too many states.
+    """Checks what is said of runs of any length. ``marks``: all runs, None where there are too many states.
 
     ``jumps``: paths that see what all runs see, where the certificate speaks of counters.
     """
@@ -54,7 +54,7 @@ class Verdicts:
     setting: Setting
     document: Document
     known: Assumed
-    watch: Watch | None
+    marks: Marks | None
     clock: Clock
     jumps: Jumps | None = None
 
@@ -65,8 +65,8 @@ class Verdicts:
         kinds = {verdict for _, (verdict, _) in found}
         if confirmation is not None and confirmation.differences and HOLDS in kinds:
             return Line(UNCOVERED, WRONG, "original and model take different steps", confirmation.differences[:3])
-        if confirmation is not None and self.watch is not None:
-            texts.append(confirmation.told(self.watch.table.steps))
+        if confirmation is not None and self.marks is not None:
+            texts.append(confirmation.told(self.marks.table.steps))
         verdict = next((v for v in (WRONG, OPEN, HOLDS) if v in kinds), UNCLAIMED)
         return Line(UNCOVERED, verdict, "; ".join(texts))
 
@@ -163,7 +163,7 @@ class Verdicts:
             return UNCLAIMED, "no proof is claimed"
         if most is None:
             return self._together(names, len(names))
-        return self._no_run(names, lambda watch: search(watch, names, self.clock, most + 1), 0)
+        return self._no_run(names, lambda marks: search(marks, names, self.clock, most + 1), 0)
 
     def _alone(self, claim: GoalClaim) -> Verdict:
         """Whether no run covers a goal (and goes on to the end)."""
@@ -173,26 +173,26 @@ class Verdicts:
             return UNCLAIMED, "no proof is claimed"
         if claim.name not in self.setting.by_name:
             return WRONG, "this is no goal"
-        if self.watch is None and self.jumps is not None and self.jumps.misses(claim.name, to_end):
+        if self.marks is None and self.jumps is not None and self.jumps.misses(claim.name, to_end):
             return HOLDS, "no run among all in jumps of counters"
-        if self.watch is None:
+        if self.marks is None:
             verdict, why = never(self.setting, claim.name, self.known, self.clock)
             # a run covers it: whether one goes on to the end is left open
             return (OPEN, TOO_MANY) if verdict == WRONG and to_end else (verdict, why)
-        table = self.watch.table
+        table = self.marks.table
         if to_end:
-            found = self.watch.remaining[claim.name][list(table.starts)].min(initial=FAR) < FAR
+            found = self.marks.remaining[claim.name][list(table.starts)].min(initial=FAR) < FAR
         else:
-            found = bool(self.watch.possible(frozenset([self.watch.start[claim.name]])).any())
+            found = bool(self.marks.begins(claim.name).any())
         if not found:
             return HOLDS, "no run among all"
         anywhere = self.setting if to_end else replace(self.setting, final=None)
-        outcome = search(Watch(table, anywhere, [claim.name]), [claim.name], self.clock)
+        outcome = search(Marks(table, anywhere, [claim.name]), [claim.name], self.clock)
         return WRONG, f"a run does so: {told_inputs(self.setting.system, outcome.inputs)}"
 
     def _together(self, names: Sequence[str], number: int) -> Verdict:
         """Whether no run to the end covers so many of the goals ``names``."""
-        return self._no_run(names, lambda watch: search_some(watch, names, self.clock, number), number)
+        return self._no_run(names, lambda marks: search_some(marks, names, self.clock, number), number)
 
     def _no_shorter(self, lower: int) -> Verdict:
         """Whether no run of fewer than ``lower`` steps to the end covers all goals but those that no chain covers."""
@@ -201,21 +201,21 @@ class Verdicts:
         bounded = proof is not None and proof.lower >= lower and {*proof.goals} <= {*names} <= {*self.setting.by_name}
         if self.document.chain is None and bounded:
             return UNCLAIMED, "that is the lower bound: see there"
-        return self._no_run(names, lambda watch: search(watch, names, self.clock, lower), 0)
+        return self._no_run(names, lambda marks: search(marks, names, self.clock, lower), 0)
 
-    def _no_run(self, names: Sequence[str], sought: Callable[[Watch], Outcome], number: int) -> Verdict:
+    def _no_run(self, names: Sequence[str], sought: Callable[[Marks], Outcome], number: int) -> Verdict:
         """Whether the search for a run through so many of the goals ``names`` (0: all, soon) ends without one."""
         strange = [name for name in names if name not in self.setting.by_name]
         if strange:
             return WRONG, f"{', '.join(strange)} is no goal"
-        if self.watch is None and self.jumps is not None and number == len(names) and self.jumps.no_path(names, inf):
+        if self.marks is None and self.jumps is not None and number == len(names) and self.jumps.no_path(names, inf):
             return HOLDS, "no run among all in jumps of counters"
-        if self.watch is None:
+        if self.marks is None:
             return OPEN, TOO_MANY
-        components = too_few(self.watch, names, self.clock, number) if number else None
+        components = too_few(self.marks, names, self.clock, number) if number else None
         if components is not None:
             return HOLDS, f"no run among all, {counted(components, 'strongly connected component')} of states"
-        found = sought(self.watch)
+        found = sought(self.marks)
         if found.length is not None:
             inputs = told_inputs(self.setting.system, found.inputs)
             return WRONG, f"a run of {counted(found.length, 'step')} does so: {inputs}"
@@ -240,7 +240,7 @@ def never(setting: Setting, name: str, known: Assumed, clock: Clock) -> Verdict:
     goal = setting.by_name[name]
     anywhere = Unrolling(setting.system, setting.formulas, known.start, known.always, clock)
     first: Unrolling | None = None
-    for k in range(INDUCTION + 1):
+    for k in range(INDUCTION + setting.oldest + 1):
         steps, here = k + goal.length, shift(goal.antecedent, k)
         before = [Not(shift(goal.antecedent, step)) for step in range(k)]
         sought = And(*before, here)

@@ -38,6 +38,7 @@ from chaincover.verify.invariants import (
 )
 from chaincover.verify.layers import Layers
 from chaincover.verify.limits import SHARES, Clock, Limits
+from chaincover.verify.marks import Marks
 from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
@@ -47,7 +48,6 @@ from chaincover.verify.search import Outcome, search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import OpenValueRead, tabulate
 from chaincover.verify.verdicts import UNCOVERED, Verdict, Verdicts
-from chaincover.verify.watch import Watch
 
 PART, SMALL_PART = 50, 1000
 """A search over all runs that nothing rests on gets this part of the effort only, and so does the first try of orders:
@@ -130,7 +130,7 @@ def verify(
         done(claims.sources(controller, document))
         done(claims.properties(controller, document))
         stimulus = None if chain is None else claims.stimulus_of(controller, document)
-        credited = replace(checks.as_they_are, overlap=document.settings.overlap)
+        credited = checks.as_they_are
         expected = Expected(controller, document, stimulus, credited)
         done(fields(document, expected))
         done(project(controller, document))
@@ -145,8 +145,7 @@ def verify(
         if ruled is not None:
             done(requirements.violations(controller, ruled, document.where))
             done(requirements.found(controller, ruled))
-        if proof is not None and proof.monitors:
-            done(checks.monitored[1])
+        done(checks.monitored[1])
         if proof is not None and proof.normal_form:
             done(checks.normal[2])
         listener.progress("states: all that can be reached")
@@ -220,7 +219,7 @@ class Checks:
     def best(self) -> Checks:
         """These checks, or those with more states where these were needed and were not too many."""
         more = vars(self).get("thorough")
-        return self if more is None or more.watch is None else more
+        return self if more is None or more.marks is None else more
 
     def settled(self, line: Callable[[Checks, Sequence[float]], Line]) -> Line:
         """``line`` of these checks with small shares of effort for each question.
@@ -235,7 +234,7 @@ class Checks:
         found = line(checks, SHARES[:-1])
         if found.verdict != OPEN:
             return found
-        with_states = self.thorough.watch is not None
+        with_states = self.thorough.marks is not None
         return line(self.best, SHARES if with_states else SHARES[-1:])
 
     @property
@@ -258,21 +257,19 @@ class Checks:
 
     @property
     def whole(self) -> Setting:
-        """The setting on states as they are, with the monitors that the certificate speaks of."""
+        """The setting on states as they are, with monitors: goals take one step at most, and may share steps."""
         return self.monitored[0]
 
     @cached_property
-    def monitored(self) -> tuple[Setting, Line]:
-        """The same, and whether these monitors are those of the goals."""
+    def monitored(self) -> tuple[Setting, Line | None]:
+        """The same, and whether the certificate has these monitors; None where it speaks of none."""
         return monitored_setting(self.as_they_are, self.document.certificate)
 
     @property
     def as_they_are(self) -> Setting:
-        """The setting on states and goals as they are."""
-        proof = self.document.certificate
-        overlap = self.document.settings.overlap if proof is None or proof.monitors else proof.overlap
+        """The setting on states and goals as they are, by which the chain is judged."""
         controller = self.controller
-        return Setting(controller.system, controller.goals, controller.final, overlap)
+        return Setting(controller.system, controller.goals, controller.final, self.document.settings.overlap)
 
     @cached_property
     def layers(self) -> Layers | None:
@@ -291,7 +288,7 @@ class Checks:
         return Layers.of(self.setting, proof, self.clock)
 
     @cached_property
-    def watch(self) -> Watch | None:
+    def marks(self) -> Marks | None:
         """All goals along all steps between reachable states; None where there are too many, or where layers do."""
         if self.layers is not None:
             return None
@@ -306,27 +303,27 @@ class Checks:
             clock = replace(clock, limits=replace(clock.limits, explored=min(clock.limits.explored, FEW_STEPS)))
         table = tabulate(system, [*self.setting.formulas, *used], clock.part(TABLE))
         try:
-            return None if table is None else Watch(table, self.setting, self.setting.names)
+            return None if table is None else Marks(table, self.setting, self.setting.names)
         except OpenValueRead:
             return None
 
     @cached_property
     def confirmation(self) -> Confirmation:
         """Whether the compiled original takes the same steps."""
-        if self.watch is None and self.layers is not None and self.layers.searched is not None:
+        if self.marks is None and self.layers is not None and self.layers.searched is not None:
             found = self.layers.searched
             return confirm(found.table, self.controller.native, self.clock, self.normal[1], found.steps)
-        if self.watch is None:
+        if self.marks is None:
             return Confirmation(MODEL)
-        self.listener.progress(f"states: {self.watch.table.steps} steps on the compiled original")
-        return confirm(self.watch.table, self.controller.native, self.clock, self.normal[1])
+        self.listener.progress(f"states: {self.marks.table.steps} steps on the compiled original")
+        return confirm(self.marks.table, self.controller.native, self.clock, self.normal[1])
 
     @cached_property
     def known(self) -> tuple[Assumed, Line]:
         """The invariants of the certificate, as far as they are proved again; none without one."""
         proof, states = self.document.certificate, None
-        if self.watch is not None:
-            table = self.watch.table
+        if self.marks is not None:
+            table = self.marks.table
             states = Enumerated(table.size, table.steps, self.confirmation, table)
         elif self.layers is not None and self.layers.searched is not None:
             found = self.layers.searched
@@ -341,16 +338,16 @@ class Checks:
         """The search over all runs that are shorter than the bound, or than the lengths said to be refuted."""
         proof = self.document.certificate
         goals = self.document.credited if proof is None else proof.goals
-        if self.watch is None or not set(goals) <= set(self.setting.names) or (proof is None and not goals):
+        if self.marks is None or not set(goals) <= set(self.setting.names) or (proof is None and not goals):
             return None
         lower = self.document.bounds.lower
         below = max(lower, 0 if proof is None else proof.refuted[1])
         self.listener.progress(f"search over all runs of fewer than {counted(below, 'step')}")
         rests = proof is None or self._facts(proof) < lower
         if not rests:
-            return search(self.watch, goals, self._part(SMALL_PART if proof and proof.prices else PART), below)
+            return search(self.marks, goals, self._part(SMALL_PART if proof and proof.prices else PART), below)
         ahead = None if proof is None or proof.prices is None else self.priced[1]
-        return search(self.watch, goals, self.clock, below, ahead=ahead)
+        return search(self.marks, goals, self.clock, below, ahead=ahead)
 
     @staticmethod
     def _facts(proof: Certificate) -> int:
@@ -363,9 +360,9 @@ class Checks:
         """Whether the prices of the certificate hold, and what they say then."""
         proof = self.document.certificate
         assert proof is not None
-        line, found = prices.line(self.watch, proof, self.clock)
-        if line.verdict == HOLDS and self.watch is not None:
-            line = replace(line, text=f"{line.text}, {self.confirmation.told(self.watch.table.steps)}")
+        line, found = prices.line(self.marks, proof)
+        if line.verdict == HOLDS and self.marks is not None:
+            line = replace(line, text=f"{line.text}, {self.confirmation.told(self.marks.table.steps)}")
         return line, found
 
     @cached_property
@@ -404,6 +401,8 @@ class Checks:
 
     def facts_and_verdicts(self, edges: Sequence[PathFact]) -> Iterator[Line]:
         """Bounds on ``edges``, and what no run covers, with all that they rest on."""
+        if self.monitored[1] is not None:
+            yield self.monitored[1]
         yield self.normal[2]
         if self.normal[2].verdict not in (HOLDS, UNCLAIMED):
             return
@@ -416,7 +415,7 @@ class Checks:
     @cached_property
     def prover(self) -> Prover:
         """Asks about edges and sub-paths."""
-        explicit = None if self.watch is None else ExplicitFacts(self.watch)
+        explicit = None if self.marks is None else ExplicitFacts(self.marks)
         return Prover.of(self.setting, self.known[0], self.clock, explicit, self.layers)
 
     @cached_property
@@ -430,10 +429,10 @@ class Checks:
         """The search over all runs shorter than the bound, where the states are few."""
         proof, lower = self.document.certificate, self.document.bounds.lower
         left_out = OPEN if proof is not None and proof.exhausted > 0 and self._facts(proof) < lower else NOTE
-        if self.watch is None:
+        if self.marks is None:
             needless = ", and the proof does without" if self.hurried else ""
             return Line(ALL_RUNS, left_out, f"not done: too many states or inputs{needless}")
-        table = self.watch.table
+        table = self.marks.table
         if self.confirmation.differences:
             return Line(ALL_RUNS, WRONG, "original and model take different steps", self.confirmation.differences[:3])
         found = self.searched
@@ -449,7 +448,7 @@ class Checks:
 
     def told(self) -> Line:
         """Invariants that the file says are proved, and that nothing rests on."""
-        table = None if self.watch is None else self.watch.table
+        table = None if self.marks is None else self.marks.table
         setting = self.setting if self.normal[1] else self.whole
         return proved_again(setting, told_invariants(setting, self.document), table, self.clock)
 
@@ -459,18 +458,12 @@ class Checks:
 
     def uncovered(self) -> Line:
         """The verdicts on goals that the chain does not cover, as far as they claim a proof."""
-        return self._verdicts.line(self.confirmation if self.watch is not None else None)
+        return self._verdicts.line(self.confirmation if self.marks is not None else None)
 
     @property
     def _verdicts(self) -> Verdicts:
         self.listener.progress(UNCOVERED)
         proof = self.document.certificate
-        overlap = self.document.settings.overlap if proof is None or not proof.monitors else self.setting.overlap
-        setting = replace(self.setting, overlap=overlap)
         if proof is not None and proof.validity is not None and proof.validity.steps is not None:
-            setting = replace(self.whole, overlap=overlap)
-            return Verdicts(setting, self.document, Assumed(TRUE(), TRUE(), True), None, self.clock)
-        watch = self.watch
-        if watch is not None and setting.overlap != self.setting.overlap:
-            watch = Watch(watch.table, setting, setting.names)
-        return Verdicts(setting, self.document, self.known[0], watch, self.clock, self.jumps)
+            return Verdicts(self.whole, self.document, Assumed(TRUE(), TRUE(), True), None, self.clock)
+        return Verdicts(self.setting, self.document, self.known[0], self.marks, self.clock, self.jumps)

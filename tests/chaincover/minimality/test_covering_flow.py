@@ -21,11 +21,11 @@ from chaincover.minimality.product import ShortestRun
 from chaincover.options import Options
 from chaincover.verify import prices as checked
 from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.marks import Marks
 from chaincover.verify.report import HOLDS, WRONG
 from chaincover.verify.search import search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import tabulate
-from chaincover.verify.watch import Watch
 
 SEEDS = st.integers(0, 10_000)
 
@@ -47,11 +47,11 @@ def expected_length(case: Case, overlap: str) -> int | None:
     return Explicit(system).least_chain(goals, final, 40 * 2 ** len(goals))
 
 
-def watched(case: Case, overlap: str) -> Watch:
-    setting = Setting(*case, overlap)
+def marked(case: Case) -> Marks:
+    setting = Setting(*case)
     table = tabulate(setting.system, setting.formulas, Clock(Limits()))
     assert table is not None
-    return Watch(table, setting, setting.names)
+    return Marks(table, setting, setting.names)
 
 
 def certificate(case: Case, proof: Proof, overlap: str = "allow") -> Certificate:
@@ -88,11 +88,11 @@ def test_bound_and_chains_agree_with_brute_force(seed: int, kind: tuple[int, str
         assert quick.lower <= expected
     assert quick.found is not None
     assert quick.found.length == expected
-    watch, clock = watched(case, "allow"), Clock(Limits())
-    line, priced = checked.line(watch, certificate(case, proof), clock)
+    marks, clock = marked(case), Clock(Limits())
+    line, priced = checked.line(marks, certificate(case, proof))
     assert line.verdict == HOLDS
-    assert search(watch, proof.goals, clock, ahead=priced).length == expected
-    assert search(watch, proof.goals, clock, expected, ahead=priced).length is None
+    assert search(marks, proof.goals, clock, ahead=priced).length == expected
+    assert search(marks, proof.goals, clock, expected, ahead=priced).length is None
 
 
 def test_what_is_tampered_with_is_disproved() -> None:
@@ -100,7 +100,7 @@ def test_what_is_tampered_with_is_disproved() -> None:
     case = fork(stuck=False)
     proof, length = flow_of(case)
     assert proof.flow_bound == length == expected_length(case, "allow")
-    true, watch, clock = certificate(case, proof), watched(case, "allow"), Clock(Limits())
+    true, marks = certificate(case, proof), marked(case)
     prices = true.prices
     assert prices is not None
     higher = {goal: 2 * prices.scale + price for goal, price in prices.goals.items()}
@@ -111,8 +111,8 @@ def test_what_is_tampered_with_is_disproved() -> None:
         replace(true, prices=replace(prices, goals={**prices.goals, "another": 1})),
         replace(true, prices=None),
     ]
-    assert checked.line(watch, true, clock)[0].verdict == HOLDS
-    assert [checked.line(watch, each, clock)[0].verdict for each in wrong] == [WRONG] * len(wrong)
+    assert checked.line(marks, true)[0].verdict == HOLDS
+    assert [checked.line(marks, each)[0].verdict for each in wrong] == [WRONG] * len(wrong)
 
 
 @pytest.mark.parametrize("rests", [False, True])

@@ -30,6 +30,7 @@ from chaincover.verify.cells import Cells, Grid
 from chaincover.verify.facts import WholeChains, lengths
 from chaincover.verify.intervals import Floats, Interval, keys_of
 from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.report import HOLDS
 from chaincover.verify.setting import Setting
 from properties.goal import Goal
@@ -171,7 +172,8 @@ def test_no_length_is_refuted_that_has_a_chain(found: list[Goal], cold_end: bool
     shortest = least(setting)
     if shortest <= STEPS:
         with patch.object(cells, "POINTS", points):
-            assert Cells(setting, setting.names).refuted(shortest + 1, Clock(Limits()), FEW) == ""
+            asked = monitored_setting(setting, None)[0]
+            assert Cells(asked, asked.names).refuted(shortest + 1, Clock(Limits()), FEW) == ""
 
 
 def heated_twice() -> Setting:

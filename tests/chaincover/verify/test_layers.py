@@ -22,10 +22,11 @@ from chaincover.verify import layers as layers_module
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.layers import Layers
 from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.marks import Marks
+from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.report import HOLDS, OPEN, WRONG
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import tabulate
-from chaincover.verify.watch import Watch
 from chaincover.weights import INIT
 from properties.goal import Goal
 
@@ -50,15 +51,14 @@ def pairs(setting: Setting) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("seed", range(3))
 def test_distances_are_those_of_the_table(seed: int, overlap: str) -> None:
     """The greatest bound that holds on each edge is the same, and one more is WRONG."""
-    case = random_case(seed, goals=4)
-    goals = tuple(goal for goal in case.goals if goal.length <= 1)
-    agrees(Setting(case.system, goals, case.final, overlap))
+    case = random_case(seed, goals=4, longest=2 if overlap == "allow" else 1)
+    agrees(monitored_setting(Setting(case.system, case.goals, case.final, overlap), None)[0])
 
 
 def agrees(setting: Setting) -> Layers:
     table = tabulate(setting.system, setting.formulas, Clock(Limits()))
     assert table is not None
-    explicit = ExplicitFacts(Watch(table, setting, setting.names))
+    explicit = ExplicitFacts(Marks(table, setting, setting.names))
     layers = Layers.of(setting, claiming(setting, FAR_OFF), Clock(Limits()))
     assert layers is not None
     assert layers.searched is not None
@@ -96,8 +96,7 @@ def signed() -> Setting:
 
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 def test_values_of_both_signs_get_the_bits_that_they_need(overlap: str) -> None:
-    setting = replace(signed(), overlap=overlap)
-    layers = agrees(setting)
+    layers = agrees(monitored_setting(replace(signed(), overlap=overlap), None)[0])
     assert layers.verdict(PathFact((INIT, "low"), 51))[0] == WRONG, "25 down, in every second step"
     assert layers.verdict(PathFact((INIT, "low"), 50))[0] == HOLDS
 
@@ -141,9 +140,3 @@ def test_too_little_effort_proves_nothing() -> None:
         assert layers is not None
         layers._clock = Clock(Limits(explored=2))
         assert layers.verdict(PathFact(("low", "high"), 500))[0] == OPEN
-
-
-def test_goals_of_several_steps_are_left_to_others() -> None:
-    setting = signed()
-    longer = replace(setting.goals[1], length=2)
-    assert Layers.of(replace(setting, goals=(longer,)), claiming(setting, 5), Clock(Limits())) is None

@@ -17,6 +17,7 @@ from bmc.errors import counted
 from bmc.floats.format import FLOAT64, pattern
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
+from bmc.native.original import CompiledOriginal
 from bmc.system.transition import Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, PathFact, formula_text
 from chaincover.formats.chain_file import Stimulus
@@ -28,11 +29,12 @@ from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import AT_ONCE, Prover, WholeChains, lengths
 from chaincover.verify.invariants import Assumed, Enumerated, assumed, stated_by
 from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.marks import Marks
+from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.search import Outcome, covers, search, search_some, too_few
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table, tabulate
-from chaincover.verify.watch import Watch
 from chaincover.weights import INIT
 from properties.goal import Goal
 
@@ -45,14 +47,19 @@ def setting_of(case: RandomCase, overlap: str = "allow") -> Setting:
     return Setting(case.system, case.goals, case.final, overlap)
 
 
+def monitored(setting: Setting) -> Setting:
+    """With goals of one step at most, that may share steps."""
+    return monitored_setting(setting, None)[0]
+
+
 def table_of(setting: Setting, **limits: int) -> Table | None:
     return tabulate(setting.system, setting.formulas, Clock(Limits(**limits)))
 
 
-def watch_of(setting: Setting) -> Watch:
+def marks_of(setting: Setting) -> Marks:
     table = table_of(setting)
     assert table is not None
-    return Watch(table, setting, setting.names)
+    return Marks(table, setting, setting.names)
 
 
 def proof_of(setting: Setting, refuted: tuple[int, int] = (0, 0), invariants: Sequence[str] = ()) -> Certificate:
@@ -100,8 +107,7 @@ class Reference:
             return
         found = {**self.places(states, inputs), INIT: [0], self.setting.end: [len(inputs)]}
         for steps in product(*(found[node] for node in path)):
-            pairs = zip(pairwise(path), pairwise(steps), strict=True)
-            if steps[0] == 0 and all(t >= s + self.setting.gap(a) for (a, _), (s, t) in pairs):
+            if steps[0] == 0 and all(t >= s for s, t in pairwise(steps)):
                 yield steps[-1]
 
     def chain(self, length: int) -> bool:
@@ -130,7 +136,7 @@ def small_case(seed: int) -> RandomCase:
 @pytest.mark.parametrize("seed", range(14))
 def test_facts_hold_up_to_the_least_distance_and_no_further(seed: int) -> None:
     rng = random.Random(seed)
-    setting = setting_of(small_case(seed), rng.choice(["allow", "forbid"]))
+    setting = monitored(setting_of(small_case(seed)))
     reference = Reference(setting)
     prover = Prover.of(setting, FREE, Clock(Limits()))
     names = list(setting.names)
@@ -150,9 +156,9 @@ def test_facts_hold_up_to_the_least_distance_and_no_further(seed: int) -> None:
 def test_facts_on_the_table_hold_up_to_the_least_distance_and_no_further(seed: int) -> None:
     """Runs begin in reachable states; what is shown against a fact is such a run."""
     rng = random.Random(seed)
-    setting = setting_of(small_case(seed), rng.choice(["allow", "forbid"]))
+    setting = monitored(setting_of(small_case(seed)))
     reference, names = Reference(setting, reachable=True), list(setting.names)
-    facts = ExplicitFacts(watch_of(setting))
+    facts = ExplicitFacts(marks_of(setting))
     for _ in range(6):
         inner = tuple(rng.sample(names, rng.randint(1, min(3, len(names)))))
         paths = [(INIT, *inner), (*inner, setting.end), (INIT, *inner, setting.end), *([inner] if inner[1:] else [])]
@@ -176,7 +182,8 @@ def test_the_shortest_chain_of_all_runs(seed: int) -> None:
     reference = Reference(setting)
     longest = 5
     least = next((n for n in range(longest) if reference.chain(n)), longest)
-    found = search(watch_of(setting), setting.names, Clock(Limits()), longest)
+    setting = monitored(setting)
+    found = search(marks_of(setting), setting.names, Clock(Limits()), longest)
     assert found.complete
     assert found.length == (None if least == longest else least)
     assert len(found.inputs) == (found.length or 0)
@@ -227,18 +234,19 @@ def test_the_shortest_chain_of_patterns_that_may_not_share_steps(seed: int) -> N
     setting = setting_of(case, "forbid")
     reference = Reference(setting)
     least = next(n for n in range(20) if reference.chain(n))
-    watch, clock = watch_of(setting), Clock(Limits())
-    searched = search(watch, setting.names, clock)
+    setting = monitored(setting)
+    marks, clock = marks_of(setting), Clock(Limits())
+    searched = search(marks, setting.names, clock)
     assert searched.length == least
     check_lengths(setting, searched, least, True)
-    found = covers(watch, setting.names, clock)
+    found = covers(marks, setting.names, clock)
     assert found is not None
     assert found[frozenset(setting.names)] == least
 
 
 def test_a_search_that_is_too_large_says_so() -> None:
-    setting = setting_of(random_case(3, goals=4))
-    found = search(watch_of(setting), setting.names, Clock(Limits(nodes=0)), 50)
+    setting = monitored(setting_of(random_case(3, goals=4)))
+    found = search(marks_of(setting), setting.names, Clock(Limits(nodes=0)), 50)
     assert found == Outcome(False, found.nodes)
     assert table_of(setting, explored=1) is None
 
@@ -257,20 +265,20 @@ def test_goals_share_steps_where_none_ends_before_the_other_starts() -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_all_sets_of_goals_that_one_run_covers(seed: int) -> None:
     """Each set that the sweep lists has its least length by a search of its own, and no other set is covered."""
-    setting = setting_of(small_case(seed), ("allow", "forbid")[seed % 2])
-    watch, clock = watch_of(setting), Clock(Limits())
+    setting = monitored(setting_of(small_case(seed), ("allow", "forbid")[seed % 2]))
+    marks, clock = marks_of(setting), Clock(Limits())
     names = list(setting.names)
-    found = covers(watch, names, clock)
+    found = covers(marks, names, clock)
     assert found is not None
     for size in range(len(names) + 1):
         for chosen in combinations(names, size):
             fitting = [length for goals, length in found.items() if goals >= set(chosen)]
-            assert search(watch, chosen, clock).length == min(fitting, default=None)
-        most = search_some(watch, names, clock, size).length
+            assert search(marks, chosen, clock).length == min(fitting, default=None)
+        most = search_some(marks, names, clock, size).length
         assert most == min((length for goals, length in found.items() if len(goals) >= size), default=None)
-        by_components = too_few(watch, names, clock, size)
-        assert (by_components is None) == (most is not None or setting.overlap == "forbid")
-    assert not found or covers(watch, names, Clock(Limits(nodes=0))) is None
+        by_components = too_few(marks, names, clock, size)
+        assert (by_components is None) == (most is not None)
+    assert not found or covers(marks, names, Clock(Limits(nodes=0))) is None
 
 
 # invariants
@@ -303,12 +311,12 @@ def test_reachable_states_are_those_of_all_runs(seed: int) -> None:
 
 def test_stated_invariants_are_proved_again_or_found_out() -> None:
     """Without the list of states by induction, with it in each of them."""
-    setting = setting_of(random_case(5))
+    setting = monitored(setting_of(random_case(5)))
     flag = setting.system.state[0].symbol
     fine, wrong = Condition("fine", Or(flag, Not(flag))), Condition("wrong", FALSE())
     setting = stated(setting, fine, wrong)
     clock = Clock(Limits())
-    table = watch_of(setting).table
+    table = marks_of(setting).table
     for listed in (Enumerated(table.size, table.steps, Confirmation(MODEL), table), None):
         for name, verdict in (("fine", HOLDS), ("wrong", WRONG), ("missing", WRONG)):
             assert assumed(setting, proof_of(setting, invariants=[name]), listed, clock)[1].verdict == verdict
@@ -361,7 +369,7 @@ def test_other_names_say_nothing(name: str) -> None:
 
 
 def test_an_unfinished_proof_is_none() -> None:
-    setting = setting_of(random_case(5))
+    setting = monitored(setting_of(random_case(5)))
     weak = Clock(Limits.of(1e-9, None))
     prover = Prover.of(setting, FREE, weak)
     goal = setting.names[0]
@@ -442,3 +450,28 @@ def test_each_step_of_the_table_is_run_on_the_original() -> None:
         assert all(f"from {table.state(2)}" in text for text in found.differences)
         few = confirm(table, controller.native, Clock(Limits(original=39)))
         assert (few.why, few.differences) == ("39 of 40 steps", ())
+
+
+@pytest.mark.needs_compiler
+def test_steps_that_only_monitors_tell_apart_are_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And each of them is compared: one that leads to another value of the program is told."""
+    ran, steps = list[int](), CompiledOriginal.steps
+    monkeypatch.setattr(
+        CompiledOriginal, "steps", lambda self, work, left: ran.append(len(work)) or steps(self, work, left)
+    )
+    with fresh_names():
+        controller = load(read_project(str(MODELS / "cruise")))
+        setting = monitored(Setting(controller.system, controller.goals, controller.final, "forbid"))
+        clock = Clock(Limits())
+        table = table_of(setting)
+        assert table is not None
+        assert confirm(table, controller.native, clock).differences == ()
+        assert ran == [40]
+        assert table.steps > 40
+        own = [name for name in table.columns if not name.startswith("monitor#")]
+        for move in (0, table.steps // 2, table.steps - 1):
+            target = table.target.copy()
+            here = table.state(int(target[move]))
+            unlike = (n for n in range(table.size) if any(table.state(n)[name] != here[name] for name in own))
+            target[move] = next(unlike)
+            assert confirm(replace(table, target=target), controller.native, clock).differences

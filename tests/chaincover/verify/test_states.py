@@ -21,10 +21,11 @@ from chaincover.verify.confirmation import confirm
 from chaincover.verify.definedness import without_sure
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.marks import Marks
+from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.search import search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import OpenValueRead, Table, tabulate
-from chaincover.verify.watch import Watch
 from chaincover.weights import INIT
 from properties.goal import Goal
 
@@ -38,7 +39,7 @@ def seen(table: Table) -> set[tuple[int, ...]]:
 @pytest.mark.parametrize("seed", range(25))
 def test_outcomes_by_solver_are_those_of_all_inputs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     case = random_case(seed, goals=3)
-    setting = Setting(case.system, case.goals, case.final)
+    setting = monitored_setting(Setting(case.system, case.goals, case.final), None)[0]
     clock = Clock(Limits())
     table = tabulate(setting.system, setting.formulas, clock)
     monkeypatch.setattr(states, "input_classes", lambda *arguments: None)
@@ -46,7 +47,7 @@ def test_outcomes_by_solver_are_those_of_all_inputs(seed: int, monkeypatch: pyte
     assert table is not None
     assert other is not None
     assert seen(table) == seen(other)
-    one, two = (Watch(found, setting, setting.names) for found in (table, other))
+    one, two = (Marks(found, setting, setting.names) for found in (table, other))
     assert search(one, setting.names, clock).length == search(two, setting.names, clock).length
 
 
@@ -76,11 +77,11 @@ def test_an_input_of_32_bits_under_an_assumption(limited: bool) -> None:
     table = tabulate(setting.system, setting.formulas, clock)
     assert table is not None
     assert table.size == 21
-    watch = Watch(table, setting, setting.names)
-    found = search(watch, setting.names, clock)
+    marks = Marks(table, setting, setting.names)
+    found = search(marks, setting.names, clock)
     assert found.length == 21
-    assert search(watch, setting.names, clock, 21).length is None
-    facts = ExplicitFacts(watch)
+    assert search(marks, setting.names, clock, 21).length is None
+    facts = ExplicitFacts(marks)
     assert facts.holds(PathFact((INIT, "top"), 20))
     assert not facts.holds(PathFact((INIT, "top"), 21))
     # without staying above 12 by 13 or more: from level 2 on, where the floor moves with the level
@@ -132,7 +133,7 @@ def test_a_start_value_of_too_many_stays_open_until_it_is_set() -> None:
     table = tabulate(system, setting.formulas, Clock(Limits()))
     assert table is not None
     assert (table.size, [*table.open_at]) == (1 + 4, ["tm_kept"])
-    facts = ExplicitFacts(Watch(table, setting, setting.names))
+    facts = ExplicitFacts(Marks(table, setting, setting.names))
     assert facts.holds(PathFact((INIT, "three"), 1))
     assert not facts.holds(PathFact((INIT, "three"), 2))
 
@@ -143,8 +144,8 @@ def test_a_later_step_of_a_goal_reads_what_is_set_by_then() -> None:
     setting = Setting(system, (goal,), None)
     table = tabulate(system, setting.formulas, Clock(Limits()))
     assert table is not None
-    watch = Watch(table, setting, setting.names)
-    assert np.flatnonzero(watch.possible(frozenset([watch.start["then"]]))).tolist() == [*table.starts]
+    marks = Marks(table, setting, setting.names)
+    assert np.flatnonzero(marks.begins("then")).tolist() == [*table.starts]
 
 
 @pytest.mark.parametrize("kept_long", [False, True])
@@ -157,7 +158,7 @@ def test_nothing_is_said_of_a_goal_that_reads_an_open_value(kept_long: bool) -> 
     table = tabulate(system, setting.formulas, Clock(Limits()))
     assert table is not None
     with pytest.raises(OpenValueRead):
-        Watch(table, setting, setting.names)
+        Marks(table, setting, setting.names)
 
 
 def test_no_table_where_an_open_value_decides_whether_a_step_is_allowed() -> None:
@@ -183,14 +184,14 @@ def test_a_timer_of_thousands_of_steps() -> None:
     table = tabulate(system, setting.formulas, clock)
     assert table is not None
     assert (table.size, table.steps) == (4201, 8402)
-    watch = Watch(table, setting, setting.names)
-    facts = ExplicitFacts(watch)
+    marks = Marks(table, setting, setting.names)
+    facts = ExplicitFacts(marks)
     assert facts.holds(PathFact((INIT, "late"), 4200))
     assert facts.holds(PathFact((INIT, "half", "late", "final"), 4201))
     step, made = facts.against(PathFact((INIT, "half", "late", "final"), 4202))
     assert (step, made.length) == (4201, 4201)
-    assert search(watch, setting.names, clock, 4201).complete
-    assert search(watch, setting.names, clock, 4202).length == 4201
+    assert search(marks, setting.names, clock, 4201).complete
+    assert search(marks, setting.names, clock, 4202).length == 4201
 
 
 @pytest.mark.needs_compiler

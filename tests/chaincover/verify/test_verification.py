@@ -189,19 +189,23 @@ def test_goals_that_may_not_share_steps(overlap: str, tmp_path: Path) -> None:
     twice = "G(b && X(b) -> X(X(n <= 100)))"
     goals = ("--property", f"one: {twice}", "--property", "two: G(a == 1 && X(a == 0) -> X(X(n <= 100)))")
     document = generated(tmp_path, folder, *goals, "--overlap", overlap)
-    document["certificate"] = direct_proof(document, [])
     assert document["bounds"]["length"] == {"forbid": 4, "allow": 2}[overlap]
+    told = document["certificate"]
+    document["certificate"] = direct_proof(document, [])
+    outcome = verify(document, tmp_path, folder)
+    assert "monitors" in wrong(outcome), "it speaks of goals of two steps as they are"
+    document["certificate"] = told
     outcome = verify(document, tmp_path, folder)
     assert outcome.code == 0
     assert " run on " in texts(outcome, "all runs"), "the compiled original is given no input of a monitor"
     if overlap == "forbid":
         document["settings"]["overlap"] = "allow"
         outcome = verify(document, tmp_path, folder)
-        assert wrong(outcome) == {"fields", "lower bound"}
+        assert wrong(outcome) == {"fields", "monitors", "edges", "all runs", "lower bound"}
     else:
         document["settings"]["overlap"] = "forbid"
         outcome = verify(document, tmp_path, folder)
-        assert wrong(outcome) == {"fields", "chain"}
+        assert wrong(outcome) == {"fields", "chain", "monitors"}
         assert "one and two share steps" in texts(outcome, "chain")
 
 

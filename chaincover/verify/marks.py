@@ -1,0 +1,149 @@
+"""Where goals hold in a table of states and moves, and distances to goals.
+
+A goal of no step holds in states, one of a step is covered by moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from pysmt.fnode import FNode
+from pysmt.shortcuts import Symbol
+
+from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
+from bmc.system.transition import conjunction, conjuncts, symbols_of
+from chaincover.verify.setting import Setting
+from chaincover.verify.states import Table, runs
+from chaincover.verify.vectors import Column
+
+FAR = 1 << 30
+"""The distance to what cannot be reached."""
+
+
+class Marks:
+    """Where the goals of a setting hold, and where a chain may end, in all states and moves of a table.
+
+    ``in_states`` has for each goal of no step a mark for every state in which it holds, ``on_moves`` for each other one
+    a mark for every move that covers it. ``ends``: the states in which a chain may end.
+    """
+
+    def __init__(self, table: Table, setting: Setting, goals: Sequence[str]) -> None:
+        self.table, self.setting, self.goals = table, setting, tuple(goals)
+        every = np.ones(table.size, bool)
+        self.ends = every if setting.final is None else table.holds(setting.final)
+        self.in_states: dict[str, Column] = {}
+        self.on_moves: dict[str, Column] = {}
+        for name in self.goals:
+            goal = setting.by_name[name]
+            if goal.length:
+                self.on_moves[name] = self._covered(goal.antecedent)
+            else:
+                self.in_states[name] = table.holds(_read_at(goal.antecedent, 0))
+
+    def _covered(self, antecedent: FNode) -> Column:
+        """The moves that ``antecedent`` (framed) is true of: what reads one step alone is computed by itself."""
+        own, later, both = list[FNode](), list[FNode](), list[FNode]()
+        for part in conjuncts(antecedent):
+            steps = {unframed(symbol)[1] for symbol in symbols_of(part)}
+            (both if len(steps) > 1 else later if 1 in steps else own).append(part)
+        found = self.table.on_moves(_read_at(conjunction(own), 0))
+        there = np.zeros(self.table.size, bool)
+        there[self.table.target[found]] = True
+        found = found & self.table.holds(_read_at(conjunction(later), 1), there)[self.table.target]
+        return found & self.table.on_moves(_read_at(conjunction(both), 0), found)
+
+    def begins(self, goal: str) -> Column:
+        """The states from which some run covers ``goal``."""
+        if goal in self.in_states:
+            return self.in_states[goal]
+        found = np.zeros(self.table.size, bool)
+        found[self.table.source[self.on_moves[goal]]] = True
+        return found
+
+    def after(self, goal: str) -> Column:
+        """The states to which a run that covers ``goal`` can have brought the system then."""
+        if goal in self.in_states:
+            return self.in_states[goal]
+        found = np.zeros(self.table.size, bool)
+        found[self.table.target[self.on_moves[goal]]] = True
+        return found
+
+    def together(self, one: str, other: str) -> bool:
+        """Whether some move, or state, is where both of two goals begin."""
+        if one in self.in_states:
+            return bool((self.in_states[one] & self.begins(other)).any())
+        if other in self.in_states:
+            return self.together(other, one)
+        return bool((self.on_moves[one] & self.on_moves[other]).any())
+
+    # distances
+
+    @cached_property
+    def to_end(self) -> Column:
+        """For each state the least number of steps to one in which a chain may end."""
+        return distances(self.table, [self.ends])[0]
+
+    @cached_property
+    def to_start(self) -> dict[str, Column]:
+        """For each goal, and each state, the least number of steps to a state from which a run covers it."""
+        found = distances(self.table, [self.begins(name) for name in self.goals])
+        return dict(zip(self.goals, found, strict=True))
+
+    @cached_property
+    def remaining(self) -> dict[str, Column]:
+        """For each goal, and each state, the least number of steps in which a run covers it and goes on to the end."""
+        return dict(zip(self.goals, spread(self.table, [self._cost(name) for name in self.goals]), strict=True))
+
+    def _cost(self, goal: str) -> Column:
+        """For each state the least number of steps in which a run covers ``goal`` there, and goes on to the end."""
+        if goal in self.in_states:
+            return np.where(self.in_states[goal], self.to_end, FAR)
+        best, moves = np.full(self.table.size, FAR, np.int64), np.flatnonzero(self.on_moves[goal])
+        np.minimum.at(best, self.table.source[moves], self.to_end[self.table.target[moves]] + 1)
+        return np.minimum(best, FAR)
+
+
+def distances(table: Table, targets: Sequence[Column]) -> list[Column]:
+    """For each of ``targets`` (marked states) the least number of steps from every state to it."""
+    return spread(table, [np.where(marked, 0, FAR) for marked in targets])
+
+
+def spread(table: Table, costs: Sequence[Column]) -> list[Column]:
+    """For each of ``costs`` (of stopping in a state) the least number of steps to a state and its cost together.
+
+    All at once, backwards in layers: a layer holds pairs of one of ``costs`` and a state.
+    """
+    size = table.size
+    best = np.stack(costs).astype(np.int64).ravel() if costs else np.zeros(0, np.int64)
+    sources, first = table.backwards
+    order = np.argsort(best, kind="stable")
+    order = order[best[order] < FAR]
+    waiting, taken, depth = best[order], 0, 0
+    front = np.zeros(0, np.int64)
+    while taken < len(order) or len(front):
+        if not len(front):
+            depth = int(waiting[taken])
+        until = int(np.searchsorted(waiting, depth, "right"))
+        fresh = order[taken:until]
+        taken = until
+        front = np.concatenate([front, fresh[best[fresh] == depth]])
+        state = front % size
+        counts = first[state + 1] - first[state]
+        before = np.repeat(front - state, counts) + sources[runs(first[state], first[state + 1])]
+        front = np.sort(before[best[before] > depth + 1])
+        front = front[np.diff(front, prepend=-1) > 0]  # np.unique, by a hash table, is slow where they are many
+        depth += 1
+        best[front] = depth
+    return list(best.reshape(len(costs), size))
+
+
+def _read_at(formula: FNode, step: int) -> FNode:
+    """A formula over symbols of two steps, read in the state at ``step``: over plain ones, and those after a move."""
+    terms = {}
+    for symbol in symbols_of(formula):
+        own = plain(symbol)
+        later = unframed(symbol)[1] > step
+        terms[symbol] = Symbol(NEXT + own.symbol_name(), own.symbol_type()) if later else own
+    return with_terms([formula], terms)[0]
