@@ -23,7 +23,30 @@ from bmc.errors import LimitReached, MemoryLimitReached, StepTooLarge
 from bmc.explicit.vectors import node_count
 from chaincover.concretise.canonical import canonical_inputs
 from chaincover.concretise.tidy import tidy
-from chaincover.graph.enumerated import AT_ONCE, STATES_PER_UNIT, STATES_PORTION, enumerate_states, exact_graph
+from chaincover.facts import (
+    ASKING,
+    BETTER,
+    CHAIN,
+    COMPLETE,
+    COUNTED,
+    DECIDED,
+    DISTANCES,
+    EXACT,
+    FLOATING,
+    FORM,
+    LISTED,
+    NEAR,
+    OBSERVED,
+    PRICES,
+    STATES,
+    STUCK,
+    TARGETS,
+    TESTS,
+    WALKS,
+    WHOLE,
+    Fact,
+)
+from chaincover.graph.enumerated import LISTING, STATES_PER_UNIT, enumerate_states, exact_graph
 from chaincover.known import Board, Known
 from chaincover.limits import Limits
 from chaincover.minimality.claims import result_of
@@ -38,12 +61,6 @@ from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
 from chaincover.stages import FIRST_TURN, Profiler, Stage, later, take_turns
 
 SHORTEST = "shortest chain"
-IMPLIED, INDUCTION = "chaincover.minimality.implied", "chaincover.minimality.induction"
-RUNS, NORMAL_FORM = later("chaincover.runs.random:random_runs"), later("chaincover.reductions.slicing:to_normal_form")
-ACCELERATE = later("chaincover.minimality.acceleration:accelerate")
-LISTING = (AT_ONCE - 0.5) * STATES_PORTION / STATES_PER_UNIT
-"""Units of work after which the turn is over in which most states are listed."""
-
 NODES_PER_UNIT = 5_000
 """Operations of a step for each unit of work of the first random runs, where the states are not listed by then: about
 so many are read in a second. With twice as many, the first chain comes sooner, with fewer goals."""
@@ -52,16 +69,6 @@ so many are read in a second. With twice as many, the first chain comes sooner, 
 def as_long_as_reading(board: Board) -> float:
     """Units of work that are about as long as the step took to be read."""
     return node_count([var.next for var in board.known.problem.system.state]) / NODES_PER_UNIT
-
-
-def unlisted(board: Board) -> bool:
-    """Whether the reachable states are not enumerated, or not yet."""
-    return board.known.enumerated is None
-
-
-def form_undecided(board: Board) -> bool:
-    """Whether they are not, and it is not decided either if they have a normal form."""
-    return unlisted(board) and board.restore is None
 
 
 LONG = 4.0
@@ -74,50 +81,169 @@ def rest_of_listing(board: Board) -> float:
     return inf if board.enumeration is None else board.enumeration.rest / STATES_PER_UNIT
 
 
-def nearly_listed(board: Board) -> bool:
-    """Whether the states are not enumerated, but may be in less work than the long turn of random runs takes.
+def _nearly_listed(board: Board) -> bool:
+    """Whether the states may be enumerated in less work than the long turn of random runs takes.
 
     If so again after a turn of that work, as many states wait as before: a counter goes on.
     """
-    return unlisted(board) and rest_of_listing(board) <= LONG
+    return board.known.enumerated is None and rest_of_listing(board) <= LONG
+
+
+NEARLY_LISTED = Fact("states that are soon enumerated", _nearly_listed)
 
 
 def while_counting(board: Board) -> float:
     """Units of work for distances: few where a counter goes on, for jumps over its values may tell all of them."""
-    return FIRST_TURN if nearly_listed(board) else 1.0
+    return FIRST_TURN if _nearly_listed(board) else 1.0
 
+
+ENUMERATE = Stage("enumerate", enumerate_states, for_targets=False, gives=(STATES, LISTED, NEARLY_LISTED))
+SIMULATE = Stage(
+    "simulate", later("chaincover.runs.random:random_runs"), for_targets=False, gives=(CHAIN, COMPLETE, OBSERVED, TESTS)
+)
+NORMAL_FORM = Stage(
+    "normal form", later("chaincover.reductions.slicing:to_normal_form"), for_targets=False, gives=(FORM,)
+)
+IMPLIED = Stage(
+    "implied goals",
+    later("chaincover.minimality.implied:represent_implied"),
+    4.0,
+    for_targets=False,
+    gives=(TARGETS, BETTER),
+)
+ACCELERATE = Stage(
+    "accelerate",
+    later("chaincover.minimality.acceleration:accelerate"),
+    gives=(CHAIN, COMPLETE, TESTS, TARGETS, BETTER),
+)
 
 STAGES = (
-    Stage("enumerate", enumerate_states, LISTING, for_targets=False, early=unlisted),
-    Stage("simulate", RUNS, as_long_as_reading, for_targets=False, early=unlisted),
-    Stage("normal form", NORMAL_FORM, 0.5, for_targets=False, early=unlisted),
-    Stage("simulate", RUNS, first_turn=0.45, for_targets=False, early=form_undecided),
-    Stage("normal form", NORMAL_FORM, inf, for_targets=False, early=form_undecided),
-    Stage("enumerate", enumerate_states, first_turn=0.4, for_targets=False),
-    Stage("simulate", RUNS, for_targets=False, early=unlisted),
-    Stage("enumerate", enumerate_states, rest_of_listing, for_targets=False, early=nearly_listed),
-    Stage("implied goals", later(f"{IMPLIED}:represent_implied_on_states"), 4.0, for_targets=False),
-    Stage("exact graph", exact_graph, first_turn=while_counting),
-    Stage("tour", later("chaincover.minimality.path_weights:shortest_tour"), first_turn=5.0),
-    Stage("product search", later("chaincover.minimality.product:search_product"), 0.5, question=SHORTEST),
-    Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow"), question=SHORTEST),
-    Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights"), first_turn=1.0),
-    Stage("accelerate", ACCELERATE, first_turn=1.0, early=nearly_listed),
-    Stage("simulate", RUNS, LONG, for_targets=False),
-    Stage("leave out", later("chaincover.runs.leave_out:leave_out_steps"), first_turn=4.0),
-    Stage("each goal alone", later("chaincover.reductions.alone:each_alone"), first_turn=1.0),
-    Stage("simulate from tests", later("chaincover.runs.random:runs_from_tests"), for_targets=False),
-    Stage("accelerate", ACCELERATE, first_turn=2.5),
-    Stage("invariants", later(f"{INDUCTION}:find_invariants"), first_turn=4.0, for_targets=False),
-    Stage("trial runs", later("chaincover.runs.nearest:trial_runs"), first_turn=5.0, for_targets=False),
-    Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths"), first_turn=4.0),
-    Stage("implied goals", later(f"{IMPLIED}:represent_implied"), 4.0, for_targets=False),
-    Stage("graph", later("chaincover.graph.reachability:grow"), for_targets=False),
-    Stage("get chain", later("chaincover.concretise.get_chain:get_chain")),
-    Stage("nearest goal first", later("chaincover.runs.nearest:nearest_goal_first")),
-    Stage("windows", later("chaincover.minimality.windows:shorten_windows")),
-    Stage("other orders", later("chaincover.concretise.get_chain:other_orders")),
-    Stage("unreachable goals", later(f"{INDUCTION}:prove_unreachable")),
+    replace(ENUMERATE, first_turn=LISTING, once=True),
+    replace(SIMULATE, first_turn=as_long_as_reading, until=(STATES,), once=True),
+    replace(NORMAL_FORM, first_turn=0.5, until=(STATES,), once=True),
+    replace(SIMULATE, first_turn=0.45, until=(STATES, FORM), once=True),
+    replace(NORMAL_FORM, first_turn=inf, until=(STATES,), once=True),
+    replace(ENUMERATE, first_turn=0.4, put_off=FLOATING),
+    replace(SIMULATE, until=(STATES,), once=True),
+    replace(ENUMERATE, first_turn=rest_of_listing, needs=(NEARLY_LISTED,), once=True),
+    replace(IMPLIED, needs=(STATES,)),
+    Stage("exact graph", exact_graph, while_counting, gives=(DISTANCES, EXACT, NEAR, TARGETS)),
+    Stage(
+        "tour",
+        later("chaincover.minimality.path_weights:shortest_tour"),
+        5.0,
+        needs=(STATES, DISTANCES),
+        gives=(CHAIN, COMPLETE, BETTER),
+    ),
+    Stage(
+        "product search",
+        later("chaincover.minimality.product:search_product"),
+        0.5,
+        question=SHORTEST,
+        needs=(STATES, DISTANCES),
+        gives=(CHAIN, COMPLETE, BETTER),
+    ),
+    Stage(
+        "covering flow",
+        later("chaincover.minimality.covering_flow:cover_by_flow"),
+        question=SHORTEST,
+        needs=(STATES, DISTANCES),
+        gives=(PRICES, CHAIN, COMPLETE, BETTER),
+    ),
+    Stage(
+        "path weights",
+        later("chaincover.minimality.path_weights:learn_path_weights"),
+        1.0,
+        needs=(DISTANCES, STATES | EXACT | COMPLETE),
+        gives=(CHAIN, COMPLETE, ASKING, NEAR, BETTER),
+    ),
+    replace(ACCELERATE, first_turn=1.0, needs=(NEARLY_LISTED,), once=True),
+    replace(SIMULATE, first_turn=LONG),
+    Stage(
+        "leave out",
+        later("chaincover.runs.leave_out:leave_out_steps"),
+        4.0,
+        needs=(CHAIN,),
+        gives=(BETTER,),
+    ),
+    Stage(
+        "each goal alone",
+        later("chaincover.reductions.alone:each_alone"),
+        1.0,
+        gives=(CHAIN, COMPLETE, TESTS, TARGETS, BETTER),
+        put_off=COMPLETE,
+    ),
+    Stage(
+        "simulate from tests",
+        later("chaincover.runs.random:runs_from_tests"),
+        for_targets=False,
+        needs=(TESTS,),
+        gives=(COMPLETE,),
+        put_off=TESTS,
+    ),
+    replace(ACCELERATE, first_turn=2.5),
+    Stage(
+        "invariants",
+        later("chaincover.minimality.induction:find_invariants"),
+        4.0,
+        for_targets=False,
+        gives=(BETTER,),
+    ),
+    Stage(
+        "trial runs",
+        later("chaincover.runs.nearest:trial_runs"),
+        5.0,
+        for_targets=False,
+        gives=(CHAIN, COMPLETE),
+    ),
+    Stage(
+        "whole lengths",
+        later("chaincover.minimality.windows:refute_lengths"),
+        4.0,
+        needs=(STATES | WHOLE, NEAR),
+        gives=(CHAIN, COMPLETE, BETTER),
+        put_off=COUNTED,
+    ),
+    replace(IMPLIED, put_off=COUNTED),
+    Stage(
+        "graph",
+        later("chaincover.graph.reachability:grow"),
+        for_targets=False,
+        gives=(DISTANCES, WHOLE, CHAIN, TESTS, TARGETS, BETTER),
+    ),
+    Stage(
+        "get chain",
+        later("chaincover.concretise.get_chain:get_chain"),
+        needs=(ASKING,),
+        gives=(CHAIN, COMPLETE, STUCK, BETTER),
+        until=(WALKS,),
+    ),
+    Stage(
+        "nearest goal first",
+        later("chaincover.runs.nearest:nearest_goal_first"),
+        needs=(ASKING,),
+        gives=(CHAIN, COMPLETE),
+        until=(WALKS,),
+    ),
+    Stage(
+        "windows",
+        later("chaincover.minimality.windows:shorten_windows"),
+        needs=(COMPLETE,),
+        gives=(BETTER,),
+    ),
+    Stage(
+        "other orders",
+        later("chaincover.concretise.get_chain:other_orders"),
+        needs=(STUCK,),
+        gives=(CHAIN, COMPLETE),
+    ),
+    Stage(
+        "unreachable goals",
+        later("chaincover.minimality.induction:prove_unreachable"),
+        needs=(DISTANCES, NEAR),
+        gives=(DECIDED, TARGETS),
+        until=(STATES,),
+    ),
 )
 
 

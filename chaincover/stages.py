@@ -2,7 +2,8 @@
 
 A stage is a function of the board. It reads what is known there, writes what it finds there, and asks the limits before
 each question or piece of work. There it is paused (a greenlet keeps its place) when its turn is over, so that no stage
-starves another one, and none needs to know of the others.
+starves another one, and none needs to know of the others: what a stage needs and what it adds are facts
+(``chaincover.facts``), by which it has its turns.
 
 Last comes the profile: the seconds and solver queries of each stage.
 """
@@ -18,13 +19,13 @@ from dataclasses import replace
 from itertools import groupby
 from pkgutil import resolve_name
 
-from greenlet import getcurrent, greenlet
+from greenlet import GreenletExit, getcurrent, greenlet
 
 from bmc import ending, footprint
 from bmc.engines.protocol import Engine
 from bmc.errors import MemoryLimitReached
-from bmc.floats.operations import has_arithmetic
 from bmc.records import dataclass
+from chaincover.facts import Fact
 from chaincover.known import Board, Known
 
 FIRST_TURN = 0.25
@@ -50,9 +51,13 @@ class Stage:
     chain is sought for are others. Neighbours with the same ``question`` take their turns in alternation, part by part:
     nobody knows which is the faster one, and so all takes about as long as with that one alone.
 
-    The same ``work`` may stand in several places of a round: it goes on there from where it was paused. Where it is
-    ``early``, it has one turn in that place, in the first round, if that holds of the board by then, and one more where
-    it begins anew.
+    It has turns while all that it ``needs`` is known, and not all that it ``gives``; it ends where nobody is left who
+    gives what it needs.
+
+    The same ``work`` may stand in several places of a round: it goes on there from where it was paused. In this place
+    it has no turn once something of ``until`` is known; if ``put_off`` is, it begins a round later, with a turn of that
+    round. Where it is ``once``, it has one turn in this place, in the first round, and one more where it begins anew;
+    in every other place ``until`` ends it.
     """
 
     name: str
@@ -60,7 +65,11 @@ class Stage:
     first_turn: float | Callable[[Board], float] = FIRST_TURN
     for_targets: bool = True
     question: str = ""
-    early: Callable[[Board], bool] | None = None
+    needs: tuple[Fact, ...] = ()
+    gives: tuple[Fact, ...] = ()
+    until: tuple[Fact, ...] = ()
+    put_off: Fact | None = None
+    once: bool = False
 
 
 def later(place: str) -> Callable[[Board], None]:
@@ -117,43 +126,64 @@ class _Memory:
         return self._before <= footprint.allowed()
 
 
+@dataclass(frozen=True, slots=True)
+class _Awaited:
+    """What a paused stage waits for: that ``fact`` is known, and another one than ``seen``."""
+
+    fact: Fact
+    seen: object
+
+    def there(self, board: Board) -> bool:
+        """Whether it is."""
+        return self.fact.known(board) and self.fact.of(board) != self.seen
+
+
 class _Work:
     """The work of one stage, paused between its turns. Where it is for the targets, it begins anew when these are
     others.
 
-    ``memory``: bytes that were taken while it worked.
+    ``begun`` counts how often it has begun, ``under_way`` says that it has since. ``memory``: bytes that were taken
+    while it worked.
     """
 
     def __init__(self, stage: Stage, board: Board, shared: _Memory) -> None:
-        self._stage, self._board, self._shared = stage, board, shared
+        self.stage, self._board, self._shared = stage, board, shared
+        self.begun = 0
+        self._awaited: _Awaited | None = None
         self._begin()
 
     def _begin(self) -> None:
-        self.begun, self._targets = False, self._board.known.targets
-        self._greenlet, self.memory = greenlet(self._run), 0
+        self.begun, self.under_way, self._targets = self.begun + 1, False, self._board.known.targets
+        self._greenlet, self.memory, self._awaited = greenlet(self._run), 0, None
 
     @property
     def left(self) -> bool:
         """Whether it has not ended."""
-        if self._stage.for_targets and self._targets != self._board.known.targets:
+        if self.stage.for_targets and self._targets != self._board.known.targets:
             self.end()
             self._begin()
         return not self._greenlet.dead
 
+    @property
+    def awaited(self) -> tuple[Fact, ...]:
+        """What it waits for in the middle of its work."""
+        return () if self._awaited is None or self._awaited.there(self._board) else (self._awaited.fact,)
+
     def go_on(self) -> None:
         """Work until it is paused, or ends."""
-        self.begun, self._shared.working = True, self
+        self.under_way, self._shared.working = True, self
         try:
-            while self._greenlet.switch() is self._shared:
+            while (paused := self._greenlet.switch()) is self._shared:
                 self._shared.relieve()
                 if self._greenlet.dead:
                     break
         finally:
             self._shared.working = None
+        self._awaited = paused if isinstance(paused, _Awaited) else None
 
     def give_up(self, error: MemoryLimitReached) -> None:
         """End it where it is paused, as if it had met ``error`` there."""
-        if self.begun and not self._greenlet.dead:
+        if self.under_way and not self._greenlet.dead:
             self._greenlet.throw(error)
         self.end()
 
@@ -164,11 +194,11 @@ class _Work:
 
     def _run(self) -> None:
         try:
-            self._stage.work(self._board)
+            self.stage.work(self._board)
         except MemoryLimitReached as error:
-            self._board.give_up(self._stage.name, error.message)
+            self._board.give_up(self.stage.name, error.message)
         except MemoryError:
-            self._board.give_up(self._stage.name, "no memory was left")
+            self._board.give_up(self.stage.name, "no memory was left")
 
 
 class _Turns:
@@ -176,24 +206,41 @@ class _Turns:
 
     def __init__(self, stage: Stage, work: _Work, board: Board) -> None:
         self.stage, self.work, self._board = stage, work, board
-        self._taken = False
+        self._taken = self._put_off = 0
+
+    def due(self) -> bool:
+        """Whether the stage has a turn now. It ends where it is not needed any more."""
+        stage, work, board = self.stage, self.work, self._board
+        if not work.left or (stage.once and self._has_taken):
+            return False
+        if any(fact.known(board) for fact in stage.until):
+            if not stage.once:
+                work.end()
+            return False
+        if self.missing or (stage.gives and all(fact.known(board) for fact in stage.gives)):
+            return False
+        if stage.put_off is not None and self._put_off != work.begun and stage.put_off.known(board):
+            self._put_off = work.begun
+            return False
+        return True
 
     @property
-    def due(self) -> bool:
-        """Whether the stage has a turn now."""
-        early = self.stage.early
-        if not self.work.left:
-            return False
-        return early is None or (not (self._taken and self.work.begun) and early(self._board))
+    def missing(self) -> tuple[Fact, ...]:
+        """What the stage needs, or waits for, and is not there."""
+        return (*(fact for fact in self.stage.needs if not fact.known(self._board)), *self.work.awaited)
+
+    @property
+    def _has_taken(self) -> bool:
+        return self._taken == self.work.begun and self.work.under_way
 
     def take(self, units: float, parts: int = 1) -> None:
         """Let the stage work until it has spent ``units``, or one of so many ``parts`` of that, waits, or ends."""
         limits, first = self._board.limits, self.stage.first_turn
-        if not self._taken or not self.work.begun:
+        if not self._has_taken and self._put_off != self.work.begun:
             own = first(self._board) if callable(first) else first
-            units = own if self.stage.early else max(units, own)
+            units = own if self.stage.once else max(units, own)
         limits.pause_after(units / parts, pause)
-        self._taken = True
+        self._taken = self.work.begun
         try:
             self.work.go_on()
         finally:
@@ -215,31 +262,14 @@ def pause() -> None:
         parent.switch()
 
 
-def wait_for(board: Board, changed: Callable[[Known], bool]) -> None:
-    """Pause until what is known has ``changed``."""
-    while not changed(board.known):
-        pause()
-
-
-def after_whole_lengths(board: Board) -> None:
-    """Begin in the second round with floating-point arithmetic: by then whole lengths have mostly settled all."""
-    system = board.known.problem.system
-    if has_arithmetic([system.input_constraint, system.defined, *(var.next for var in system.state)]):
-        pause()
-
-
-def after_counted_states(board: Board) -> None:
-    """Begin a round later where layers have told how many states there are: by then they are mostly enumerated."""
-    if board.known.reachable and board.known.enumerated is None and not board.not_enumerated:
-        pause()
-
-
-def unless_far(board: Board, meanwhile: Callable[[], bool] = lambda: True) -> None:
-    """Pause where layers have met a goal that is too far away for a solver: they will have all distances, or have.
-
-    It goes on once there is nothing more to wait for ``meanwhile``.
-    """
-    wait_for(board, lambda _: board.layered is None or not board.layered.far or not meanwhile())
+def await_news(board: Board, fact: Fact, seen: object = None) -> None:
+    """Pause until ``fact`` is known, and another one than ``seen``. The stage ends there if nobody is left who gives
+    it."""
+    awaited, parent = _Awaited(fact, seen), getcurrent().parent
+    while not awaited.there(board):
+        if parent is None:
+            raise GreenletExit
+        parent.switch(awaited)
 
 
 def take_turns(stages: Sequence[Stage], board: Board) -> None:
@@ -273,7 +303,25 @@ def _take_turns(turns: Sequence[_Turns], board: Board) -> None:
             return
         if board.too_long or board.known.no_chain or (board.known is before and board.limits.spent == spent):
             return
+        _end_those_in_vain(turns)
         units = min(2 * units, LONGEST_TURN)
+
+
+def _end_those_in_vain(turns: Sequence[_Turns]) -> None:
+    """End the stages that need what is not known and nobody else gives who is left, or who is when the targets are
+    others."""
+    left = {turn.work for turn in turns if turn.work.left}
+    for work in list(left):
+        places = [turn for turn in turns if turn.work is work and not turn.stage.once]
+        others = [
+            turn.stage
+            for turn in turns
+            if turn.work is not work and (turn.work in left or (turn.stage.for_targets and not work.stage.for_targets))
+        ]
+        given = {part for stage in others for fact in stage.gives for part in fact.parts or (fact,)}
+        if all(any(given.isdisjoint(fact.parts or (fact,)) for fact in place.missing) for place in places):
+            left.remove(work)
+            work.end()
 
 
 def _alternate(group: Sequence[_Turns], units: float, board: Board) -> bool:
@@ -284,7 +332,8 @@ def _alternate(group: Sequence[_Turns], units: float, board: Board) -> bool:
     for _ in range(MOST_TURNS * parts):
         for place, turn in enumerate(group):
             known = board.known
-            if not left[place] or not turn.due:
+            left[place] = left[place] if left[place] and turn.due() else 0
+            if not left[place]:
                 continue
             turn.take(units, parts)
             if board.settled or board.limits.used_up:

@@ -12,11 +12,12 @@ from chaincover.concretise.check_path import plan_length
 from chaincover.concretise.refine import constrained_chain, refined_chain
 from chaincover.concretise.repair import concretise
 from chaincover.concretise.subpaths import Task
+from chaincover.facts import DISTANCES
 from chaincover.known import Board, FailedRepair, Known
 from chaincover.orderings import choose
 from chaincover.orderings.bound import order_bound
 from chaincover.orderings.protocol import Limit, Ordering, OrderingProblem
-from chaincover.stages import pause, wait_for
+from chaincover.stages import await_news, pause
 from chaincover.weights import INIT, ReachGraph, exists_path, transitive_closure
 
 
@@ -47,17 +48,12 @@ def shortest_covering_path(graph: ReachGraph, ordering: Ordering, seconds: float
 
 
 def get_chain(board: Board) -> None:
-    """Whenever the graph has grown, find its bound, its shortest covering path, and the chain along this path.
-
-    Where the states are enumerated and K binds nothing there is nothing to do: other stages find chains and bounds.
-    Where the states are searched in layers it begins once that has given a chain, or cannot.
-    """
+    """Whenever the graph has grown, find its bound, its shortest covering path, and the chain along this path."""
     from chaincover.orderings.auto import ordering_effort  # here, for most runs ask for no order
 
     ordering, questions = choose(board.options.ordering), board.questions
     failed: tuple[Plan, int] | None = None
-    while not board.on_states:
-        wait_for(board, lambda _: not board.in_layers)
+    while True:
         known, graph = board.known, board.known.target_graph
         found = shortest_covering_path(graph, ordering, board.limits.for_query()) if graph.depth >= 0 else None
         if found is not None:
@@ -69,28 +65,14 @@ def get_chain(board: Board) -> None:
             if _worth_trying(known, length) and not _in_vain(found.plan, limit, failed):
                 board.ordered_by = found.by
                 board.say(f"get chain: {' -> '.join(found.plan.path)}, {counted(length, 'step')}")
-                try:
-                    _, attempt = concretise(questions, found.plan, limit, lambda text: _repairing(board, text))
-                except _Superseded:
-                    return
+                _, attempt = concretise(questions, found.plan, limit, board.say)
                 if attempt.run is not None:
                     board.offer(attempt.run)
                 else:
                     failed = found.plan, limit
                     gave_up = attempt.status is Status.UNKNOWN
                     board.tell(failed=None if gave_up else FailedRepair(attempt.failed, limit))
-        wait_for(board, lambda now, before=graph.depth: now.graph.depth > before)  # type: ignore[misc]
-
-
-class _Superseded(Exception):
-    """The states are enumerated by now, and chains are found by walking on them."""
-
-
-def _repairing(board: Board, text: str) -> None:
-    """Tell of a repair; _Superseded where it is not needed any more."""
-    if board.on_states:
-        raise _Superseded
-    board.say(text)
+        await_news(board, DISTANCES, graph.depth + 1)
 
 
 def _worth_trying(known: Known, length: int) -> bool:
@@ -106,7 +88,7 @@ def _in_vain(plan: Plan, limit: int, failed: tuple[Plan, int] | None) -> bool:
 def other_orders(board: Board) -> None:
     """Search other orders of the goals, where no repair of the shortest covering path gives a chain.
 
-    It begins when the stage ``get chain`` has failed. With the option ``repair`` = ``refine`` it is Algorithm 5; with
+    With the option ``repair`` = ``refine`` it is Algorithm 5; with
     ``paths``, orders are sought that contain none of the sub-paths found infeasible (Section 4.2). With ``auto`` it is
     Algorithm 5 if the covering path came from an ordering that proves nothing (``tsp``, ``local``), else path
     constraints. A run that is found is offered as a chain.
@@ -114,7 +96,6 @@ def other_orders(board: Board) -> None:
     options = board.options
     if options.repair == "none":
         return
-    wait_for(board, lambda known: known.failed is not None and known.length is None)
     ordered_by = board.ordered_by
     refine = ordered_by in ("tsp", "local") if options.repair == "auto" else options.repair == "refine"
     board.say(f"other orders: {'refine' if refine else 'path constraints'}")

@@ -22,12 +22,13 @@ from bmc.explicit.steps import InputSolver
 from bmc.explicit.vectors import Column, node_count
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, LongTest
+from chaincover.facts import STATES
 from chaincover.graph.enumerated_goals import LEAST_BLOCK, EnumeratedGoals, states_in
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
 from chaincover.orderings.bound import FARTHEST, farthest
 from chaincover.problem import Problem
-from chaincover.stages import after_whole_lengths, wait_for
+from chaincover.stages import await_news
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
 
 PER_UNIT = 20_000_000
@@ -151,6 +152,9 @@ AT_ONCE = 4
 states are few. With twice as many, what is not listed by then waits 0.1 units longer for its first chain. No solver is
 made for their inputs in so little work."""
 
+LISTING = (AT_ONCE - 0.5) * STATES_PORTION / STATES_PER_UNIT
+"""Units of work after which the turn is over in which most states are listed."""
+
 
 def enumerate_states(board: Board) -> None:
     """Enumerate the reachable states, on what the goals and the final condition depend on."""
@@ -164,8 +168,6 @@ def enumerate_states(board: Board) -> None:
             advance(enumeration, board.limits)
             board.limits.check()
             portions += 1
-            if portions == AT_ONCE:
-                after_whole_lengths(board)
             if board.known.problem.system.state is not state:  # by now they have a normal form
                 state = board.known.problem.system.state
                 enumeration = board.enumeration or enumeration_of(board.known.problem)
@@ -236,7 +238,7 @@ def exact_graph(board: Board) -> None:
         if found is not None:
             _tell(board, *found)
             return
-    wait_for(board, lambda known: known.enumerated is not None)
+    await_news(board, STATES)
     states = board.known.enumerated
     assert states is not None
     board.say("exact graph: distances between enumerated states")

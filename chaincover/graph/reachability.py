@@ -16,6 +16,7 @@ from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached, counted
 from bmc.records import dataclass
 from chaincover.chain import UNREACHABLE
+from chaincover.facts import TARGETS
 from chaincover.graph.edges import EdgeSearch, Row, Told, enter
 from chaincover.graph.enumerated import enumerate_states, exact_graph
 from chaincover.known import Board, Known, Reason
@@ -24,7 +25,7 @@ from chaincover.options import Options
 from chaincover.problem import Problem, Questions
 from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, Silent
-from chaincover.stages import pause, wait_for
+from chaincover.stages import await_news, pause
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exists_path, transitive_closure
 from properties.goal import Goal
 
@@ -172,7 +173,8 @@ def grow(board: Board) -> None:
             board.rule_out(dict.fromkeys(never, NEVER))
         if builder.over:
             goals = {*builder.goals}
-            wait_for(board, lambda known, goals=goals: not {*known.targets} <= goals)  # type: ignore[misc]
+            while {*board.known.targets} <= goals:
+                await_news(board, TARGETS, board.known.targets)
         else:
             pause()
 

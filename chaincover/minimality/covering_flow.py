@@ -29,7 +29,6 @@ from chaincover.minimality.flow_network import Cut, Network
 from chaincover.minimality.flow_program import Relaxation
 from chaincover.orderings.bound import FLOW
 from chaincover.problem import Problem
-from chaincover.stages import wait_for
 
 MOST_ARCS = 400_000
 """Arcs of the network above which the linear program takes too long."""
@@ -55,7 +54,6 @@ SHRINKS = (0, 16, 12, 9)
 
 def cover_by_flow(board: Board) -> None:
     """Solve the covering flow by cuts: every flow that comes out whole is offered as a chain, every bound is proved."""
-    wait_for(board, lambda known: known.enumerated is not None and known.graph.depth >= 0)
     states, problem = board.known.enumerated, board.problem
     if states is None or not problem.goals:
         return

@@ -13,11 +13,12 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import Not, Or
 
 from bmc.engines.protocol import Session, Status
+from chaincover.facts import STATES
 from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.goal_product import followers_on_steps
 from chaincover.known import Board
 from chaincover.problem import Questions
-from chaincover.stages import after_counted_states, wait_for
+from chaincover.stages import await_news
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -25,30 +26,22 @@ IMPLICATION_EFFORT = 2
 """Units of work per query; where that does not suffice nothing is said to be implied."""
 
 
-def represent_implied_on_states(board: Board) -> None:
-    """As ``represent_implied``, as soon as the states are enumerated: before work that grows with the number of goals.
+def represent_implied(board: Board) -> None:
+    """Find the goals that others imply: these represent them, and a chain is sought for them alone.
 
-    Goals are compared on all steps.
+    Goals are compared by a solver, and once the states are enumerated on all steps. A goal that is represented comes
+    back to the targets once the one that represents it is found to be uncoverable.
     """
-    wait_for(board, lambda known: known.enumerated is not None)
-    states = board.known.enumerated
+    if board.known.enumerated is None:
+        _represent(board, implied_goals)
+        await_news(board, STATES)
+    states, limits = board.known.enumerated, board.limits
     assert states is not None
-    limits = board.limits
 
     def followers(questions: Questions) -> dict[str, set[str]]:
         return followers_on_steps(questions.problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT))
 
     _represent(board, lambda questions: _represented(followers(questions)))
-
-
-def represent_implied(board: Board) -> None:
-    """Find the goals that others imply: these represent them, and a chain is sought for them alone.
-
-    A goal that is represented comes back to the targets once the one that represents it is found to be uncoverable.
-    """
-    after_counted_states(board)
-    if board.known.enumerated is None:
-        _represent(board, implied_goals)
 
 
 def _represent(board: Board, implied: Callable[[Questions], dict[str, str]]) -> None:

@@ -9,10 +9,11 @@ from bmc.invariants.candidates import self_found, value_facts
 from bmc.invariants.induction import Prover, never
 from bmc.system.transition import Condition
 from chaincover.chain import UNREACHABLE
+from chaincover.facts import DISTANCES
 from chaincover.graph.enumerated import analysed
-from chaincover.known import Board, Known, Reason
+from chaincover.known import Board, Reason
 from chaincover.problem import Problem
-from chaincover.stages import unless_far, wait_for
+from chaincover.stages import await_news
 from chaincover.verdicts import never_by_induction
 from chaincover.weights import INIT
 
@@ -61,9 +62,9 @@ def prove_unreachable(board: Board) -> None:
     """Try to prove by induction that no run covers the goals that nothing has reached; again when K has doubled."""
     asked = -1
     while True:
-        wait_for(board, lambda known, asked=asked: _due(known, asked))  # type: ignore[misc]
-        unless_far(board)
-        asked = board.known.graph.depth
+        while (depth := board.known.graph.depth) <= max(0, 2 * asked):
+            await_news(board, DISTANCES, depth + 1)
+        asked = depth
         known, problem = board.known, board.problem
         for name in known.targets:
             edge = (INIT, name)
@@ -75,7 +76,3 @@ def prove_unreachable(board: Board) -> None:
             k = never(problem.system, goal.antecedent, goal.length, min(INDUCTION, refuted), prover)
             if k is not None:
                 board.rule_out({name: Reason(UNREACHABLE, never_by_induction(k))})
-
-
-def _due(known: Known, asked: int) -> bool:
-    return known.enumerated is None and known.graph.depth > max(0, 2 * asked)

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bmc.engines.protocol import Status
 from bmc.errors import counted
+from chaincover.facts import LISTED, NEAR
 from chaincover.graph.enumerated import PER_UNIT
 from chaincover.known import Board, Known, Pathfinder
 from chaincover.minimality.explicit_sub_paths import WORK, ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathLengths, SubPathSearch, windows
 from chaincover.orderings.bound import FARTHEST, LEARNED, farthest
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
-from chaincover.stages import pause, unless_far, wait_for
+from chaincover.stages import await_news, pause
 from chaincover.weights import INIT, Edge
 
 NO_ORDER = "no order of the goals has distances that are all finite"
@@ -40,7 +41,6 @@ UNITS_OF_ORDER = 3.0
 
 def shortest_tour(board: Board) -> None:
     """Where every goal is one state: the shortest order over exact distances, which a run follows at its cost."""
-    wait_for(board, lambda known: bool(known.graph.lower) and known.enumerated is not None)
     assert board.known.enumerated is not None
     lengths = ExplicitSubPaths(board.problem, board.known.enumerated, board.limits)
     if lengths.single_states:
@@ -53,10 +53,6 @@ def learn_path_weights(board: Board) -> None:
     On enumerated states this finds the first chain too: the shortest run along the shortest order; and a run along that
     order where the states were searched in layers.
     """
-    wait_for(
-        board,
-        lambda known: bool(known.graph.lower) and (known.enumerated is not None or known.graph.exact or known.complete),
-    )
     if board.known.enumerated is None:
         Learner(board, SubPathSearch(board.questions, board.say)).work()
     states = board.known.enumerated
@@ -129,7 +125,7 @@ class Learner:
                 for _ in range(2):  # one turn more is earned by the chain; the questions that follow have time
                     pause()
             if not self._lengths.cheap:
-                unless_far(board, lambda: board.known.enumerated is None and not board.not_enumerated)
+                await_news(board, NEAR | LISTED)
             if board.known.enumerated is not self._states:
                 return
             if not self._try(order) and not self._learn(order) and not more:

@@ -16,12 +16,13 @@ import numpy as np
 
 from bmc.explicit.vectors import Column
 from chaincover.certificate import Prices
+from chaincover.facts import PRICES
 from chaincover.graph.enumerated import PER_UNIT as STEPS_PER_UNIT
 from chaincover.graph.goal_product import largest_sets
 from chaincover.graph.product import BLOCK, MEMORY, Found, ProductSearch
 from chaincover.known import Board
 from chaincover.orderings.bound import EXACT
-from chaincover.stages import wait_for
+from chaincover.stages import await_news
 
 if TYPE_CHECKING:
     from chaincover.minimality.covering_flow import PricedProduct
@@ -128,7 +129,6 @@ def search_product(board: Board) -> None:
     Whatever it meets on the way is told: a run through more goals than before, and that no chain is shorter than what
     it has searched.
     """
-    wait_for(board, lambda now: now.enumerated is not None and now.graph.depth >= 0)
     states, problem = board.known.enumerated, board.problem
     assert states is not None
     board.say("product search: enumerated states with the goals covered")
@@ -159,7 +159,7 @@ def search_product(board: Board) -> None:
             board.give_up("product search", search.given_up)
         del search  # before the next one takes its memory
         gc.collect()
-        wait_for(board, lambda _, begun=begun: _prices(board) is not begun)  # type: ignore[misc]
+        await_news(board, PRICES, begun)
     if search.found is not None:
         board.offer(search.run_to(search.found))
         board.prove(states=len(states.states), searched=search.found.length, basis=EXACT)

@@ -20,10 +20,11 @@ from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, conjunction, equal
 from chaincover.chain import Chain
+from chaincover.facts import CHAIN
 from chaincover.known import Board, Known, Proof
 from chaincover.orderings.bound import WHOLE
 from chaincover.problem import Questions
-from chaincover.stages import after_counted_states, unless_far, wait_for
+from chaincover.stages import await_news
 from properties.goal import Goal
 
 
@@ -81,7 +82,6 @@ class Between:
 
 def shorten_windows(board: Board) -> None:
     """Shorten the best chain by its windows; again when another stage has found a shorter one."""
-    wait_for(board, lambda known: known.complete)
     if board.on_states:
         return
     windows = WindowSearch(board.questions)
@@ -91,7 +91,7 @@ def shorten_windows(board: Board) -> None:
         board.say("windows: shorter sub-paths of the chain")
         while (better := windows.shorter(chain)) is not None and board.offer(better):
             chain = board.known.chain or chain
-        wait_for(board, lambda known, chain=chain: known.chain is not chain)  # type: ignore[misc]
+        await_news(board, CHAIN, chain)
 
 
 class WindowSearch:
@@ -199,22 +199,12 @@ def refute_lengths(board: Board) -> None:
 
     Where the solver gives up on one, a length in the upper half of those below the best chain is tried, then the same
     one again, with twice the work: an incremental solver goes on from what it has learned. That ends where it gives up
-    before it has done half of the work that it may do. With floating-point arithmetic it begins as soon as runs have
-    covered each goal by itself: distances there take longer than a whole chain.
+    before it has done half of the work that it may do.
     """
-    bounded, floating = board.options.bound is not None, board.engine.tries(board.problem.system)
-
-    def due(now: Known) -> bool:
-        soon = floating and not now.open(now.targets)
-        return now.enumerated is not None or (now.complete if bounded else soon or now.graph.depth >= 0)
-
-    wait_for(board, due)
-    after_counted_states(board)
     if board.known.enumerated is not None:
         return
     whole, units, tried = _WholeChains(board), LEAST, 0
     while (length := board.known.length) is None or board.known.lower < length:
-        unless_far(board)
         first, following = _refuted(board.known)
         board.say(f"whole lengths: is there a chain of {counted(following, 'step')}?")
         spent = board.limits.spent

@@ -16,7 +16,8 @@ from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.chain import UNREACHABLE
-from chaincover.graph.enumerated import ENUMERATING, enumerate_states, exact_graph
+from chaincover.facts import BETTER, COMPLETE, DISTANCES, EXACT, FLOATING, NEAR, OBSERVED, STATES, WHOLE
+from chaincover.graph.enumerated import ENUMERATING, LISTING, enumerate_states, exact_graph
 from chaincover.known import Board, Known, Reason
 from chaincover.limits import EffortUsedUp
 from chaincover.minimality.claims import result_of
@@ -25,16 +26,22 @@ from chaincover.problem import Problem
 from chaincover.reductions.slicing import sliced_problem
 from chaincover.replay.judge import Judge
 from chaincover.runs.random import RandomRuns
-from chaincover.stages import Stage, later, pause, take_turns
+from chaincover.stages import Stage, later, take_turns
 from chaincover.weights import INIT
 
 STAGES = (
-    Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
-    Stage("exact graph", exact_graph, first_turn=1.0),
-    Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights"), first_turn=1.0),
-    Stage("simulate", later("chaincover.runs.random:random_runs"), for_targets=False),
-    Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=1.0),
-    Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths")),
+    Stage("enumerate", enumerate_states, LISTING, for_targets=False, gives=(STATES,), once=True),
+    Stage("enumerate", enumerate_states, 0.4, for_targets=False, gives=(STATES,), put_off=FLOATING),
+    Stage("exact graph", exact_graph, 1.0, gives=(DISTANCES, EXACT, NEAR)),
+    Stage(
+        "path weights",
+        later("chaincover.minimality.path_weights:learn_path_weights"),
+        1.0,
+        needs=(DISTANCES, STATES | EXACT | COMPLETE),
+    ),
+    Stage("simulate", later("chaincover.runs.random:random_runs"), for_targets=False, gives=(COMPLETE, OBSERVED)),
+    Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), 1.0, gives=(COMPLETE, BETTER)),
+    Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths"), needs=(STATES | WHOLE, NEAR)),
 )
 """What finds a shortest run to one goal, in turns."""
 
@@ -47,13 +54,10 @@ def each_alone(board: Board) -> None:
     """Search for shortest runs to single goals: those that no chain covers yet first, then those that are far away.
 
     A run that is found becomes a chain through the other goals, too. The distance of a goal is a lower bound for
-    every chain. Where the states of all goals are enumerated or searched in layers there is nothing to do. Where a
-    chain covers all goals by its first turn, it begins a round later: mostly others have settled all by then.
+    every chain. Where the states of all goals are enumerated or searched in layers there is nothing to do.
     """
     if board.options.engine != ENUMERATING or board.options.bound is not None:
         return
-    if board.known.complete:
-        pause()
     alone, units = _Alone(board), FIRST
     while names := list(alone.open()):
         for name in names:

@@ -154,7 +154,7 @@ class Deciding(Generic[T]):
         return tuple(
             each
             for stage in pipeline.STAGES
-            for each in (*([own[stage.name]] if stage.name in own and stage.early is None else []), stage)
+            for each in (*([own[stage.name]] if stage.name in own and not stage.once else []), stage)
         )
 
     @property

@@ -23,8 +23,10 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, symbols_of
 from chaincover.certificate import Certificate, EdgeFact, formula_text
 from chaincover.chain import BEYOND, CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
+from chaincover.facts import FLOATING, STATES
 from chaincover.graph.enumerated import (
     ENUMERATING,
+    LISTING,
     analysed,
     enumerate_states,
     enumerate_within,
@@ -43,7 +45,7 @@ from chaincover.reductions.reduction import Reduction, distinct, distinct_goals,
 from chaincover.reductions.slicing import fewer_states, sliced_problem
 from chaincover.replay.judge import Judge, explained, open_variables
 from chaincover.result import ChainResult, Listener, Requirements
-from chaincover.stages import Profiler, Stage, later, take_turns, wait_for
+from chaincover.stages import Profiler, Stage, later, take_turns
 from chaincover.verdicts import never_by_induction
 from chaincover.weights import END, INIT
 from properties.goal import Goal, violation, violation_name
@@ -125,7 +127,6 @@ class _Violations(Board):
 def _on_states(board: Board) -> None:
     """Decide all goals on the enumerated states."""
     assert isinstance(board, _Violations)
-    wait_for(board, lambda known: known.enumerated is not None)
     exact_graph(board)
     states = board.known.enumerated
     assert states is not None
@@ -229,8 +230,9 @@ class _Unrolled:
 
 STAGES = (
     Stage("requirements", _by_solver, first_turn=1.0, for_targets=False),
-    Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
-    Stage("requirements on states", _on_states, first_turn=1.0, for_targets=False),
+    Stage("enumerate", enumerate_states, LISTING, for_targets=False, gives=(STATES,), once=True),
+    Stage("enumerate", enumerate_states, 0.4, for_targets=False, gives=(STATES,), put_off=FLOATING),
+    Stage("requirements on states", _on_states, first_turn=1.0, for_targets=False, needs=(STATES,)),
     Stage("invariants", later("chaincover.minimality.induction:find_invariants"), first_turn=2.0, for_targets=False),
     Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=0.5, for_targets=False),
     Stage("requirements in layers", _in_layers, for_targets=False),

@@ -13,12 +13,13 @@ from bmc.explicit.batch import Batch, Runs, Watch
 from bmc.explicit.vectors import OVERHEAD, Column, Columns, column
 from bmc.system.transition import Run
 from chaincover.chain import Chain
+from chaincover.facts import CHAIN
 from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.runs.budget import PER_UNIT
 from chaincover.runs.population import NEVER
-from chaincover.stages import wait_for
+from chaincover.stages import await_news
 from chaincover.weights import FINAL
 from properties.goal import Goal
 
@@ -34,7 +35,6 @@ WORK = 2.0
 
 def leave_out_steps(board: Board) -> None:
     """Leave out steps of the best chain; again when another stage has found a better one."""
-    wait_for(board, lambda known: known.chain is not None)
     if board.on_states:
         return
     while True:
@@ -44,8 +44,7 @@ def leave_out_steps(board: Board) -> None:
         shorter = Shortening(board.problem, chain, board.limits).run()
         if shorter is not None:
             board.offer(shorter)
-        best = board.known.chain
-        wait_for(board, lambda known, best=best: known.chain is not best)  # type: ignore[misc]
+        await_news(board, CHAIN, board.known.chain)
 
 
 class Shortening:

@@ -12,9 +12,10 @@ from bmc.errors import LimitReached
 from bmc.formulas.unroll import at, shift
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, Valuation, conjunction, equal
+from chaincover.facts import CHAIN
 from chaincover.known import Board
 from chaincover.problem import Questions
-from chaincover.stages import wait_for
+from chaincover.stages import await_news
 from properties.monitor import Monitor
 
 PATIENCE = 40
@@ -30,14 +31,13 @@ FARTHEST = 1_000_000
 
 def nearest_goal_first(board: Board) -> None:
     """A chain that goes on from the best one, or from init, to the nearest goal each time, as far as that leads."""
-    while not (board.known.complete or board.known.no_chain or board.on_states):
-        wait_for(board, lambda _: not board.in_layers)
+    while not (board.known.complete or board.known.no_chain):
         best = board.known.chain
         way = NearestFirst(board.questions, board.problem.names, board.options.bound, best.run if best else None)
         board.say("nearest goal first: from goal to goal by queries")
         found = way.run()
         if found is None or not board.offer(found):
-            wait_for(board, lambda known, best=best: known.chain is not best)  # type: ignore[misc]
+            await_news(board, CHAIN, best)
 
 
 def trial_runs(board: Board) -> None:

@@ -18,7 +18,8 @@ from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.draws import Draws
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Run, Valuation
-from chaincover.known import Board, Known
+from chaincover.facts import TESTS, tests_beside_chain
+from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.runs.budget import REST, WORK, Budget
@@ -36,7 +37,7 @@ from chaincover.runs.population import (
     started,
 )
 from chaincover.runs.resting import Resting
-from chaincover.stages import pause, wait_for
+from chaincover.stages import await_news
 from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
 
@@ -96,20 +97,12 @@ def random_runs(board: Board) -> None:
 
 def runs_from_tests(board: Board) -> None:
     """Random runs through all goals from the end of a test of a goal that the chain does not cover, once for each such
-    goal: the chain may have gone where it cannot be, and all else may be reached from there. In the first round all
-    other stages come before it: they may cover the goal, or prove that no chain does."""
-    pause()
+    goal: the chain may have gone where it cannot be, and all else may be reached from there."""
     tried: set[str] = set()
-
-    def tests(known: Known) -> list[str]:
-        covered = known.chain.goals if known.chain is not None else frozenset()
-        left = [name for name in known.targets if name in known.seen and name not in covered | tried]
-        return [name for name in left if known.seen[name].length]  # the others begin where all runs do
-
     while True:
-        wait_for(board, lambda known: bool(tests(known)))
-        name = tests(board.known)[0]
-        tried.add(name)
+        while not (left := [name for name in tests_beside_chain(board) if name not in tried]):
+            await_news(board, TESTS, tests_beside_chain(board))
+        tried.add(name := left[0])
         board.say(f"simulate from tests: random runs from the end of a test of {name}")
         onward = RandomRuns(board.problem, board.limits, board.options.bound, distances=False)
         onward.begin_with(board.known.seen[name])

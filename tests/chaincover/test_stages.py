@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from weakref import finalize
 
 import pytest
@@ -11,10 +11,14 @@ from machines import fork
 
 from bmc import footprint
 from bmc.errors import LimitReached, MemoryLimitReached
+from chaincover import pipeline
 from chaincover.chain import NO_WAY_TO_FINAL
+from chaincover.facts import CHAIN, Fact
 from chaincover.known import Board, Reason
 from chaincover.limits import QUESTION, UNITS, Limits
-from chaincover.stages import FIRST_TURN, LONGEST_TURN, MOST_TURNS, PARTS, Stage, pause, take_turns, wait_for
+from chaincover.reductions import alone
+from chaincover.requirements import violations
+from chaincover.stages import FIRST_TURN, LONGEST_TURN, MOST_TURNS, PARTS, Stage, await_news, pause, take_turns
 
 Work = Callable[[Board], None]
 
@@ -122,7 +126,7 @@ def test_a_first_turn_may_be_longer() -> None:
 def test_an_early_turn_is_as_short_as_it_says_and_the_stage_goes_on_from_there() -> None:
     log: list[str] = []
     work = steps(log, "a", 9, FIRST_TURN / 10)
-    early = Stage("a", work, lambda board: FIRST_TURN / 5, early=lambda board: True)
+    early = Stage("a", work, lambda board: FIRST_TURN / 5, once=True)
     take_turns([early, Stage("b", steps(log, "b", 2, FIRST_TURN)), Stage("a", work)], small_board())
     assert log == ["a0", "a1", "b0", *(f"a{step}" for step in range(2, 9)), "b1"]
 
@@ -133,7 +137,7 @@ def test_an_early_turn_is_left_out_where_it_is_not_wanted_any_more() -> None:
     take_turns(
         [
             Stage("listing", steps(log, "listing", 1)),
-            Stage("a", work, early=lambda board: not log),
+            Stage("a", work, until=(Fact("an entry", lambda board: bool(log)),), once=True),
             Stage("b", steps(log, "b", 1)),
             Stage("a", work),
         ],
@@ -150,7 +154,7 @@ def test_an_early_stage_goes_on_for_other_targets() -> None:
         if "far" in board.known.targets:
             board.rule_out({"far": Reason(NO_WAY_TO_FINAL, "so it is")})
 
-    early = Stage("a", ruling_out, early=lambda board: True)
+    early = Stage("a", ruling_out, once=True)
     take_turns([early, Stage("b", steps(log, "b", 1)), Stage("a", ruling_out)], small_board())
     assert log == ["far near", "near", "b0"]
 
@@ -174,23 +178,103 @@ def test_a_stage_waits_until_something_is_known() -> None:
     log: list[str] = []
 
     def waiting(board: Board) -> None:
-        wait_for(board, lambda known: known.chain is not None)
+        await_news(board, CHAIN)
         log.append("there is a chain")
 
     def finding(board: Board) -> None:
         log.append("search")
         board.offer(run_by(board.known.problem.system, 0, 1))
 
-    take_turns([Stage("waiting", waiting), Stage("finding", finding)], small_board())
+    take_turns([Stage("waiting", waiting), Stage("finding", finding, gives=(CHAIN,))], small_board())
     assert log == ["search", "there is a chain"]
 
 
-def test_stages_that_wait_for_each_other_end_the_run() -> None:
+def test_stages_that_wait_for_each_other_end() -> None:
     def waiting(board: Board) -> None:
-        wait_for(board, lambda known: known.chain is not None)
+        await_news(board, CHAIN)
         pytest.fail("there is no chain")
 
-    take_turns([Stage("one", waiting), Stage("other", waiting)], small_board())
+    log: list[str] = []
+    both = [Stage(name, waiting, gives=(CHAIN,)) for name in ("one", "other")]
+    take_turns([*both, Stage("a", steps(log, "a", 9))], small_board())
+    assert len(log) == 9
+
+
+def test_a_stage_begins_once_all_that_it_needs_is_known() -> None:
+    log: list[str] = []
+    known: set[str] = set()
+    one, other = (Fact(name, lambda board, name=name: name in known) for name in ("one", "other"))  # type: ignore[misc]
+
+    def giving(name: str) -> Work:
+        def work(board: Board) -> None:
+            board.limits.spend(FIRST_TURN)
+            board.limits.check()
+            log.append(name)
+            known.add(name)
+
+        return work
+
+    take_turns(
+        [
+            Stage("both", steps(log, "both", 1), needs=(one, other)),
+            Stage("either", steps(log, "either", 1), needs=(one | other,)),
+            Stage("one", giving("one"), gives=(one,)),
+            Stage("other", giving("other"), needs=(one,), gives=(other,)),
+        ],
+        small_board(),
+    )
+    assert log == ["one", "other", "both0", "either0"]
+
+
+def test_a_stage_has_no_turn_where_all_that_it_gives_is_known() -> None:
+    log: list[str] = []
+    some = Fact("some entries", lambda board: len(log) > 2)
+    stages = [Stage(name, steps(log, name, 9), gives=(some,)) for name in ("a", "b")]
+    take_turns(stages, small_board())
+    assert len(log) <= 4
+
+
+def test_a_stage_ends_where_nobody_is_left_who_gives_what_it_needs() -> None:
+    """Also in the middle of its work, and what it holds is given back. One that is for the targets may begin anew."""
+    held, log, some = set[str](), list[str](), Fact("something", lambda board: False)
+
+    def waiting(board: Board) -> None:
+        held.add("memory")
+        try:
+            await_news(board, some)
+        finally:
+            held.remove("memory")
+
+    def looking(board: Board) -> None:
+        for _ in range(9):
+            log.append("held" if held else "free")
+            board.limits.spend(FIRST_TURN)
+            board.limits.check()
+
+    for for_targets, last in ((False, "free"), (True, "held")):
+        log.clear()
+        giver = Stage("giver", steps([], "", 1), gives=(some,), for_targets=for_targets)
+        waits = Stage("waiting", waiting, for_targets=False)
+        take_turns([waits, giver, Stage("looking", looking)], small_board())
+        assert (log[0], log[-1]) == ("held", last)
+
+
+def test_a_turn_may_be_put_off_by_a_round() -> None:
+    log: list[str] = []
+    always = Fact("always", lambda board: True)
+    take_turns([Stage("a", steps(log, "a", 1), put_off=always), Stage("b", steps(log, "b", 3))], small_board())
+    assert log[:2] == ["b0", "a0"]
+
+
+@pytest.mark.parametrize("stages", [pipeline.STAGES, alone.STAGES, violations.STAGES])
+def test_each_stage_has_a_name_of_its_own_and_what_each_needs_another_one_gives(stages: Sequence[Stage]) -> None:
+    works = {stage.name: stage.work for stage in stages}
+    assert len({*works.values()}) == len(works)
+    assert all(works[stage.name] is stage.work for stage in stages)
+    given = {fact for stage in stages for fact in stage.gives}
+    for stage in stages:
+        for need in stage.needs:
+            assert need.known(small_board()) or given.intersection(need.parts or (need,)), (stage.name, need.says)
 
 
 @pytest.mark.parametrize("for_targets", [True, False])
@@ -199,7 +283,7 @@ def test_a_stage_for_the_targets_begins_anew_when_these_are_others(for_targets: 
 
     def for_goals(board: Board) -> None:
         log.append(" ".join(board.known.targets))
-        wait_for(board, lambda known: known.chain is not None)
+        await_news(board, CHAIN)
 
     def ruling_out(board: Board) -> None:
         board.rule_out({"far": Reason(NO_WAY_TO_FINAL, "so it is")})

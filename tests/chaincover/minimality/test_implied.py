@@ -40,6 +40,7 @@ from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.pipeline import generate
 from chaincover.problem import Problem, Questions
 from chaincover.result import ChainResult
+from chaincover.stages import Stage, take_turns
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -100,7 +101,7 @@ def test_steps_that_are_compared_count_before_the_limits_are_asked_again(monkeyp
     board.tell(enumerated=graph)
     spent = list[float]()
     board.limits.pause_after(0.0, lambda: spent.append(board.limits.spent))
-    room.represent_implied_on_states(board)
+    room.represent_implied(board)
     assert spent[0] == 0
     assert len(set(spent)) > 1
     assert board.limits.spent == pytest.approx(graph.steps.total * len(problem.goals) / PER_UNIT)
@@ -138,7 +139,7 @@ def test_the_result_is_that_of_a_search_for_all_goals(engine: str) -> None:
 
 def test_targets_are_the_goals_that_nothing_represents() -> None:
     free, _ = board_of(planted(0), Options(engine="z3"))
-    represent_implied(free)
+    take_turns([Stage("implied goals", represent_implied)], free)
     assert {*free.known.targets} == {goal.name for goal in free.known.problem.goals} - {*free.known.represented}
 
 
@@ -330,7 +331,7 @@ def test_several_chains_for_implied_goals_are_verified(tmp_path: Path) -> None:
 def test_nothing_is_asked_about_one_goal() -> None:
     system, goals, final = planted(0)
     board, kept = board_of((system, goals[:1], final))
-    represent_implied(board)
+    take_turns([Stage("implied goals", represent_implied)], board)
     assert kept.texts == []
 
 
@@ -345,5 +346,5 @@ def test_goals_that_represent_others_by_now_are_represented_by_none_of_these(mon
         return {one: two}
 
     monkeypatch.setattr(room, "implied_goals", meanwhile)
-    represent_implied(board)
+    take_turns([Stage("implied goals", represent_implied)], board)
     assert board.known.targets == (one,)

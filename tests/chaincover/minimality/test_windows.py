@@ -24,10 +24,11 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, StateVariable, Valuation, ValueType
 from chaincover.chain import Chain, Hit
 from chaincover.limits import Limits
-from chaincover.minimality.windows import WindowSearch, refute_lengths
+from chaincover.minimality.windows import WindowSearch
+from chaincover.pipeline import STAGES
 from chaincover.problem import Questions
 from chaincover.replay.judge import Judge
-from chaincover.stages import Stage, take_turns
+from chaincover.stages import take_turns
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -213,6 +214,6 @@ def test_no_solver_is_asked_about_whole_chains_to_goals_that_layers_have_met_far
     board, _ = board_of(case)
     board.tell(graph=replace(board.known.graph, depth=0))
     board.layered = SimpleNamespace(far=far)
-    take_turns([Stage("whole lengths", refute_lengths)], board)
+    take_turns([stage for stage in STAGES if stage.name == "whole lengths"], board)
     assert (board.engine.cost.queries == 0) == far
     assert board.known.complete != far
