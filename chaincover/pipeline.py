@@ -58,7 +58,7 @@ from chaincover.reductions.reduction import Reduction, distinct_goals, in_turn
 from chaincover.reductions.slicing import sliced_problem
 from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
-from chaincover.stages import FIRST_TURN, Profiler, Stage, later, take_turns
+from chaincover.stages import FIRST_TURN, PARTS, Profiler, Stage, later, take_turns
 
 SHORTEST = "shortest chain"
 NODES_PER_UNIT = 5_000
@@ -99,13 +99,14 @@ def while_counting(board: Board) -> float:
 
 def as_long_as_a_program(board: Board) -> float:
     """Units of work that the first linear program of the covering flow takes, about: as many iterations as there are
-    states. For so long the product search goes on alone, with its own estimate: often that is all it takes."""
+    states; no less than a part of a turn. For so long the product search goes on alone, with its own estimate: often
+    that is all it takes."""
     from chaincover.minimality.flow_program import PER_UNIT  # here, where the states are enumerated
 
     states = board.known.enumerated
     assert states is not None
     nodes = len(states.states)
-    return nodes * (nodes + len(states.moves.ends)) / PER_UNIT
+    return max(FIRST_TURN / PARTS, nodes * (nodes + len(states.moves.ends)) / PER_UNIT)
 
 
 ENUMERATE = Stage("enumerate", enumerate_states, for_targets=False, gives=(STATES, LISTED, NEARLY_LISTED))
