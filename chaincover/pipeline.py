@@ -58,7 +58,7 @@ from chaincover.reductions.reduction import Reduction, distinct_goals, in_turn
 from chaincover.reductions.slicing import sliced_problem
 from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
-from chaincover.stages import FIRST_TURN, Profiler, Stage, later, take_turns
+from chaincover.stages import FIRST_TURN, PARTS, Profiler, Stage, later, take_turns
 
 SHORTEST = "shortest chain"
 NODES_PER_UNIT = 5_000
@@ -97,6 +97,18 @@ def while_counting(board: Board) -> float:
     return FIRST_TURN if _nearly_listed(board) else 1.0
 
 
+def as_long_as_a_program(board: Board) -> float:
+    """Units of work that the first linear program of the covering flow takes, about: as many iterations as there are
+    states; no less than a part of a turn. For so long the product search goes on alone, with its own estimate: often
+    that is all it takes."""
+    from chaincover.minimality.flow_program import PER_UNIT  # here, where the states are enumerated
+
+    states = board.known.enumerated
+    assert states is not None
+    nodes = len(states.states)
+    return max(FIRST_TURN / PARTS, nodes * (nodes + len(states.moves.ends)) / PER_UNIT)
+
+
 ENUMERATE = Stage("enumerate", enumerate_states, for_targets=False, gives=(STATES, LISTED, NEARLY_LISTED))
 SIMULATE = Stage(
     "simulate", later("chaincover.runs.random:random_runs"), for_targets=False, gives=(CHAIN, COMPLETE, OBSERVED, TESTS)
@@ -110,6 +122,12 @@ IMPLIED = Stage(
     4.0,
     for_targets=False,
     gives=(TARGETS, BETTER),
+)
+PRODUCT = Stage(
+    "product search",
+    later("chaincover.minimality.product:search_product"),
+    needs=(STATES, DISTANCES),
+    gives=(CHAIN, COMPLETE, BETTER),
 )
 ACCELERATE = Stage(
     "accelerate",
@@ -135,14 +153,7 @@ STAGES = (
         needs=(STATES, DISTANCES),
         gives=(CHAIN, COMPLETE, BETTER),
     ),
-    Stage(
-        "product search",
-        later("chaincover.minimality.product:search_product"),
-        0.5,
-        question=SHORTEST,
-        needs=(STATES, DISTANCES),
-        gives=(CHAIN, COMPLETE, BETTER),
-    ),
+    replace(PRODUCT, first_turn=as_long_as_a_program, once=True),
     Stage(
         "covering flow",
         later("chaincover.minimality.covering_flow:cover_by_flow"),
@@ -150,6 +161,7 @@ STAGES = (
         needs=(STATES, DISTANCES),
         gives=(PRICES, CHAIN, COMPLETE, BETTER),
     ),
+    replace(PRODUCT, question=SHORTEST),
     Stage(
         "path weights",
         later("chaincover.minimality.path_weights:learn_path_weights"),

@@ -49,7 +49,7 @@ class Stage:
 
     ``first_turn`` is how many units of work its first turn has. ``for_targets``: it begins anew when the goals that a
     chain is sought for are others. Neighbours with the same ``question`` take their turns in alternation, part by part:
-    nobody knows which is the faster one, and so all takes about as long as with that one alone.
+    nobody knows which is the faster one, and so all takes at most twice as long as with that one alone.
 
     It has turns while all that it ``needs`` is known, and not all that it ``gives``; it ends where nobody is left who
     gives what it needs.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -31,6 +32,14 @@ class StateGraph:
     starts: tuple[int, ...]
     inputs: Rows
     steps: Steps
+
+    @cached_property
+    def moves(self) -> Arrows:
+        """The steps between states, one of those that lead from one state to the same other one."""
+        size = np.int64(len(self.states))
+        pairs = distinct(self.steps.sources * size + self.steps.nexts)
+        offsets = np.searchsorted(pairs, np.arange(size + 1) * size)
+        return Arrows(offsets, (pairs % size).astype(np.int32))
 
 
 def longest_run(graph: StateGraph) -> float:

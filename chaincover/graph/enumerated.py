@@ -16,8 +16,7 @@ from pysmt.fnode import FNode
 
 from bmc import footprint
 from bmc.explicit.enumeration import MEMORY, Enumeration
-from bmc.explicit.rows import distinct
-from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
+from bmc.explicit.state_graph import UNREACHED, StateGraph
 from bmc.explicit.steps import InputSolver
 from bmc.explicit.vectors import Column, node_count
 from bmc.system.transition import TransitionSystem
@@ -76,7 +75,7 @@ class _Weights:
 
     def edges(self) -> Iterator[dict[Edge, int | None]]:
         """The edges to each of the possible goals, then those to the end, with their weights (None: no way)."""
-        every, goals, backward = self._problem.goals, self._goals, self._moves().backward()
+        every, goals, backward = self._problem.goals, self._goals, self._states.moves.backward()
         ends = [goals.ends_of(number)[1] for number in self.possible]
         starts = np.array(self._states.starts, np.int64)
         nodes = np.concatenate([starts, *ends])
@@ -111,13 +110,6 @@ class _Weights:
         if every:
             del ways[INIT, self._problem.end]
         yield ways
-
-    def _moves(self) -> Arrows:
-        """The steps between states, one of those that lead from one state to the same other one."""
-        size, steps = np.int64(len(self._states.states)), self._states.steps
-        pairs = distinct(steps.sources * size + steps.nexts)
-        offsets = np.searchsorted(pairs, np.arange(size + 1) * size)
-        return Arrows(offsets, (pairs % size).astype(np.int32))
 
     def _spend(self, steps: int = 0) -> None:
         """Count the work of following ``steps``, and that of the goals so far."""
