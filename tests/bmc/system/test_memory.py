@@ -48,6 +48,15 @@ def test_values_of_earlier_steps(steps: int) -> None:
     assert remembered(plain, memory.variables) == run
 
 
+def test_only_counters_have_bounds_and_names_are_numbered() -> None:
+    with fresh_names():
+        memory = Memory("m")
+        memory.before(BYTE.symbol("n"), 2)
+        memory.after(5)
+        told = [(var.name, var.low, var.high) for var in memory.variables]
+    assert told == [("m#1:8", None, None), ("m#2:8", None, None), ("m#3:3", 0, 5)]
+
+
 def test_a_formula_over_steps_reads_when_the_last_is_at_hand() -> None:
     with fresh_names():
         system = counter()
