@@ -509,7 +509,7 @@ def test_command_writes_each_chain_and_a_summary(tmp_path) -> None:
     assert again.code == 0
 
 
-@pytest.mark.parametrize("effort", ["0.003", "0.01"])
+@pytest.mark.parametrize("effort", ["0.003", "0.008"])
 def test_runs_in_hand_become_chains_where_the_effort_ends(tmp_path: Path, effort: str) -> None:
     charger = str(MODELS / "charger")
     outcome = chaincover("generate", charger, "--several", "--effort", effort, "--no-replay", "-o", "out", cwd=tmp_path)
