@@ -121,7 +121,8 @@ def test_what_is_found_out_before_a_run_is_stopped_is_on_disk_and_told(
 
     if not simulated:
         monkeypatch.setattr("chaincover.runs.random.random_runs", lambda board: None)
-    monkeypatch.setattr("chaincover.runs.leave_out.leave_out_steps", stopped)
+    for stage in ("runs.leave_out.leave_out_steps", "reductions.alone.each_alone"):  # the first one needs a chain
+        monkeypatch.setattr(f"chaincover.{stage}", stopped)
     monkeypatch.setattr("chaincover.cli.progress.PART", 0.0)  # nothing waits for its turn to be written
     ended = generated(tmp_path, "--engine", "sat", *several)
     assert ended.code == 143
