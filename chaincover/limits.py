@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 UNITS = 60
 """Units of work in one unit of ``--effort``. A unit takes about a second on a usual machine."""
 
+SIMPLEX_PER_UNIT = 220_000_000
+"""Iterations of the simplex method times rows and columns in about a unit of work."""
+
 OPERATIONS_PER_UNIT = 20_000_000
 """Operations of the steps of a run by itself that take about a unit of work. With twice as many, runs rest for twice as
 many steps."""

@@ -48,7 +48,7 @@ from chaincover.facts import (
 )
 from chaincover.graph.enumerated import LISTING, STATES_PER_UNIT, enumerate_states, exact_graph
 from chaincover.known import Board, Known
-from chaincover.limits import Limits
+from chaincover.limits import SIMPLEX_PER_UNIT, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import find_tests
 from chaincover.options import Options
@@ -101,12 +101,10 @@ def as_long_as_a_program(board: Board) -> float:
     """Units of work that the first linear program of the covering flow takes, about: as many iterations as there are
     states; no less than a part of a turn. For so long the product search goes on alone, with its own estimate: often
     that is all it takes."""
-    from chaincover.minimality.flow_program import PER_UNIT  # here, where the states are enumerated
-
     states = board.known.enumerated
     assert states is not None
     nodes = len(states.states)
-    return max(FIRST_TURN / PARTS, nodes * (nodes + len(states.moves.ends)) / PER_UNIT)
+    return max(FIRST_TURN / PARTS, nodes * (nodes + len(states.moves.ends)) / SIMPLEX_PER_UNIT)
 
 
 ENUMERATE = Stage("enumerate", enumerate_states, for_targets=False, gives=(STATES, LISTED, NEARLY_LISTED))
