@@ -17,9 +17,10 @@ from pathlib import Path
 from unittest import mock
 
 from benchmarks.foreign import abc
+from benchmarks.fuzz.documents import DOCUMENTS, made
 from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, Input, Kind, Row
 from benchmarks.fuzz.mutations import GONE, Place, Tree, gentle, path_of, places, several, value_at
-from benchmarks.fuzz.results import DOCUMENTS, below, differing, made, other_values, text_of
+from benchmarks.fuzz.results import below, differing, other_values, text_of
 from bmc.errors import ChainCoverError
 from bmc.native.build import NO_NATIVE
 from chaincover.certificate import Certificate

@@ -22,9 +22,9 @@ from small_programs import GOOD
 from benchmarks.fuzz import properties
 from benchmarks.fuzz.commands import run
 from benchmarks.fuzz.conditions import BOOL, INT, UCHAR, Names, Reader, holds
+from benchmarks.fuzz.documents import Kept
 from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, FAILED, FAULTS, LATE, REFUSED, Kind, examine, rows_of
 from benchmarks.fuzz.kinds import KINDS
-from benchmarks.fuzz.results import Kept
 from chaincover.verify.orders import CHECK as ORDER
 from chaincover.verify.report import HOLDS, Line, Verification
 

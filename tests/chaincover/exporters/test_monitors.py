@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import chaincover, fresh_names, write_files
+from long_goals import GOALS, PROGRAM
 from question_runs import first_bad
 
 from benchmarks.foreign.abc import decide, place
@@ -17,21 +18,6 @@ from chaincover.exporters.questions import chain_question
 from chaincover.formats.document import load_for, read_document
 from chaincover.project.load import Request
 
-PROGRAM = """\
-typedef struct { _Bool a, b; } t_in;
-typedef struct { unsigned char n; _Bool on; } t_st;
-void init(t_st *s) { s->n = 0; s->on = 0; }
-void compute(t_in *i, t_st *s) {
-  if (i->a) { if (s->n < 3) s->n++; } else if (i->b) s->n = 0;
-  s->on = i->b;
-}
-"""
-GOALS = {
-    "up": "G(a && X(a) && X(X(a)) -> X(X(n >= 2)))",
-    "full": "cover(n == 3)",
-    "rest": "G(b && X(!b) -> X(X(!on) || on))",
-    "zero": "G(n == 2 && b -> n >= 0)",
-}
 NO = Statement("chain", "title", "text")
 LIMIT = 60.0
 

@@ -17,21 +17,9 @@ from command_line import MODELS, ROOT, chaincover, fresh_names
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.fuzz.documents import DOCUMENTS, LIMITS, SEVERAL, SEVERAL_RULED, SUMMARIES, Kept, made
 from benchmarks.fuzz.mutations import GONE, Place, Tree, changed, path_of, places, value_at
-from benchmarks.fuzz.results import (
-    DOCUMENTS,
-    LIMITS,
-    NOT_NEEDED,
-    SEVERAL,
-    SEVERAL_RULED,
-    SUMMARIES,
-    TRUE_TOO,
-    Kept,
-    below,
-    made,
-    may_be_right,
-    other_values,
-)
+from benchmarks.fuzz.results import NOT_NEEDED, TRUE_TOO, below, may_be_right, other_values
 from benchmarks.fuzz.results import found_out as text_found_out
 from chaincover.chain import UNDECIDED
 from chaincover.verify.claims import BOUND
