@@ -74,7 +74,7 @@ SECONDS = 20.0
 """Seconds of the processor for each question to ABC."""
 
 
-def _values(random: random.Random, document: Tree, known: list[Place], place: Place) -> Tree:
+def near(random: random.Random, document: Tree, known: list[Place], place: Place) -> Tree:
     """What may be put at ``place``: near values, those of fields of the same name, entries moved, left out, doubled."""
     value = value_at(document, place)
     if isinstance(value, int) and not isinstance(value, bool) and random.random() < 0.6:
@@ -99,7 +99,7 @@ def _draw(random: random.Random) -> Input:
     changes = []
     for _ in range(random.choice((1, 1, 2, 2, 3, 5))):
         place = random.choice(deep if deep and random.random() < 0.8 else known)
-        changes.append((place, _values(random, document, known, place)))
+        changes.append((place, near(random, document, known, place)))
     return {
         "document": name,
         "changes": [[list(place), value] for place, value in changes if value is not GONE],
@@ -112,19 +112,26 @@ def _judge(data: Input) -> Row:
     if abc.place() is None:
         raise ChainCoverError("there is no ABC", hint=abc.HOW)
     with mock.patch.dict(os.environ, {NO_NATIVE: "1"}):
-        kept, document = made(data["document"])
-        text = text_of(data)
-        try:
-            said = kept.verify_text(text)
-        except ChainCoverError:
-            return Row(AGREE, "refused")
-        if said.exit_code == SOME_WRONG:
-            return Row(AGREE, "wrong")
-        paths = sorted({path for path, _, _ in differing(document, json.loads(text))})
-        if all(below(path, INFORMATIVE) for path in paths):
-            return Row(ACCEPTED, "informative fields differ" if paths else "nothing differs")
-        with kept.read(text) as (problem, read):
-            return _true(problem, read, said, [path for path in paths if not below(path, INFORMATIVE)])
+        return judge(data["document"], text_of(data))
+
+
+def judge(kind: str, text: str) -> Row:
+    """What becomes of the file in ``text``, a changed one of this ``kind``: refused, or what is accepted of it is true.
+
+    DIFFER names what is accepted and is not.
+    """
+    kept, document = made(kind)
+    try:
+        said = kept.verify_text(text)
+    except ChainCoverError:
+        return Row(AGREE, "refused")
+    if said.exit_code == SOME_WRONG:
+        return Row(AGREE, "wrong")
+    paths = sorted({path for path, _, _ in differing(document, json.loads(text))})
+    if all(below(path, INFORMATIVE) for path in paths):
+        return Row(ACCEPTED, "informative fields differ" if paths else "nothing differs")
+    with kept.read(text) as (problem, read):
+        return _true(problem, read, said, [path for path in paths if not below(path, INFORMATIVE)])
 
 
 def _true(problem: Problem, document: Document, said: Verification, paths: list[str]) -> Row:

@@ -283,17 +283,23 @@ SUMMARIES: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
 """Kinds of summaries of several chains."""
 
 
+def program_of(kind: str, folder: Path) -> Path:
+    """The program that documents of this ``kind`` are about: a bundled one, or one that is written into ``folder``."""
+    files = (DOCUMENTS.get(kind) or SUMMARIES[kind])[0]
+    if files is None:
+        return MODELS / "latch"
+    (folder / "p").mkdir(exist_ok=True)
+    write_files(folder, {"files": files})
+    return folder / "p"
+
+
 @functools.cache
 def made(name: str) -> tuple[Kept, Tree]:
     """A document of this kind, or a summary of several chains, and who verifies changed ones."""
-    files, options = DOCUMENTS.get(name) or SUMMARIES[name]
+    options = (DOCUMENTS.get(name) or SUMMARIES[name])[1]
     options = (*options, "--several") if name in SUMMARIES else options
     folder = Path(tempfile.mkdtemp())
-    place = MODELS / "latch"
-    if files is not None:
-        place = folder / "p"
-        place.mkdir()
-        write_files(folder, {"files": files})
+    place = program_of(name, folder)
     told = run(["generate", str(place), "-o", ".", "--no-replay", "-q", *options], folder)
     assert told.code in (0, 1, 4, 5), told
     file = folder / ("chains.json" if name in SUMMARIES else "chain.json")
