@@ -20,7 +20,7 @@ from bmc import ending, footprint
 from bmc.engines import choose as choose_engine
 from bmc.engines import listen
 from bmc.errors import LimitReached, MemoryLimitReached, StepTooLarge
-from bmc.explicit.vectors import node_count
+from bmc.evaluation.vectors import node_count
 from chaincover.concretise.canonical import canonical_inputs
 from chaincover.concretise.tidy import tidy
 from chaincover.facts import (

@@ -21,9 +21,9 @@ from bmc.c.controller.ranges import read_ranges
 from bmc.c.execute.variables import DEFINED
 from bmc.c.source.types import Arithmetic, FloatType
 from bmc.errors import InputRefused, Location
+from bmc.evaluation.vectors import Column, Program
 from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.state_graph import StateGraph
-from bmc.explicit.vectors import Column, Program
 from bmc.floats import compare
 from bmc.floats.format import is_nan
 from bmc.formulas.terms import both, choose, constant, either, equals, negate

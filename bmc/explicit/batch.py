@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from pysmt.fnode import FNode
 
+from bmc.evaluation.vectors import Column, Columns, Program, column, node_count
 from bmc.explicit.drawing import NEAR, Drawer, compared, following, ties
 from bmc.explicit.draws import Draws
-from bmc.explicit.vectors import Column, Columns, Program, column, node_count
 from bmc.formulas.evaluate import unseen
 from bmc.records import dataclass
 from bmc.system.constraints import remembers

@@ -14,7 +14,7 @@ from functools import cached_property, reduce
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.vectors import Column, Columns, Program, arguments_of, bits_of, walk
+from bmc.evaluation.vectors import Column, Columns, Program, arguments_of, bits_of, walk
 
 MODES = 32
 """A variable of up to so many values is a mode."""

@@ -11,8 +11,8 @@ import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
+from bmc.evaluation.vectors import Column, bits_of, column
 from bmc.explicit.draws import Draws
-from bmc.explicit.vectors import Column, bits_of, column
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import outside_circuits
 from bmc.floats.values import constants_in

@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 
-from bmc.explicit.vectors import Column
+from bmc.evaluation.vectors import Column
 
 WORDS = 624
 """Words of the generator's state."""

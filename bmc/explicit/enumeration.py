@@ -17,6 +17,7 @@ from math import inf
 import numpy as np
 from pysmt.fnode import FNode
 
+from bmc.evaluation.vectors import Column, word
 from bmc.explicit.input_classes import (
     TooManyValues,
     plainest,
@@ -26,7 +27,6 @@ from bmc.explicit.scope import OPEN, FoundSteps, Inputs, OpenValues, ReadOpenVal
 from bmc.explicit.splitting import FIXED
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.steps import BLOCK, Ahead, ByCases, Choices, EveryInput, Solving
-from bmc.explicit.vectors import Column, word
 from bmc.system.memory import called
 from bmc.system.transition import (
     TransitionSystem,

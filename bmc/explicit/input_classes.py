@@ -18,9 +18,9 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Or
 
+from bmc.evaluation.vectors import Column, Program, arguments_of, bits_of, column, walk
 from bmc.explicit.rows import Rows, first_of_each
 from bmc.explicit.splitting import Cases, Splitter, TooManyCases
-from bmc.explicit.vectors import Column, Program, arguments_of, bits_of, column, walk
 from bmc.floats.operations import operation_of
 from bmc.floats.values import borders
 from bmc.records import dataclass

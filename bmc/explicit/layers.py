@@ -18,11 +18,11 @@ from pysmt.fnode import FNode
 
 from bmc.analysis.state_values import state_values
 from bmc.errors import CheckDisagreed
+from bmc.evaluation.vectors import OVERHEAD, VALUE, Column, Program, node_count, word
 from bmc.explicit.input_classes import TooManyValues, plainest
 from bmc.explicit.rows import Layout, Numbering, distinct
 from bmc.explicit.scope import Inputs, Scope
 from bmc.explicit.steps import BLOCK
-from bmc.explicit.vectors import OVERHEAD, VALUE, Column, Program, node_count, word
 from bmc.formulas.unroll import unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator

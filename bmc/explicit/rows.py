@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from bmc.explicit.vectors import Column, word
+from bmc.evaluation.vectors import Column, word
 from bmc.records import dataclass
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]

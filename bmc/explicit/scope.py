@@ -13,6 +13,7 @@ import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Or
 
+from bmc.evaluation.vectors import Column, arguments_of, node_count, walk
 from bmc.explicit.input_classes import (
     InputTables,
     TooManyValues,
@@ -26,7 +27,6 @@ from bmc.explicit.input_classes import (
 from bmc.explicit.rows import Rows, distinct
 from bmc.explicit.splitting import FIXED, PartialProgram
 from bmc.explicit.state_graph import Arrows, StateGraph
-from bmc.explicit.vectors import Column, arguments_of, node_count, walk
 from bmc.formulas.unroll import unframed, unplaced
 from bmc.records import dataclass
 from bmc.system.hold import hold, released

@@ -14,8 +14,8 @@ import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
+from bmc.evaluation.vectors import Column, Operator, Program, arguments_of, bits_of, operator, walk, word
 from bmc.explicit.rows import LOOKED_UP, NUMBERED, Rows, first_of_each, groups_of
-from bmc.explicit.vectors import Column, Operator, Program, arguments_of, bits_of, operator, walk, word
 from bmc.records import dataclass
 
 Known = Column | None

@@ -10,8 +10,8 @@ import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Not, Or
 
+from bmc.evaluation.vectors import Column
 from bmc.explicit.rows import Rows, Steps, distinct
-from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, Valuation, conjunction, equal
 

@@ -10,11 +10,11 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.errors import StepTooLarge
+from bmc.evaluation.vectors import Column, Program, column, walk
 from bmc.explicit.input_classes import InputTables, TooManyValues, is_allowed, largest_terms, listed
 from bmc.explicit.rows import Layout, Numbering, Rows
 from bmc.explicit.scope import FoundSteps, Inputs, ReadOpenValue, Scope
 from bmc.explicit.splitting import FIXED, Cases, PartialProgram, Splitter, TooManyCases
-from bmc.explicit.vectors import Column, Program, column, walk
 from bmc.system.hold import PHASE, PREFIX
 from bmc.system.transition import TransitionSystem, Valuation, conjunction
 

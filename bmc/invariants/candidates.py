@@ -22,9 +22,9 @@ from pysmt.shortcuts import TRUE, Or
 
 from bmc.analysis.state_values import Sets, Span, spans_of, state_values
 from bmc.errors import LimitReached
+from bmc.evaluation.vectors import Column
 from bmc.explicit.batch import Batch
 from bmc.explicit.rows import distinct
-from bmc.explicit.vectors import Column
 from bmc.floats import compare
 from bmc.floats import format as numbers
 from bmc.floats import ranges as floating

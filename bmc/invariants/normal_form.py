@@ -23,9 +23,9 @@ from pysmt.shortcuts import Ite, Or
 
 from bmc.analysis.state_values import every_step, state_values
 from bmc.engines.protocol import Status
+from bmc.evaluation.vectors import node_count
 from bmc.explicit.batch import Batch
 from bmc.explicit.rows import distinct
-from bmc.explicit.vectors import node_count
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.unroll import with_terms
 from bmc.formulas.value_sets import values as members

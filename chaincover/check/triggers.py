@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from pysmt.fnode import FNode
 
+from bmc.evaluation.vectors import Column, Program
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
-from bmc.explicit.vectors import Column, Program
 from bmc.formulas.unroll import unframed
 from bmc.system.transition import TransitionSystem, conjuncts, symbols_of
 from chaincover.graph.enumerated_goals import Check, states_in

@@ -26,12 +26,12 @@ from functools import partial
 import numpy as np
 from pysmt.shortcuts import TRUE
 
+from bmc.evaluation.vectors import Column, Program, column
 from bmc.explicit.input_classes import plainest
 from bmc.explicit.rows import Rows, first_of_each
 from bmc.explicit.scope import FoundSteps, Inputs, Scope
 from bmc.explicit.splitting import FIXED
 from bmc.explicit.steps import BLOCK, EveryInput
-from bmc.explicit.vectors import Column, Program, column
 from bmc.formulas.unroll import NEXT, at
 from bmc.invariants.counters import Seen
 from bmc.records import dataclass

@@ -17,7 +17,7 @@ from math import inf
 
 import numpy as np
 
-from bmc.explicit.vectors import Column
+from bmc.evaluation.vectors import Column
 from bmc.records import dataclass
 
 State = tuple[int, ...]

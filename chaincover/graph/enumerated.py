@@ -15,10 +15,10 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc import footprint
+from bmc.evaluation.vectors import Column, node_count
 from bmc.explicit.enumeration import MEMORY, Enumeration
 from bmc.explicit.state_graph import UNREACHED, StateGraph
 from bmc.explicit.steps import InputSolver
-from bmc.explicit.vectors import Column, node_count
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, LongTest
 from chaincover.facts import STATES

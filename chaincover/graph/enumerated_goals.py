@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 from pysmt.fnode import FNode
 
+from bmc.evaluation.vectors import Column, Program
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import StateGraph
-from bmc.explicit.vectors import Column, Program
 from bmc.formulas.unroll import unframed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, symbols_of

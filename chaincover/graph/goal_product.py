@@ -11,8 +11,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from bmc.evaluation.vectors import Column
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
-from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from chaincover.graph.enumerated_goals import BLOCK, Check, Count, bits, blocks, values_on_steps
 from chaincover.problem import Problem

@@ -16,9 +16,9 @@ from math import ceil, inf
 
 from bmc.engines.protocol import WORK
 from bmc.errors import counted
+from bmc.evaluation.vectors import node_count
 from bmc.explicit.layers import Key, LayeredSystem, NotInLayers, OutOfMemory, Watched
 from bmc.explicit.layers_in_c import layers
-from bmc.explicit.vectors import node_count
 from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run

@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 
+from bmc.evaluation.vectors import Column
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
-from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from chaincover.graph.enumerated_goals import Check
 from chaincover.graph.goal_product import GoalProduct

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from bmc.evaluation.vectors import Column
 from bmc.explicit.rows import Numbering, distinct, grown
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
-from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.graph.enumerated_goals import LEAST_BLOCK, Check, Count, run_of, states_in

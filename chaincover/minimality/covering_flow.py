@@ -17,9 +17,9 @@ from math import ceil
 
 import numpy as np
 
+from bmc.evaluation.vectors import Column
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
-from bmc.explicit.vectors import Column
 from chaincover.certificate import CutPrice, Prices
 from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.enumerated_goals import bits, run_of, states_in

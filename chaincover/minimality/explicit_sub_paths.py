@@ -13,9 +13,9 @@ from itertools import pairwise
 import numpy as np
 
 from bmc.engines.protocol import Status
+from bmc.evaluation.vectors import Column
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
-from bmc.explicit.vectors import Column
 from bmc.system.transition import Run
 from chaincover.chain import UNDECIDED, UNREACHABLE
 from chaincover.graph.enumerated import PER_UNIT

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from bmc.evaluation.vectors import Column
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import UNREACHED, Arrows
-from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from chaincover.graph.enumerated_goals import bits
 from chaincover.graph.goal_product import GoalProduct

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bmc.explicit.vectors import Column
+from bmc.evaluation.vectors import Column
 from bmc.records import dataclass
 from chaincover.limits import SIMPLEX_PER_UNIT, Limits
 from chaincover.minimality.flow_network import Cut, Network, ways

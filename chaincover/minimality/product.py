@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bmc.explicit.vectors import Column
+from bmc.evaluation.vectors import Column
 from chaincover.certificate import Prices
 from chaincover.facts import PRICES
 from chaincover.graph.enumerated import PER_UNIT as STEPS_PER_UNIT

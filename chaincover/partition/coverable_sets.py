@@ -9,8 +9,8 @@ from typing import overload
 
 import numpy as np
 
+from bmc.evaluation.vectors import Column
 from bmc.explicit.state_graph import UNREACHED, StateGraph
-from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.graph.enumerated_goals import Check, states_in

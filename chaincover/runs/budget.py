@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bmc.engines.protocol import WORK as NANOSECONDS
+from bmc.evaluation.vectors import OVERHEAD, VALUE, Columns
 from bmc.explicit.batch import Batch, Runs
-from bmc.explicit.vectors import OVERHEAD, VALUE, Columns
 from bmc.system.transition import Valuation
 from chaincover.limits import OPERATIONS_PER_UNIT, PER_STEP, Limits
 from chaincover.runs.population import Population

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from bmc.evaluation.vectors import OVERHEAD, Column, Columns, column
 from bmc.explicit.batch import Batch, Runs, Watch
-from bmc.explicit.vectors import OVERHEAD, Column, Columns, column
 from bmc.system.transition import Run
 from chaincover.chain import Chain
 from chaincover.facts import CHAIN

@@ -7,9 +7,9 @@ from dataclasses import field, replace
 
 import numpy as np
 
+from bmc.evaluation.vectors import Column
 from bmc.explicit.batch import Batch, Manner, Runs
 from bmc.explicit.draws import Draws
-from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Valuation
 

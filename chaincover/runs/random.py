@@ -13,10 +13,10 @@ import numpy as np
 from greenlet import GreenletExit
 
 from bmc.errors import LimitReached
+from bmc.evaluation.vectors import Column
 from bmc.explicit.batch import Batch, Runs, Watch, earliest, gaps
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.draws import Draws
-from bmc.explicit.vectors import Column
 from bmc.system.transition import Run, Valuation
 from chaincover.facts import TESTS, tests_beside_chain
 from chaincover.known import Board

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from bmc.evaluation.vectors import Column
 from bmc.explicit.batch import Runs, Watch, earliest
 from bmc.explicit.branch_distance import BranchDistance
 from bmc.explicit.draws import Draws
-from bmc.explicit.vectors import Column
 from bmc.system.transition import Valuation
 from chaincover.runs.budget import Budget
 from chaincover.runs.population import CHOICE, SEED, WIDTH

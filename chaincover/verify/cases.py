@@ -12,14 +12,14 @@ import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
+from bmc.evaluation.intervals import WIDEST, Beyond, Floats, Interval
+from bmc.evaluation.programs import JOINED, Machine, compared_so
+from bmc.evaluation.vectors import Column
 from bmc.floats.format import FORMATS
 from bmc.formulas.unroll import with_terms
 from bmc.records import dataclass
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, conjunction, conjuncts, symbols_of
 from chaincover.verify.inputs import allowed_ranges
-from chaincover.verify.intervals import WIDEST, Beyond, Floats, Interval
-from chaincover.verify.programs import JOINED, Machine, compared_so
-from chaincover.verify.vectors import Column
 
 BLOCK = 1 << 13
 """Cases that are computed at once."""

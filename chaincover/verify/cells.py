@@ -19,6 +19,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Not, Or, Symbol
 from pysmt.typing import BOOL
 
+from bmc.evaluation.intervals import Beyond, Floats, Interval, keys_of
+from bmc.evaluation.vectors import Column
 from bmc.floats import format as formats
 from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import compile_formulas, post_order
@@ -27,13 +29,11 @@ from bmc.records import dataclass
 from bmc.system.transition import StateVariable, symbols_of
 from chaincover.verify.cases import ASKED, BLOCK, Cases, TooMany, bit_of, floats_of
 from chaincover.verify.inputs import InputClasses
-from chaincover.verify.intervals import Beyond, Floats, Interval, keys_of
 from chaincover.verify.limits import Clock
 from chaincover.verify.marks import Marks
 from chaincover.verify.search import search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table
-from chaincover.verify.vectors import Column
 
 
 @dataclass(frozen=True)

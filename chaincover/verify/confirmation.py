@@ -9,6 +9,7 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
+from bmc.evaluation.vectors import Column, Program, column
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.records import dataclass
@@ -17,7 +18,6 @@ from bmc.system.transition import StateVariable, Valuation, symbols_of
 from chaincover.project.values import Variable, show_value, shown
 from chaincover.verify.limits import Clock
 from chaincover.verify.states import Table, distinct
-from chaincover.verify.vectors import Column, Vectors, column
 from properties.one_step import MONITOR
 
 MODEL = "the model"
@@ -94,7 +94,7 @@ class _Normal:
         """As for one state, for the columns of many."""
         found = {name: values for name, values in states.items() if name not in self._formulas}
         fitting = {name: form for name, form in self._formulas.items() if self._forms[name][1] <= states.keys()}
-        return {**found, **dict(zip(fitting, Vectors(list(fitting.values()))(states), strict=True))}
+        return {**found, **dict(zip(fitting, Program(list(fitting.values()))(states), strict=True))}
 
 
 def _differences(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chaincover.verify.vectors import Column
+from bmc.evaluation.vectors import Column
 
 COMPARED, BESIDE = 4096, 256
 """Earlier nodes of a state with which a new one is compared, and how many at once."""

@@ -7,13 +7,13 @@ from dataclasses import field
 
 import numpy as np
 
+from bmc.evaluation.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import PathFact
 from chaincover.verify.marks import FAR, Marks
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table, runs
-from chaincover.verify.vectors import Column
 from chaincover.weights import INIT
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, FreshSymbol, Not, Or, Symbol
 
+from bmc.evaluation.vectors import Column, Program, column
 from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.formulas.unroll import at, at_each, framed, plain
 from bmc.records import dataclass
@@ -29,7 +30,6 @@ from bmc.system.transition import (
 )
 from chaincover.verify.clauses import Clauses
 from chaincover.verify.limits import Clock
-from chaincover.verify.vectors import Column, Vectors, column
 
 TOGETHER = 1 << 20
 """Combinations of values that are looked at one by one."""
@@ -140,7 +140,7 @@ def _classes_of(group: list[InputVariable], terms: list[FNode], clock: Clock) ->
         return _solved(group, terms, clock)
     rows = list(product(*kept))
     columns = {v.name: column([row[n] for row in rows], v.type.bits) for n, v in enumerate(group)}
-    return [list(rows[place]) for place in _firsts(Vectors(terms)(columns), len(rows))]
+    return [list(rows[place]) for place in _firsts(Program(terms)(columns), len(rows))]
 
 
 def _values(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int] | None:
@@ -155,7 +155,7 @@ def _values(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int] |
     raw = [_raw(var, value) for value in every]
     if any(term.is_symbol() for term in terms):
         return raw
-    return [raw[place] for place in _firsts(Vectors(terms)({var.name: column(raw, var.type.bits)}), len(raw))]
+    return [raw[place] for place in _firsts(Program(terms)({var.name: column(raw, var.type.bits)}), len(raw))]
 
 
 def allowed_ranges(var: InputVariable | StateVariable) -> tuple[tuple[int, int], ...]:

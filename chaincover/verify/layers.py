@@ -14,6 +14,7 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.errors import counted
+from bmc.evaluation.vectors import WORD, column
 from bmc.formulas.unroll import plain, unframed, with_terms
 from bmc.native.build import find_compiler
 from bmc.native.kernel import Kernel, KernelFailed, NoTranslation, arguments_of, declarations
@@ -25,7 +26,6 @@ from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, WRONG
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Prepared, Table, prepared
-from chaincover.verify.vectors import WORD, column
 from chaincover.weights import INIT
 
 COMPILED = 500

@@ -12,11 +12,11 @@ import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol
 
+from bmc.evaluation.vectors import Column
 from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
 from bmc.system.transition import conjunction, conjuncts, symbols_of
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table, runs
-from chaincover.verify.vectors import Column
 
 FAR = 1 << 30
 """The distance to what cannot be reached."""

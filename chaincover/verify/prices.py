@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bmc.evaluation.vectors import WORD, Column
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, Prices
 from chaincover.verify.marks import Marks
 from chaincover.verify.report import HOLDS, OPEN, WRONG, Line
 from chaincover.verify.search import Steps
-from chaincover.verify.vectors import WORD, Column
 
 PRICES = "prices of goals"
 

@@ -12,13 +12,13 @@ from typing import Protocol
 
 import numpy as np
 
+from bmc.evaluation.vectors import WORD, Column
 from bmc.records import dataclass
 from bmc.system.transition import Valuation
 from chaincover.verify.dominance import Dominance
 from chaincover.verify.limits import Clock
 from chaincover.verify.marks import FAR, Marks
 from chaincover.verify.states import distinct, runs
-from chaincover.verify.vectors import WORD, Column
 
 BLOCK = 1 << 18
 """Moves that are made at once."""

@@ -5,7 +5,7 @@ States are found in layers, whole arrays of steps at a time; where only few wait
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import product
@@ -13,7 +13,10 @@ from math import prod
 
 import numpy as np
 from pysmt.fnode import FNode
+from pysmt.shortcuts import And, EqualsOrIff, Ite, Not, Or, Symbol
+from pysmt.typing import BOOL
 
+from bmc.evaluation.vectors import WORD, Column, Columns, Program, arguments_of, column, walk
 from bmc.formulas.unroll import NEXT, plain
 from bmc.records import dataclass
 from bmc.system.hold import PHASE, PREFIX, released
@@ -21,7 +24,6 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
 from chaincover.verify.inputs import InputClasses, Outcomes, allowed_ranges, input_classes
 from chaincover.verify.limits import Clock
-from chaincover.verify.vectors import WORD, Column, Knowing, Values, Vectors, column
 
 BLOCK = 1 << 16
 """Steps that are made at once."""
@@ -29,6 +31,8 @@ FEW = 24
 """Steps that are rather made one by one."""
 START_VALUES = 1 << 12
 """Combinations of start values that init leaves open."""
+KNOWN = "known "
+"""Before the name of a symbol: the name of a Boolean that tells where the symbol's value is known."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +99,9 @@ class Table:
         unknown = {read_as: self.open_at[name][place] for read_as, (name, place) in opened.items()}
         return self._computed(formula, values, unknown, self.steps, where)
 
-    def _computed(self, formula: FNode, values: Values, unknown: Values, size: int, where: Column | None) -> Column:
-        if not unknown:
-            return np.broadcast_to(Vectors([formula])(values)[0], (size,))
-        found, sure = Knowing([formula])(values, {name: ~mark for name, mark in unknown.items()})[0]
+    def _computed(self, formula: FNode, values: Columns, unknown: Columns, size: int, where: Column | None) -> Column:
+        marks = {KNOWN + name: ~mark for name, mark in unknown.items()}
+        found, sure = Program([formula, *known([formula], unknown.keys())])({**values, **marks})
         if ((np.ones(size, bool) if where is None else where) & ~sure).any():
             raise OpenValueRead
         return np.broadcast_to(found, (size,))
@@ -106,6 +109,33 @@ class Table:
 
 class OpenValueRead(Exception):
     """Something depends on a start value that init leaves open, and that stands for many."""
+
+
+def known(formulas: Sequence[FNode], hidden: Collection[str]) -> list[FNode]:
+    """For each of ``formulas`` one that tells where its value does not depend on that of ``hidden`` symbols, except
+    where their own Booleans (``KNOWN``) say that they are known.
+
+    A condition decides an alternative, and one part a conjunction, whatever else is not known.
+    """
+    sure: dict[FNode, FNode] = {}
+    for node in walk(formulas):
+        parts = arguments_of(node)
+        every = And(dict.fromkeys(sure[part] for part in parts if not sure[part].is_true()))
+        sure[node] = every
+        if node.is_symbol() and node.symbol_name() in hidden:
+            sure[node] = Symbol(KNOWN + node.symbol_name(), BOOL)
+        elif every.is_true() or parts != node.args():
+            continue  # nothing is hidden; a floating-point operation depends on each of its operands
+        elif node.is_ite():
+            condition, *either = parts
+            decided = And(sure[condition], Ite(condition, *(sure[part] for part in either)))
+            sure[node] = Or(decided, And(*(sure[part] for part in either), EqualsOrIff(*either)))
+        elif node.is_and() or node.is_or():
+            sure[node] = Or(every, *(And(sure[part], part if node.is_or() else Not(part)) for part in parts))
+        elif node.is_implies():
+            left, right = parts
+            sure[node] = Or(every, And(sure[left], Not(left)), And(sure[right], right))
+    return [sure[formula] for formula in formulas]
 
 
 def runs(first: Column, last: Column) -> Column:
@@ -188,7 +218,7 @@ class _Explorer:
         self._moves: list[tuple[Column, Column, Column]] = []
         self._simulator = Simulator(system)
         allowed = conjunction([system.input_constraint, system.defined])
-        self._vectors = Vectors([allowed, *(var.next for var in system.state)])
+        self._vectors = Program([allowed, *(var.next for var in system.state)])
         self._choices = [inputs.choice(number) for number in range(inputs.size)] if inputs.size <= BLOCK else []
         self._held: dict[tuple[int, ...], list[int]] = {}
         for number, choice in enumerate(self._choices if system.hold > 1 else []):
@@ -287,7 +317,8 @@ class _WithOpenValues(_Explorer):
     def __init__(self, system: TransitionSystem, inputs: InputClasses, clock: Clock) -> None:
         super().__init__(system, inputs, clock)
         allowed = conjunction([system.input_constraint, system.defined])
-        self._knowing = Knowing([allowed, *(var.next for var in system.state)])
+        asked = [allowed, *(var.next for var in system.state)]
+        self._vectors = Program([*asked, *known(asked, self._names)])
 
     def run(self, starts: Sequence[Valuation], open_fixed: bool) -> Table | None:
         """The table, None above the limits, or where an open value is read."""
@@ -315,18 +346,19 @@ class _WithOpenValues(_Explorer):
         rows, variables, size = list(zip(*self._states[first:last], strict=True)), self._system.state, self._inputs.size
         values = {v.name: column(row, v.type.bits)[:, None] for v, row in zip(variables, rows, strict=False)}
         marks = {
-            v.name: ~np.array(row, bool)[:, None] for v, row in zip(variables, rows[len(variables) :], strict=True)
+            KNOWN + v.name: ~np.array(row, bool)[:, None]
+            for v, row in zip(variables, rows[len(variables) :], strict=True)
         }
         across = {name: part[None, :] for name, part in self._inputs.columns.items()}
-        (allowed, sure), *after = self._knowing({**values, **across}, marks)
+        found = self._vectors({**values, **marks, **across})
+        (allowed, *after), (sure, *told) = found[: len(found) // 2], found[len(found) // 2 :]
         if not sure.all():
             raise OpenValueRead
         shape = (last - first, size)
         source, choice = np.nonzero(np.broadcast_to(allowed, shape))
-        known = [np.broadcast_to(part, shape)[source, choice] for _, part in after]
-        found = [np.broadcast_to(part, shape)[source, choice] for part, _ in after]
-        found = [np.where(told, part, np.zeros(1, part.dtype)) for part, told in zip(found, known, strict=True)]
-        target = self._numbered([*found, *(~told for told in known)], len(source))
+        after, told = ([np.broadcast_to(part, shape)[source, choice] for part in parts] for parts in (after, told))
+        nexts = [np.where(mark, part, np.zeros(1, part.dtype)) for part, mark in zip(after, told, strict=True)]
+        target = self._numbered([*nexts, *(~mark for mark in told)], len(source))
         self._moves.append(((source + first).astype(np.int32), choice.astype(np.int32), target))
 
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from benchmarks.bench.tools.baseline import Baseline, Case, Given, Search, TimeOver, conduct, given_options, starts
 from benchmarks.bench.tools.weighted_cover import EXACT, GREEDY, greedy_cover, undominated, weighted_cover
+from bmc.evaluation.vectors import Column
 from bmc.explicit.batch import Batch, Runs, Watch
-from bmc.explicit.vectors import Column
 from chaincover.cli.options import held_request_options
 from chaincover.problem import Problem
 from chaincover.project.load import Request

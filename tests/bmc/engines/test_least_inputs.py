@@ -10,7 +10,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, BVMul, BVZExt, Ite, Not, Or
 
 from bmc.engines.sat import LeastInputs
-from bmc.explicit.vectors import Program
+from bmc.evaluation.vectors import Program
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType
 
 BYTE, MODE = ValueType("byte", 8), ValueType("mode", 2)

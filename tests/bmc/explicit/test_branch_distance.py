@@ -8,9 +8,9 @@ from pysmt.shortcuts import BV, BVULT, And, Bool, Equals, Not, Or, Symbol
 from pysmt.typing import BOOL, BVType
 from random_systems import random_case
 
+from bmc.evaluation.vectors import Program
 from bmc.explicit.batch import Batch
 from bmc.explicit.branch_distance import FAR, BranchDistance, ModeGraph
-from bmc.explicit.vectors import Program
 
 MODE, LEVEL, GO = Symbol("bd_mode", BVType(8)), Symbol("bd_level", BVType(16)), Symbol("bd_go", BOOL)
 TOLD = {"bd_mode": "bd_mode", "bd_level": "bd_level"}

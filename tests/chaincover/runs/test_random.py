@@ -18,8 +18,8 @@ from pysmt.shortcuts import TRUE, And, Equals, Ite, Not, Or
 from random_systems import random_case
 
 from bmc.errors import LimitReached
+from bmc.evaluation.vectors import column
 from bmc.explicit.batch import Batch, Watch
-from bmc.explicit.vectors import column
 from bmc.formulas.unroll import at, framed
 from bmc.system.constraints import Constraint, constrained
 from bmc.system.hold import hold

@@ -16,6 +16,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Not, Or, Symbol
 from pysmt.typing import BOOL
 
+from bmc.evaluation.intervals import Floats, Interval, keys_of
 from bmc.floats import arithmetic, compare
 from bmc.floats.format import FLOAT32, FLOAT64, Format, pattern
 from bmc.floats.operations import Program
@@ -28,7 +29,6 @@ from chaincover.verify import cells
 from chaincover.verify.cases import Cases
 from chaincover.verify.cells import Cells, Grid
 from chaincover.verify.facts import WholeChains, lengths
-from chaincover.verify.intervals import Floats, Interval, keys_of
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.report import HOLDS

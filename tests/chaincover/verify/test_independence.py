@@ -18,6 +18,7 @@ ALLOWED = (
     "bmc.records",
     "bmc.formulas",
     "bmc.floats",
+    "bmc.evaluation",
     "bmc.system",
     "bmc.c",
     "bmc.native",

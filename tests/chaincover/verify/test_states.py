@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from command_line import MODELS
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, BVULE, BVULT, And, BVZExt, Ite, Not
+from pysmt.shortcuts import BV, BVULE, BVULT, And, BVZExt, Implies, Ite, Not, Or, Symbol
+from pysmt.typing import BVType
 from random_systems import random_case
+from random_terms import FLAGS, SYMBOLS, WIDTHS, flag, term
 
+from bmc.evaluation.vectors import Program, bits_of, column
+from bmc.floats import arithmetic, compare
+from bmc.floats.format import FLOAT32, FLOAT64, Format
+from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import framed
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
 from chaincover.certificate import PathFact
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
@@ -25,7 +35,7 @@ from chaincover.verify.marks import Marks
 from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.search import search
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import OpenValueRead, Table, tabulate
+from chaincover.verify.states import KNOWN, OpenValueRead, Table, known, tabulate
 from chaincover.weights import INIT
 from properties.goal import Goal
 
@@ -248,3 +258,54 @@ def test_what_is_defined_on_every_step_needs_no_states(limit: int) -> None:
     assert table is not None
     assert ("ts_index" in table.columns) == (limit == 3)
     assert table.columns["ts_raised"].max() == (9 if limit == 4 else 3)
+
+
+# where values are known
+
+
+def known_values(formulas: list[FNode], values: dict[str, list[int]], marks: dict[str, list[bool]]) -> list[list[bool]]:
+    """For each formula whether its value is known in each row: ``marks`` tell which symbols' values are."""
+    symbols = {s.symbol_name(): s for formula in formulas for s in symbols_of(formula)}
+    columns = {name: column(values[name], bits_of(symbol)) for name, symbol in symbols.items()}
+    columns |= {KNOWN + name: np.array(mark) for name, mark in marks.items()}
+    size = len(next(iter(values.values())))
+    found = Program(known(formulas, marks.keys()))(columns)
+    return [np.broadcast_to(part, (size,)).tolist() for part in found]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 1 << 40))
+def test_what_is_known_does_not_depend_on_what_is_not(seed: int) -> None:
+    rng = random.Random(seed)
+    formulas = [flag(rng, 4), flag(rng, 3), Ite(flag(rng, 2), term(rng, 8, 1), term(rng, 8, 1))]
+    widths = {symbol.symbol_name(): width for width in WIDTHS for symbol in SYMBOLS[width]}
+    widths |= {symbol.symbol_name(): 0 for symbol in FLAGS}
+    hidden = rng.choice(FLAGS).symbol_name()
+    rows = [{name: rng.choice((0, 1, rng.getrandbits(max(w, 1)))) % (1 << max(w, 1)) for name, w in widths.items()}]
+    rows = [{**rows[0], hidden: 0}, {**rows[0], hidden: 0}]
+    found = known_values(formulas, {n: [row[n] for row in rows] for n in widths}, {hidden: [False, True]})
+    compute = compile_formulas(formulas)
+    one, other = compute(rows[0]), compute({**rows[0], hidden: 1})
+    for number, (unknown, surely) in enumerate(found):
+        assert surely, "the symbol is known in the second row"
+        assert not unknown or one[number] == other[number]
+
+
+def test_a_condition_or_one_part_may_decide() -> None:
+    one, other = FLAGS
+    formulas = [And(one, other), Or(one, other), Implies(other, one), Ite(other, one, other), Ite(one, other, other)]
+    values = {one.symbol_name(): [0, 0], other.symbol_name(): [0, 1]}
+    found = known_values(formulas, values, {one.symbol_name(): [False, False]})
+    assert found == [[True, False], [False, True], [True, False], [True, False], [True, True]]
+
+
+@pytest.mark.parametrize("form", [FLOAT32, FLOAT64], ids=["float", "double"])
+@pytest.mark.parametrize("operation", [compare.less, compare.less_equal, compare.equal, arithmetic.add])
+def test_a_floating_operation_is_known_where_both_operands_are(
+    operation: Callable[[FNode, FNode, Format], FNode], form: Format
+) -> None:
+    """Its circuit is a conjunction or a choice, of other terms than its operands: the pattern 0 decides nothing."""
+    x, y = (Symbol(f"known_{name}{form.bits}", BVType(form.bits)) for name in "xy")
+    values = {x.symbol_name(): [0, 0, 0], y.symbol_name(): [0, 1, 0]}
+    found = known_values([operation(x, y, form)], values, {x.symbol_name(): [False, False, True]})
+    assert found == [[False, False, True]]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,11 +17,14 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVULE, BVULT, And, BVExtract, BVZExt, Equals, Ite, Not, Or, Symbol
 from pysmt.typing import BOOL, BVType
 
+from bmc.evaluation.intervals import Interval, keys_of, patterns_of
+from bmc.evaluation.programs import Machine, compared_so
+from bmc.evaluation.vectors import WORD, bits_of, column
+from bmc.evaluation.vectors import Program as Columns
 from bmc.floats import arithmetic
-from bmc.floats.format import FLOAT32, FLOAT64, Format, canonical, pattern
+from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, Format, canonical, pattern
 from bmc.floats.operations import Program
-from chaincover.verify.intervals import Interval, keys_of, patterns_of
-from chaincover.verify.programs import Machine, compared_so
+from bmc.system.transition import symbols_of
 
 KNOWN = {
     **{name: BINARY[name] for name in ("add", "subtract", "multiply", "divide", "remainder", "fmin", "fmax")},
@@ -197,3 +203,114 @@ def conditions(depth: int) -> st.SearchStrategy[FNode]:
 def test_words_and_conditions(term: FNode, seed: int) -> None:
     draws = {BYTE: (words(8), None), NUMBER: (numbers(FLOAT32), FLOAT32), TRUTH: (words(1), None)}
     check(term, draws, str(seed))
+
+
+# random programs, every value of them
+
+
+POINTS = 2000
+"""Points that are drawn inside each box."""
+BOXES = 6
+INTEGER = Symbol("iv_integer", BVType(16))
+
+
+def random_number(source: random.Random, form: Format, depth: int) -> FNode:
+    """A floating term over two numbers, a word and constants."""
+    if not depth:
+        special = (0.0, -0.0, 1.0, -2.5, 100.0, math.inf, 1e-44)
+        symbols = [Symbol(f"iv_random{n}_{form.bits}", BVType(form.bits)) for n in range(2)]
+        return source.choice([*symbols, *symbols, BV(pattern(source.choice(special), form), form.bits)])
+    name = source.choice([*KNOWN, "choice", "integer", "resize"])
+    if name == "choice":
+        either = [random_number(source, form, depth - 1) for _ in range(2)]
+        return Ite(random_condition(source, form, depth - 1), *either)
+    if name == "integer":
+        return arithmetic.from_int(random_word(source, form, depth - 1), source.random() < 0.5, form)
+    if name == "resize":
+        other = FLOAT64 if form == FLOAT32 else FLOAT32
+        return arithmetic.resize(random_number(source, other, depth - 1), other, form)
+    if name in COMPARISONS:
+        return random_number(source, form, depth - 1)
+    operands = [random_number(source, form, depth - 1) for _ in range(1 if name in UNARY else 2)]
+    return KNOWN[name](*operands, form)
+
+
+def random_condition(source: random.Random, form: Format, depth: int) -> FNode:
+    """A comparison of two numbers or words, or two of them together."""
+    kind = source.randrange(4)
+    if kind == 0 and depth:
+        parts = [random_condition(source, form, depth - 1) for _ in range(2)]
+        return source.choice([And, Or])(*parts)
+    if kind == 1:
+        words_below = [random_word(source, form, depth and depth - 1) for _ in range(2)]
+        return source.choice([BVULT, BVULE, Equals])(*words_below)
+    below = [random_number(source, form, depth and depth - 1) for _ in range(2)]
+    return KNOWN[source.choice(list(COMPARISONS))](*below, form)
+
+
+def random_word(source: random.Random, form: Format, depth: int) -> FNode:
+    """A term of 16 bits."""
+    kind = source.randrange(5) if depth else 0
+    if kind == 1:
+        return arithmetic.to_int(random_number(source, form, depth - 1), form, 16, source.random() < 0.5)[0]
+    if kind > 1:
+        below = [random_word(source, form, depth - 1) for _ in range(2)]
+        build = [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: Ite(BVULT(a, b), b, a)][kind - 2]
+        return build(*below)
+    return source.choice([INTEGER, INTEGER, BV(source.choice((0, 1, 1000, 0xFFFF)), 16)])
+
+
+def points(source: random.Random, low: int, high: int, form: Format | None) -> np.ndarray[Any, Any]:
+    """Values from ``low`` to ``high``: the ends, those next to them, those around zero and any; of NaNs the one."""
+    near = [low, low + 1, high - 1, high, -2, -1, 0, 1, 2]
+    drawn = [source.choice(near) if source.random() < 0.3 else source.randint(low, high) for _ in range(POINTS)]
+    if form is not None:
+        drawn = [form.nan if value > form.infinity or value < ~form.infinity else value for value in drawn]
+    return np.array([value if low <= value <= high else source.choice((low, high)) for value in drawn], np.int64)
+
+
+@pytest.mark.parametrize("form", [FLOAT32, FLOAT64], ids=["float", "double"])
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 1 << 40))
+def test_every_value_of_a_random_program_lies_in_its_interval(form: Format, seed: int) -> None:
+    """For all points of some boxes; also where a comparison is assumed to come out as it does at the point."""
+    source = random.Random(seed)
+    formulas = [random_number(source, form, 3), random_condition(source, form, 3), random_word(source, form, 2)]
+    symbols = list(dict.fromkeys(s for formula in formulas for s in symbols_of(formula)))
+    forms = {s.symbol_name(): None if s == INTEGER else FORMATS[bits_of(s)] for s in symbols}
+    machine = Machine(formulas, {name: own for name, own in forms.items() if own is not None})
+    exact = Columns([instruction.node for instruction in machine.instructions])
+    atoms = [place for place in range(len(machine.instructions)) if machine.is_atom(place)]
+    for _ in range(BOXES):
+        box: dict[int, Interval] = {}
+        columns: dict[str, np.ndarray[Any, Any]] = {}
+        for symbol in symbols:
+            name, own = symbol.symbol_name(), forms[symbol.symbol_name()]
+            low, high = (words(16) if own is None else numbers(own))(source)
+            box[machine.symbols[name]] = Interval(np.array([low]), np.array([high]))
+            drawn = points(source, low, high, own)
+            columns[name] = column(drawn if own is None else patterns_of(drawn, own.bits), bits_of(symbol))
+        held = [_held(machine, place, values) for place, values in enumerate(exact(columns))]
+        found, possible = machine.run(box, {}, {}, 1)
+        assert possible.all()
+        assert _outside(found, held, np.ones(POINTS, bool)) == []
+        for place, holds in product(source.sample(atoms, min(3, len(atoms))), (False, True)):
+            here = np.broadcast_to(held[place] == holds, (POINTS,))
+            kept = compared_so(machine, place, holds, found)
+            less, possible = machine.run(box, {place: np.array([int(holds)])}, kept, 1)
+            assert possible.all() or not here.any()
+            assert _outside(less, held, here) == []
+
+
+def _held(machine: Machine, place: int, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Exact values as they are kept at a place; those of more than 64 bits are not."""
+    form = machine.floating[place]
+    if machine.bits[place] > WORD:
+        return np.zeros(1, np.int64)
+    return keys_of(values, form.bits) if form is not None else values.astype(np.uint64).view(np.int64)
+
+
+def _outside(found: Sequence[Interval], held: Sequence[np.ndarray[Any, Any]], where: np.ndarray[Any, Any]) -> list[int]:
+    """The places at which some point's value, of those marked, does not lie in the interval."""
+    fits = [(values >= ends.low) & (values <= ends.high) for ends, values in zip(found, held, strict=True)]
+    return [place for place, fit in enumerate(fits) if not (fit | ~where).all()]

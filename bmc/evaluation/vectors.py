@@ -35,6 +35,8 @@ _WORDS: tuple[tuple[int, type[np.unsignedinteger[Any]]], ...] = (
 )
 
 
+WORD = 64
+"""The most bits of a column of machine words."""
 VALUE, OVERHEAD = 5 / 6, 2_800
 """Nominal nanoseconds that an operation on one value takes; what an operation on a column takes besides, in such
 operations. With twice as many, turns that work on columns are half as long."""

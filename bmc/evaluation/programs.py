@@ -8,10 +8,7 @@ import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.floats.format import Format
-from bmc.floats.operations import COMPARISONS, Instruction, Program
-from bmc.records import dataclass
-from chaincover.verify.intervals import (
+from bmc.evaluation.intervals import (
     RULES,
     Beyond,
     Interval,
@@ -25,7 +22,10 @@ from chaincover.verify.intervals import (
     patterns_of,
     to_int,
 )
-from chaincover.verify.vectors import WORD, Column, computing_of
+from bmc.evaluation.vectors import WORD, Column, operator, word
+from bmc.floats.format import Format
+from bmc.floats.operations import COMPARISONS, Instruction, Program
+from bmc.records import dataclass
 
 JOINED = (op.AND, op.OR, op.NOT, op.IMPLIES, op.IFF)
 
@@ -245,7 +245,7 @@ class Machine:
         )
         if max(self.bits[place], *(self.bits[a] for a in read)) > WORD:
             return lambda found: _from_to(least, most)
-        exact, rule = computing_of(node, None), RULES.get(node.node_type())
+        exact, rule = operator(node), RULES.get(node.node_type())
         fitting = (
             rule is not None and form is None and all(self.floating[a] is None and self.bits[a] < WORD for a in read)
         )
@@ -269,11 +269,9 @@ class Machine:
         return form is not None and node.bv_extract_start() == 0 and int(node.bv_width()) == form.bits - 1
 
     def _raw(self, place: int, values: Column) -> Column:
-        """Values at a place as unsigned numbers."""
+        """Values at a place as the column of a word."""
         form = self.floating[place]
-        if not self.bits[place]:
-            return values.astype(bool)
-        return patterns_of(values, form.bits) if form is not None else values.view(np.uint64)
+        return (values if form is None else patterns_of(values, form.bits)).astype(word(self.bits[place]))
 
 
 def _from_to(low: int, high: int) -> Interval:

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pysmt.operators as op
 
+from bmc.evaluation.vectors import Column
 from bmc.floats.format import FORMATS, Format
 from bmc.floats.operations import Operation
 from bmc.records import dataclass
-from chaincover.verify.vectors import Column
 
 WIDEST = 62
 """Bits of the widest word that is computed as an interval; patterns of floating values may have more."""

@@ -8,13 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, Bool, BVComp, Iff, Implies, Ite, Not, Or, Symbol
 from pysmt.typing import BOOL, BVType
+from random_terms import FLAGS, SYMBOLS, flag, term
+from random_terms import WIDTHS as TERM_WIDTHS
 
 from benchmarks.floats.operations import Operation, operations
 from benchmarks.floats.patterns import float_patterns, integer_patterns, related
-from bmc.explicit.vectors import Program, column, node_count, vector_operation
+from bmc.evaluation.vectors import Program, column, node_count, vector_operation
+from bmc.floats.arithmetic import add, divide, multiply
+from bmc.floats.compare import less
+from bmc.floats.format import FLOAT32, FLOAT64, Format, canonical
 from bmc.floats.operations import operation_of
 from bmc.formulas.evaluate import compile_formulas
 
@@ -91,6 +98,32 @@ def test_nested_terms(seed: int) -> None:
     formulas = [random_term(rng, symbols, width, 4) for _ in range(4)]
     rows = [[rng.choice(interesting(width, rng, 5)) for _ in symbols] for _ in range(30)]
     check(formulas, {s.symbol_name(): ([row[p] for row in rows], width) for p, s in enumerate(symbols)})
+
+
+def patterns(rng: random.Random, width: int, special: tuple[int, ...] = ()) -> int:
+    top = (1 << max(width, 1)) - 1
+    return rng.choice((0, 1, top, (top + 1) // 2, *special, *(rng.randint(0, top) for _ in range(4))))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 1 << 40))
+def test_terms_of_words_of_all_widths_and_flags(seed: int) -> None:
+    rng = random.Random(seed)
+    formulas = [flag(rng, 3), term(rng, rng.choice(TERM_WIDTHS), 3)]
+    widths = {symbol.symbol_name(): width for width in TERM_WIDTHS for symbol in SYMBOLS[width]}
+    widths |= {symbol.symbol_name(): 0 for symbol in FLAGS}
+    check(formulas, {name: ([patterns(rng, width) for _ in range(4)], width) for name, width in widths.items()})
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 1 << 40), st.sampled_from((FLOAT32, FLOAT64)))
+def test_arithmetic_is_that_of_the_circuits(seed: int, form: Format) -> None:
+    rng = random.Random(seed)
+    x, y = (Symbol(f"vec_float{form.bits}_{n}", BVType(form.bits)) for n in range(2))
+    formulas = [add(x, y, form), multiply(x, y, form), divide(x, y, form), less(x, y, form)]
+    special = (form.sign, form.infinity, form.nan, form.infinity - 1)
+    rows = {s: [canonical(patterns(rng, form.bits, special), form) for _ in range(4)] for s in (x, y)}
+    check(formulas, {symbol.symbol_name(): (values, form.bits) for symbol, values in rows.items()})
 
 
 def test_columns_are_broadcast() -> None:
