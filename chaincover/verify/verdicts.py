@@ -7,7 +7,7 @@ else searches in layers, jumps of counters, induction, runs over cells, and an u
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from math import inf
 
@@ -18,7 +18,6 @@ from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.unroll import shift
 from bmc.records import dataclass
-from bmc.system.transition import Run
 from chaincover.certificate import Certificate, PathFact
 from chaincover.claims import EXCLUDES, LENGTH, MOST, Claim, NoRun
 from chaincover.verify.acceleration import Jumps
@@ -128,7 +127,7 @@ class Prover:
             return WRONG, f"{', '.join(strange)} is no goal"
         found = OPEN, TOO_MANY
         if searched is not None:
-            found = self._of_search(claim, searched)
+            found = of_search(self.setting, claim, searched)
         elif self.marks is not None:
             found = self._on_states(self.marks if claim.to_end else self.marks.anywhere, claim, goals)
         if found[0] != OPEN or claim.enough < len(goals):
@@ -156,26 +155,24 @@ class Prover:
         parts = too_few(marks, goals, self.clock, claim.enough) if limit == FAR and len(goals) > 1 else None
         if parts is not None:
             return HOLDS, f"no run among all, {counted(parts, 'strongly connected component')} of states"
-        return self._of_search(claim, search_some(marks, goals, self.clock, claim.enough, claim.before))
-
-    def _of_search(self, claim: NoRun, found: Outcome) -> Verdict:
-        """What a search over all runs says of ``claim``."""
-        before = inf if claim.before is None else claim.before
-        if found.length is not None and claim.first <= found.length < before:
-            inputs = told_inputs(self.setting.system, found.inputs)
-            return WRONG, f"a run of {counted(found.length, 'step')} does so: {inputs}"
-        if found.complete and (found.length is None or found.length >= before):
-            return HOLDS, f"no run among all, {found.nodes} combinations of state and goals"
-        return OPEN, "too many combinations of state and goals, or no time left"
+        return of_search(self.setting, claim, search_some(marks, goals, self.clock, claim.enough, claim.before))
 
     def _jumped(self, claim: NoRun, goals: Sequence[str]) -> bool:
         """Whether no path in jumps of counters is such a run."""
         jumps = self.jumps()
-        if jumps is None or jumps.graph is None or not {*goals} <= {*jumps.graph.of_goal}:
-            return False
-        if len(goals) == 1 and claim.before is None:
-            return jumps.misses(goals[0], claim.to_end)
-        return claim.to_end and bool(jumps.no_path(goals, inf if claim.before is None else claim.before))
+        below = inf if claim.before is None else claim.before
+        return jumps is not None and bool(jumps.no_path(goals, below, claim.to_end))
+
+
+def of_search(setting: Setting, claim: NoRun, found: Outcome) -> Verdict:
+    """What a search over all runs says of ``claim``."""
+    before = inf if claim.before is None else claim.before
+    if found.length is not None and claim.first <= found.length < before:
+        inputs = told_inputs(setting.system, found.inputs)
+        return WRONG, f"a run of {counted(found.length, 'step')} does so: {inputs}"
+    if found.complete and (found.length is None or found.length >= before):
+        return HOLDS, f"no run among all, {found.nodes} combinations of state and goals"
+    return OPEN, "too many combinations of state and goals, or no time left"
 
 
 def summed(check: Check, verdicts: Iterable[tuple[str, Verdict]]) -> Line:
@@ -220,7 +217,7 @@ def never(setting: Setting, name: str, known: Assumed, clock: Clock) -> Verdict:
     """
     goal = setting.by_name[name]
     anywhere = Unrolling(setting.system, setting.formulas, known.start, known.always, clock)
-    first: Unrolling | None = None
+    chains: WholeChains | None = None
     for k in range(INDUCTION + setting.oldest + 1):
         steps, here = k + goal.length, shift(goal.antecedent, k)
         before = [Not(shift(goal.antecedent, step)) for step in range(k)]
@@ -229,11 +226,11 @@ def never(setting: Setting, name: str, known: Assumed, clock: Clock) -> Verdict:
         if status is Status.UNSAT:
             how = f"by induction over {counted(k, 'step')}" if k else "no state allows it"
             return HOLDS, f"{how}{' together with the invariants' if not known.always.is_true() else ''}"
-        first = first or Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
-        covered = first.ask(And(here, first.valid(steps)), steps)
-        if covered.status is Status.SAT and covered.run is not None:
-            return WRONG, f"a run does so: {told_inputs(setting.system, _sound(setting, name, covered.run, k).inputs)}"
-        if Status.UNKNOWN in (status, covered.status):
+        chains = chains or WholeChains(replace(setting, final=None), [name], TRUE(), clock)
+        covered, run = chains.any_of(range(steps, steps + 1), 1)
+        if run is not None:
+            return WRONG, f"a run of {counted(steps, 'step')} does so: {told_inputs(setting.system, run.inputs)}"
+        if Status.UNKNOWN in (status, covered):
             return OPEN, "too many states to look at all runs, and the solver did not finish"
     return OPEN, "too many states to look at all runs, and no induction proves it"
 
@@ -251,11 +248,3 @@ def _status(unrolling: Unrolling, formula: FNode, steps: int) -> Status:
         excluded = unrolling.excludes(formula, steps, share)
         status = Status.UNSAT if excluded else unrolling.ask(valid, steps, share=share).status
     return status
-
-
-def _sound(setting: Setting, name: str, run: Run, step: int) -> Run:
-    """``run``, which covers the goal ``name`` from ``step`` on; CheckDisagreed if it does not when simulated."""
-    fine = setting.starts_in_init(run) and setting.sound(run) == run.length and step in setting.covered(run)[name]
-    if not fine:
-        raise CheckDisagreed(f"the solver's run does not cover '{name}' when simulated")
-    return run

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.errors import counted
@@ -17,7 +18,7 @@ from bmc.formulas.unroll import at
 from bmc.records import dataclass
 from bmc.system.transition import Condition
 from chaincover.certificate import Certificate
-from chaincover.claims import EDGE, SHORTEST, SUB_PATH, Claim, of_result, refuted_lengths
+from chaincover.claims import EDGE, SHORTEST, SUB_PATH, Claim, NoRun, of_result, refuted_lengths
 from chaincover.formats.document import PROVED, Document, RulingsClaim
 from chaincover.project.load import Controller
 from chaincover.verify import claims, long_tests, prices, requirements
@@ -43,11 +44,11 @@ from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
 from chaincover.verify.prices import Priced
-from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, Verification, told_inputs
+from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, Verification
 from chaincover.verify.search import Outcome, search
 from chaincover.verify.setting import Setting, Subject
 from chaincover.verify.states import OpenValueRead, tabulate
-from chaincover.verify.verdicts import EDGES, LENGTHS, PATHS, UNCOVERED, Check, Prover, about_runs, summed
+from chaincover.verify.verdicts import EDGES, LENGTHS, PATHS, UNCOVERED, Check, Prover, about_runs, of_search, summed
 
 PART, SMALL_PART = 50, 1000
 """A search over all runs that nothing rests on gets this part of the effort only, and so does the first try of orders:
@@ -261,10 +262,13 @@ class Checks:
     @cached_property
     def needed(self) -> Setting:
         """The setting on states as they are, without conditions on a step to be defined that restrict no run."""
-        whole, proof = self.whole, self.subject.proof
-        names = () if proof is None else proof.invariants
-        used = [at(c.formula, 0) for c in whole.system.invariants if c.name in names]
-        return replace(whole, system=without_sure(whole.system, [*whole.formulas, *used], self.clock))
+        whole = self.whole
+        return replace(whole, system=without_sure(whole.system, self._read(whole), self.clock))
+
+    def _read(self, setting: Setting) -> list[FNode]:
+        """The formulas of ``setting``, and the invariants of the program that the certificate rests on."""
+        names = () if self.subject.proof is None else self.subject.proof.invariants
+        return [*setting.formulas, *(at(c.formula, 0) for c in setting.system.invariants if c.name in names)]
 
     @property
     def whole(self) -> Setting:
@@ -305,18 +309,14 @@ class Checks:
     @cached_property
     def marks(self) -> Marks | None:
         """All goals along all steps between reachable states; None where there are too many, or where layers do."""
-        if self.layers is not None:
+        if self.layers is not None or (self.hurried and self.asked_first):
             return None
-        if self.hurried and self.asked_first:
-            return None
-        proof, system = self.subject.proof, self.setting.system
-        names = () if proof is None else proof.invariants
-        used = [at(c.formula, 0) for c in system.invariants if c.name in names]
+        proof = self.subject.proof
         clock = self.clock if proof is None or proof.acceleration is None else self._part(PART)
         if self.hurried:
             clock = self._part(PART)
             clock = replace(clock, limits=replace(clock.limits, explored=min(clock.limits.explored, FEW_STEPS)))
-        table = tabulate(system, [*self.setting.formulas, *used], clock.part(TABLE))
+        table = tabulate(self.setting.system, self._read(self.setting), clock.part(TABLE))
         try:
             return None if table is None else Marks(table, self.setting, self.setting.names)
         except OpenValueRead:
@@ -450,19 +450,14 @@ class Checks:
         if self.marks is None:
             needless = ", and the proof does without" if self.hurried else ""
             return Line(ALL_RUNS, left_out, f"not done: too many states or inputs{needless}")
-        table = self.marks.table
         if self.confirmation.differences:
             return Line(ALL_RUNS, WRONG, "original and model take different steps", self.confirmation.differences[:3])
-        found = self.searched
-        if found is None:
+        if self.searched is None:
             return Line(ALL_RUNS, left_out, "not done: the goals are not known")
-        if found.length is not None and found.length < lower:
-            text = f"a chain of {counted(found.length, 'step')} covers the goals, below the bound {lower}"
-            return Line(ALL_RUNS, WRONG, text, (told_inputs(self.setting.system, found.inputs),))
-        if not found.complete:
-            return Line(ALL_RUNS, left_out, f"not done: more than {found.nodes} combinations, or no time left")
-        text = f"no chain shorter than {lower}: {table.size} states, {found.nodes} combinations with goals"
-        return Line(ALL_RUNS, HOLDS, f"{text}, {self.confirmation.told(table.steps)}")
+        verdict, why = of_search(self.setting, NoRun((), before=lower), self.searched)
+        text = f"no chain is shorter than {counted(lower, 'step')}: {why}"
+        told = f", {self.confirmation.told(self.marks.table.steps)}" if verdict == HOLDS else ""
+        return Line(ALL_RUNS, left_out if verdict == OPEN else verdict, f"{text}{told}")
 
     def told(self) -> Line:
         """Invariants that the file says are proved, and that nothing rests on."""

@@ -184,7 +184,7 @@ TAMPERED: list[tuple[Change, str, str]] = [
     (not_minimal, "lower bound", "not minimal: 9 steps, bound 9"),
     (refuted_too_far, "refuted lengths", "a run of 9 steps does so"),
     (refuted_beyond_a_hole, "lower bound", "nothing rules the lengths from 0 to 7 out"),
-    (bound_of_a_search_not_made, "all runs", "a chain of 9 steps covers the goals"),
+    (bound_of_a_search_not_made, "all runs", "a run of 9 steps does so"),
     (other_end, "lower bound", "chains to 'end', not to 'final'"),
     (fewer_goals_credited, "lower bound", "other goals than the chain: p_1"),
     (other_property, "properties", "p_1: the file says 'true'"),
@@ -247,7 +247,7 @@ def test_a_bound_that_only_a_shorter_chain_disproves(doors: Document, doors_fold
     doors["bounds"].update(lower=4)
     outcome = verify(doors, tmp_path, doors_folder)
     assert wrong(outcome) == {"refuted lengths", "lower bound", "all runs"}
-    assert "a chain of 3 steps covers the goals" in texts(outcome, "all runs")
+    assert "a run of 3 steps does so" in texts(outcome, "all runs")
 
 
 # what a bound rests on
