@@ -35,7 +35,7 @@ from chaincover.weights import INIT
 
 UNCOVERED = ("goals not covered", "claims about runs of any length")
 EDGES, PATHS = ("edges", "bounds between two nodes"), ("sub-paths", "bounds on sub-paths")
-LENGTHS = ("refuted lengths", "lengths that no chain has")
+LENGTHS = ("refuted lengths", "refuted lengths")
 """Checks of claims, and what claims they are."""
 INDUCTION = 8
 """The largest k of a proof by k-induction, as where it was claimed; more by as many steps as monitors look back."""
@@ -125,6 +125,8 @@ class Prover:
         strange = [name for name in goals if name not in self.setting.by_name]
         if strange:
             return WRONG, f"{', '.join(strange)} is no goal"
+        if claim.enough > len(goals):
+            return HOLDS, "there are not so many goals"
         found = OPEN, TOO_MANY
         if searched is not None:
             found = of_search(self.setting, claim, searched)

@@ -284,6 +284,26 @@ def test_all_sets_of_goals_that_one_run_covers(seed: int) -> None:
     assert not found or covers(marks, names, Clock(Limits(nodes=0))) is None
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_claims_of_what_one_run_covers_agree_with_all_runs(seed: int) -> None:
+    """With the table each claim is decided; without it nothing else is said, and what is left open is left open."""
+    setting = monitored(setting_of(small_case(seed), ("allow", "forbid")[seed % 2]))
+    marks, clock, names = marks_of(setting), Clock(Limits()), list(setting.names)
+    whole, alone = Prover(setting, FREE, clock, marks), Prover(setting, FREE, clock)
+    for to_end in (True, False):
+        found = covers(marks if to_end else marks_of(replace(setting, final=None)), names, clock)
+        assert found is not None
+        for goals in (names, names[:2], names[1:], names[:1]):
+            for least, before in product((None, 0, 1, len(goals), len(goals) + 1), (None, 1, 3)):
+                claim = NoRun(tuple(goals), least, before, to_end)
+                fitting = (n for has, n in found.items() if len(has & {*goals}) >= claim.enough)
+                broken = min(fitting, default=99) < (98 if before is None else before)
+                expected = WRONG if broken else HOLDS
+                assert whole.no_run(claim)[0] == expected, claim
+                assert alone.no_run(claim)[0] in (expected, OPEN), claim
+    assert whole.no_run(NoRun((names[0], "strange"))) == (WRONG, "strange is no goal")
+
+
 # invariants
 
 
