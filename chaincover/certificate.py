@@ -169,11 +169,6 @@ class Certificate:
     counted: tuple[str, ...] = ()
     monitors: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def rules_out(self) -> bool:
-        """Whether it claims that something can be in no chain."""
-        return bool(self.unreachable or self.no_way_to_end or self.conflicts or self.most is not None)
-
 
 def formula_text(formula: FNode) -> str:
     """A formula over plain state symbols as it stands in ``Certificate.formulas``."""

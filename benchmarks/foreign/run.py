@@ -22,7 +22,7 @@ from benchmarks.foreign.abc import HOW, Answer, decide, place
 from benchmarks.foreign.rows import ROWS, Row
 from benchmarks.process import run
 from bmc.errors import CheckDisagreed, UsageError
-from chaincover.exporters.claims import LENGTH
+from chaincover.claims import LENGTH
 
 CHAIN = "a chain of the length"
 

@@ -24,35 +24,33 @@ from benchmarks.fuzz.results import below, differing, other_values, text_of
 from bmc.errors import ChainCoverError
 from bmc.native.build import NO_NATIVE
 from chaincover.certificate import Certificate
-from chaincover.exporters.aiger import Aiger
-from chaincover.exporters.claims import (
+from chaincover.claims import (
     CONFLICT,
     EDGE,
     EXCLUDES,
-    INVARIANT,
     LENGTH,
     MOST,
     NEVER,
     NO_WAY_TO_END,
     SHORTEST,
     SUB_PATH,
-    UNREACHABLE,
-    claims,
+    UNREACHED,
 )
+from chaincover.exporters.aiger import Aiger
+from chaincover.exporters.claims import INVARIANT, claims
 from chaincover.exporters.protocol import Question, Statement
 from chaincover.exporters.questions import chain_question
 from chaincover.formats.document import Document
 from chaincover.problem import Problem
 from chaincover.verify.acceleration import JUMPS
 from chaincover.verify.claims import BOUND
-from chaincover.verify.facts import EDGES, LENGTHS, PATHS
 from chaincover.verify.fields import INFORMATIVE
 from chaincover.verify.invariants import CHECK as INVARIANTS
 from chaincover.verify.orders import CHECK as ORDER
 from chaincover.verify.prices import PRICES
 from chaincover.verify.report import HOLDS, NOTE, OPEN, SOME_WRONG, Verification
 from chaincover.verify.requirements import NEVER as NEVER_VIOLATED
-from chaincover.verify.verdicts import UNCOVERED
+from chaincover.verify.verdicts import EDGES, LENGTHS, PATHS, UNCOVERED
 
 KINDS = tuple(name for name in DOCUMENTS if name != "undecided")
 """The files whose facts are changed: all that claim something."""
@@ -66,7 +64,7 @@ CHECKS = {
         NEVER: NEVER_VIOLATED,
         SHORTEST: NEVER_VIOLATED,
     },
-    **{UNREACHABLE: UNCOVERED, NO_WAY_TO_END: UNCOVERED, CONFLICT: UNCOVERED, MOST: UNCOVERED, EXCLUDES: UNCOVERED},
+    **dict.fromkeys((UNREACHED, NO_WAY_TO_END, CONFLICT, MOST, EXCLUDES), UNCOVERED[0]),
     **{ORDER: ORDER, PRICES: PRICES, JUMPS: JUMPS},
 }
 """For each kind of claim the check of ``verify`` that says whether it holds."""
@@ -145,7 +143,7 @@ def _true(problem: Problem, document: Document, said: Verification, paths: list[
         statement = question.statement
         check = CHECKS[statement.kind]
         if statement.kind == LENGTH and statement.title != f"below-{document.bounds.lower}":
-            check = LENGTHS
+            check = LENGTHS[0]
         if verdicts.get(check) != {HOLDS}:
             continue
         answer = _reached(Aiger().write(question), question.frames)

@@ -20,17 +20,19 @@ from bmc.formulas.unroll import with_terms
 from bmc.records import dataclass
 from bmc.system.transition import conjunction
 from chaincover.certificate import Certificate, PathFact, formula_of, monitor_texts, term_of
-from chaincover.chain import EXCLUDED, NEVER_VIOLATED
+from chaincover.chain import NEVER_VIOLATED
+from chaincover.claims import EXCLUDES, LENGTH, NoRun, listed, of_result, of_rulings
+from chaincover.claims import Claim as Said
 from chaincover.exporters.protocol import Question, Statement
 from chaincover.exporters.questions import chain_question, invariant_question, path_question
 from chaincover.formats.document import PROVED, Document
 from chaincover.problem import Problem
 from chaincover.weights import INIT
-from properties.goal import violation, violation_name
+from properties.goal import violation
 
-EDGE, SUB_PATH, LENGTH, UNREACHABLE = "edge", "sub-path", "length", "unreachable goal"
-NO_WAY_TO_END, CONFLICT, MOST, EXCLUDES = "no way to the end", "conflict", "most goals", "excluded goal"
-NEVER, SHORTEST, INVARIANT, FACT = "requirement", "shortest violation", "invariant", "fact"
+INVARIANT, FACT = "invariant", "fact"
+"""Kinds of claims that are none about what no run does."""
+FROM_ANYWHERE = "from any state in which the invariants hold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +50,17 @@ Claim = Question | LeftOut
 def claims(problem: Problem, document: Document) -> Iterator[Claim]:
     """Every claim of ``document`` about runs of ``problem``, whose goals and final condition are those it names."""
     problem = replace(problem, overlap=document.settings.overlap)
-    proof = document.certificate
+    proof, told = document.certificate, of_result(document.said)
     if proof is not None:
         facts = _Facts.of(problem if proof.monitors else replace(problem, overlap=proof.overlap), proof, document.place)
-        yield from facts.lengths(document.bounds.lower)
-        yield from facts.paths()
-        yield from facts.never(problem)
+        for claim in told:
+            if isinstance(claim.says, PathFact):
+                yield facts.path(claim, claim.says)
+            elif claim.kind != EXCLUDES:
+                yield _of_runs(facts.whole if claim.kind == LENGTH else problem, claim)
         yield from facts.invariants([c.removeprefix(PROVED) for c in document.claims if c.startswith(PROVED)])
         yield from _beside(proof)
-    yield from _excluded(problem, document)
+    yield from (_of_runs(problem, claim) for claim in told if proof is None or claim.kind == EXCLUDES)
     ruled = document.requirements
     if ruled is not None and ruled.certificate is not None:
         never = {r.goal for r in ruled.rulings if r.ruling == NEVER_VIOLATED}
@@ -85,37 +89,25 @@ class _Facts:
             raise InputRefused(text, Location(str(place)), "make the result again: chaincover generate")
         return _Facts(whole, problem, proof)
 
-    def lengths(self, lower: int) -> Iterator[Claim]:
-        """That no chain is shorter than ``lower``, and than the lengths that were refuted one by one."""
-        first, last = self.proof.refuted
-        for below in dict.fromkeys([lower, last if first < last else 0]):
-            text = f"no chain of {counted(below - 1, 'step')} or fewer covers {_listed(self.proof.goals)}"
-            if below > 0:
-                yield _named(self.whole, Statement(LENGTH, f"below-{below}", text), self.proof.goals, frames=below)
-
-    def paths(self) -> Iterator[Claim]:
-        """The least lengths of edges and sub-paths."""
-        edges = [(EDGE, PathFact((fact.source, fact.target), fact.at_least)) for fact in self.proof.edges]
-        for kind, fact in [*edges, *((SUB_PATH, fact) for fact in self.proof.paths)]:
-            yield self.path(kind, fact)
-
-    def path(self, kind: str, fact: PathFact) -> Claim:
-        """The least length of one path."""
-        text = f"{' -> '.join(fact.path)} takes at least {counted(fact.at_least, 'step')}"
+    def path(self, claim: Said, fact: PathFact) -> Claim:
+        """The least length of one path, ``fact``."""
+        text = claim.text
         if any(self.whole.length(node) > 1 for node in fact.path):
             text += " (a goal counts from its last step on)"
         unknown = self._no_path(fact.path)
         if unknown:
-            return LeftOut(kind, text, unknown)
+            return LeftOut(claim.kind, text, unknown)
         if fact.at_least <= self._trivial(fact.path):
-            return LeftOut(kind, text, "this is so by definition")
+            return LeftOut(claim.kind, text, "this is so by definition")
         validity = self.proof.validity
         most = None if validity is None else validity.steps
         if most is not None and (fact.path[0] != INIT or fact.at_least > most):
-            return LeftOut(kind, text, f"it speaks of normal forms of states, in runs of up to {counted(most, 'step')}")
+            return LeftOut(
+                claim.kind, text, f"it speaks of normal forms of states, in runs of up to {counted(most, 'step')}"
+            )
         known = None if fact.path[0] == INIT else self._known()
         anywhere = "" if fact.path[0] == INIT else ", in all runs from init" if known is None else f", {FROM_ANYWHERE}"
-        return path_question(self.problem, fact, Statement(kind, "-".join(fact.path), f"{text}{anywhere}"), known)
+        return path_question(self.problem, fact, Statement(claim.kind, claim.title, f"{text}{anywhere}"), known)
 
     def _no_path(self, path: Sequence[str]) -> str:
         """Why ``path`` is none of goals, each once, init before and the end behind them where they are; '' if it is."""
@@ -124,28 +116,12 @@ class _Facts:
             return "this is no path of goals, each once"
         long = [name for name in inner if self.problem.length(name) > 1]
         if long or (self.problem.forbid and any(map(self.problem.length, inner))):
-            return "the certificate has no monitors" + (f" of {_listed(long)}" if long else "")
+            return "the certificate has no monitors" + (f" of {listed(long)}" if long else "")
         return _unknown(self.problem, inner)
 
     def _trivial(self, path: Sequence[str]) -> int:
         """The steps that a path takes at least because its goals take steps themselves."""
         return max(self.problem.length(node) for node in path) if path[-1] == self.problem.end else 0
-
-    def never(self, whole: Problem) -> Iterator[Claim]:
-        """What no run does, however long it is: ``whole`` has the overlap of the document."""
-        proof, anywhere = self.proof, replace(whole, final=None)
-        for name in proof.unreachable:
-            yield _named(anywhere, Statement(UNREACHABLE, name, f"no run covers {name}"), (name,))
-        for name in proof.no_way_to_end:
-            text = f"no run covers {name} and then ends in the final condition"
-            yield _named(whole, Statement(NO_WAY_TO_END, name, text), (name,))
-        for names in proof.conflicts:
-            text = f"no chain covers {_listed(names)} together"
-            yield _named(whole, Statement(CONFLICT, "-".join(names), text), names)
-        if proof.most is not None:
-            text = f"no chain covers more than {proof.most.number} of {_listed(proof.most.goals)}"
-            statement = Statement(MOST, str(proof.most.number), text)
-            yield _named(whole, statement, proof.most.goals, proof.most.number + 1)
 
     def invariants(self, told: Sequence[str]) -> Iterator[Claim]:
         """The invariants on which the certificate rests, and those of the program that are ``told`` to be proved."""
@@ -189,46 +165,23 @@ class _Facts:
         return found
 
 
-FROM_ANYWHERE = "from any state in which the invariants hold"
-NAMED = 12
-"""Goals that the text of a claim names; the file has a state variable with the name of each."""
-
-
 def _unknown(problem: Problem, names: Sequence[str]) -> str:
     strange = [name for name in names if name not in problem.by_name]
-    return f"the program has no goal {_listed(strange)}" if strange else ""
+    return f"the program has no goal {listed(strange)}" if strange else ""
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "") or "no goal"
-
-
-def _named(
-    problem: Problem, statement: Statement, names: Sequence[str], least: int | None = None, frames: int | None = None
-) -> Claim:
-    """That no run covers all goals ``names`` of ``problem``, or ``least`` of them, and may end as it asks."""
-    unknown = _unknown(problem, names)
+def _of_runs(problem: Problem, claim: Said) -> Claim:
+    """The question of ``claim``, which is about what one run covers, of the goals of ``problem``."""
+    says = claim.says
+    if not isinstance(says, NoRun):
+        reason = "it is claimed of chains with bounded weights only, or without a chain"
+        return LeftOut(claim.kind, claim.text, reason)
+    unknown = _unknown(problem, says.goals)
     if unknown:
-        return LeftOut(statement.kind, statement.text, unknown)
-    return chain_question(problem.of(names), statement, frames, least)
-
-
-def _excluded(problem: Problem, document: Document) -> Iterator[Claim]:
-    """That a goal which is said to be excluded does not fit beside all that the chain covers."""
-    settings = document.data.get("settings", {})
-    covered, bound, most = document.credited, settings.get("bound"), settings.get("max_length")
-    for goal in document.goals:
-        if goal.verdict != EXCLUDED:
-            continue
-        text = f"no chain covers {_listed(covered)} and {goal.name}"
-        names = [*dict.fromkeys([*covered, goal.name])]
-        if document.chain is None or bound is not None or not isinstance(most, int | None):
-            yield LeftOut(EXCLUDES, text, "it is claimed of chains with bounded weights only, or without a chain")
-            continue
-        text += "" if most is None else f" in {counted(most, 'step')} or fewer"
-        statement = Statement(EXCLUDES, goal.name, text)
-        yield _named(problem, statement, names, frames=None if most is None else most + 1)
+        return LeftOut(claim.kind, claim.text, unknown)
+    asked = problem if says.to_end else replace(problem, final=None)
+    statement = Statement(claim.kind, claim.title, claim.text)
+    return chain_question(asked.of(says.goals), statement, says.before, says.least)
 
 
 def _requirements(problem: Problem, proof: Certificate, never: set[str], place: Path) -> Iterator[Claim]:
@@ -237,13 +190,9 @@ def _requirements(problem: Problem, proof: Certificate, never: set[str], place: 
     judged = [goal for goal in problem.goals if goal.consequent is not None]
     violations = tuple(violation(goal, inputs) for goal in judged)
     facts = _Facts.of(Problem(problem.system, violations, None, "allow"), proof, place)
-    for goal in judged:
-        if goal.name in never:
-            name = violation_name(goal.name)
-            text = f"no run violates the requirement {goal.name}"
-            yield _named(facts.whole, Statement(NEVER, goal.name, text), [name])
-    for fact in proof.edges:
-        yield facts.path(SHORTEST, PathFact((fact.source, fact.target), fact.at_least))
+    for claim in of_rulings([goal.name for goal in judged if goal.name in never], proof):
+        says = claim.says
+        yield facts.path(claim, says) if isinstance(says, PathFact) else _of_runs(facts.whole, claim)
 
 
 def _beside(proof: Certificate) -> Iterator[LeftOut]:
@@ -258,7 +207,7 @@ def _beside(proof: Certificate) -> Iterator[LeftOut]:
         text = "counters may be skipped over the values of a cell"
         yield LeftOut(FACT, text, "it compares two runs; the bound that it gives is a claim of its own")
     if proof.normal_form:
-        text = f"no step, goal or end tells a state from its normal form ({_listed([*proof.normal_form])})"
+        text = f"no step, goal or end tells a state from its normal form ({listed([*proof.normal_form])})"
         yield LeftOut(FACT, text, "it compares two runs")
     if proof.exhausted:
         text = f"all runs shorter than {counted(proof.lower, 'step')} through {proof.exhausted} states were searched"

@@ -17,6 +17,8 @@ from bmc.errors import InputRefused, Location, UsageError
 from bmc.records import dataclass
 from chaincover import certificate
 from chaincover.certificate import Certificate
+from chaincover.chain import Verdict
+from chaincover.claims import Said
 from chaincover.formats.chain_file import (
     CHAINS_SCHEMA,
     RecordedGoal,
@@ -164,6 +166,13 @@ class Document:
     def credited(self) -> list[str]:
         """The goals that the chain is credited with, none without one."""
         return [] if self.chain is None else [hit.goal for hit in self.chain.hits]
+
+    @property
+    def said(self) -> Said:
+        """What it says of runs."""
+        verdicts = [Verdict(goal.name, goal.verdict, goal.step, goal.detail) for goal in self.goals]
+        covered = None if self.chain is None else self.credited
+        return Said(verdicts, covered, self.certificate, self.bounds.lower, self.data.get("settings", {}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,16 +56,13 @@ class Jumps:
     why: str
     graph: Graph | None = None
 
-    def no_path(self, goals: Sequence[str], below: float) -> bool | None:
-        """Whether no path through the events of ``goals`` to an end weighs less than ``below``; None if not known."""
-        return None if self.graph is None else self.graph.no_path(goals, below)
-
-    def misses(self, goal: str, to_end: bool) -> bool:
-        """Whether it is proved that no run covers ``goal`` (``to_end``: and goes on to an end)."""
+    def no_path(self, goals: Sequence[str], below: float, to_end: bool = True) -> bool | None:
+        """Whether no path through the events of ``goals`` (``to_end``: to an end) weighs less than ``below``; None if
+        that is not known."""
         graph = self.graph
-        if graph is None or goal not in graph.of_goal:
-            return False
-        return bool((graph if to_end else replace(graph, ends=[True] * len(graph.ends))).no_path([goal], inf))
+        if graph is None or not {*goals} <= {*graph.of_goal}:
+            return None
+        return (graph if to_end else replace(graph, ends=[True] * len(graph.ends))).no_path(goals, below)
 
     def line(self, proof: Certificate) -> Line:
         """Whether the bound by jumps is proved again."""

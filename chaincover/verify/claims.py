@@ -26,13 +26,13 @@ from chaincover.project.values import shown
 from chaincover.replay.original import Replay, ends_within, replay
 from chaincover.verify.acceleration import JUMPS
 from chaincover.verify.constraints import CONSTRAINTS
-from chaincover.verify.facts import EDGES, LENGTHS, PATHS
 from chaincover.verify.limits import Clock
 from chaincover.verify.orders import CHECK as ORDERS
 from chaincover.verify.prices import PRICES
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
+from chaincover.verify.verdicts import EDGES, LENGTHS, PATHS
 
 SOURCES, PROPERTIES, CHAIN, BOUND = "sources", "properties", "chain", "lower bound"
 TESTS = "tests of goals"
@@ -257,7 +257,7 @@ def _bases(proof: Certificate, refuted: bool) -> list[tuple[int, tuple[str, ...]
     if proof.acceleration is not None:
         found.append((proof.acceleration.bound, (JUMPS,)))
     if refuted:
-        found.append((proof.refuted[1], (*(orders if proof.refuted[0] > 0 else ()), LENGTHS)))
+        found.append((proof.refuted[1], (*(orders if proof.refuted[0] > 0 else ()), LENGTHS[0])))
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 
 import numpy as np
 
@@ -12,55 +11,42 @@ from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import PathFact
 from chaincover.verify.marks import FAR, Marks
-from chaincover.verify.setting import Setting
-from chaincover.verify.states import Table, runs
+from chaincover.verify.states import runs
 from chaincover.weights import INIT
 
 
 @dataclass(frozen=True)
 class ExplicitFacts:
-    """Answers about the facts of a certificate from all reachable states."""
+    """Answers about the paths of a certificate from all reachable states."""
 
     marks: Marks
-    _after: dict[str, Column] = field(default_factory=dict)
-
-    @property
-    def setting(self) -> Setting:
-        """What the facts speak about."""
-        return self.marks.setting
-
-    @property
-    def table(self) -> Table:
-        """All reachable states."""
-        return self.marks.table
 
     def holds(self, fact: PathFact) -> bool:
         """Whether no run from a reachable state breaks ``fact``."""
         if len(fact.path) == 2:
             return self._distance(*fact.path) >= fact.at_least
-        return _Along(self, fact).earliest() is None
+        return _Along(self.marks, fact).earliest() is None
 
     def against(self, fact: PathFact) -> tuple[int, Run]:
         """A run that breaks ``fact``, and the step at which its last node comes."""
-        return _Along(self, fact).witness()
+        return _Along(self.marks, fact).witness()
 
     def _distance(self, source: str, target: str) -> int:
         """The least step at which ``target`` follows ``source``."""
-        length = self.setting.length(source)
-        if length and target != self.setting.end and self.marks.together(source, target):
+        marks, length = self.marks, self.marks.setting.length(source)
+        if target == marks.setting.end:
+            return length + int(marks.to_end[marks.after[source]].min(initial=FAR))
+        if length and self._same_step(source, target):
             return 0
-        ahead = self.marks.to_end if target == self.setting.end else self.marks.to_start[target]
-        return length + int(ahead[self._behind(source)].min(initial=FAR))
+        return length + int(marks.to_start[target][marks.after[source]].min(initial=FAR))
 
-    def _behind(self, node: str) -> Column:
-        """Marks the states after ``node``."""
-        if node not in self._after:
-            if node == INIT:
-                self._after[node] = np.zeros(self.table.size, bool)
-                self._after[node][list(self.table.starts)] = True
-            else:
-                self._after[node] = self.marks.after(node)
-        return self._after[node]
+    def _same_step(self, source: str, target: str) -> bool:
+        """Whether some step is covered by ``source``, and is one of ``target`` or begins where that holds."""
+        marks = self.marks
+        steps = marks.on_moves[source]
+        if target in marks.on_moves:
+            return bool((steps & marks.on_moves[target]).any())
+        return bool(marks.in_states[target][marks.table.source[steps]].any())
 
 
 NOWHERE = -1
@@ -74,10 +60,10 @@ class _Along:
     the other one can: for each state the greatest number of nodes is enough.
     """
 
-    def __init__(self, facts: ExplicitFacts, fact: PathFact) -> None:
-        self._facts, self._marks, self._table = facts, facts.marks, facts.table
+    def __init__(self, marks: Marks, fact: PathFact) -> None:
+        self._marks, self._table = marks, marks.table
         self._path, self._below = fact.path, fact.at_least
-        self._to_end = fact.path[-1] == facts.setting.end
+        self._to_end = fact.path[-1] == marks.setting.end
         self._layers: list[Column] = []
 
     def earliest(self) -> tuple[int, int, Sequence[int]] | None:
@@ -129,7 +115,7 @@ class _Along:
         """Marks where the path has begun, and its next node comes within fewer than ``left`` steps."""
         fine = np.zeros(len(passed), bool)
         for number, node in enumerate(self._path[1:], 1):
-            ahead = self._marks.to_end if node == self._facts.setting.end else self._marks.to_start[node]
+            ahead = self._marks.to_end if node == self._marks.setting.end else self._marks.to_start[node]
             fine |= (passed == number) & (ahead[states] < left)
         return fine
 
@@ -142,10 +128,6 @@ class _Along:
         for led in reversed(self._layers):
             moves.append(int(led[np.flatnonzero(self._table.target[led] == state)[0]]))
             state = int(self._table.source[moves[-1]])
-        return step, self._run(state, moves[::-1])
-
-    def _run(self, start: int, moves: Sequence[int]) -> Run:
-        table = self._table
-        places = [start, *(int(table.target[m]) for m in moves)]
-        inputs = tuple(table.inputs.choice(int(table.choice[m])) for m in moves)
-        return Run(tuple(table.state(place) for place in places), inputs)
+        places = [state, *(int(self._table.target[move]) for move in moves[::-1])]
+        inputs = (self._table.inputs.choice(int(self._table.choice[move])) for move in moves[::-1])
+        return step, Run(tuple(self._table.state(place) for place in places), tuple(inputs))

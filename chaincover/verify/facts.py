@@ -1,4 +1,4 @@
-"""Facts of a certificate asked again of a solver: edges and sub-paths, whole chains of a length.
+"""Questions to a solver about what no run does: paths of goals, and chains of a length.
 
 A question demands valid steps only up to the last end of the goals placed: a longer run may lead into a dead end.
 """
@@ -6,7 +6,8 @@ A question demands valid steps only up to the last end of the goals placed: a lo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
+from functools import cached_property
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, And, Or, Symbol
@@ -17,14 +18,12 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
 from bmc.records import dataclass
 from bmc.system.transition import Run
-from chaincover.certificate import Certificate, PathFact
+from chaincover.certificate import PathFact
+from chaincover.claims import NoRun
 from chaincover.verify.cells import Cells
-from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.invariants import Assumed
-from chaincover.verify.layers import Layers
 from chaincover.verify.limits import SHARES, Clock
-from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited, told, told_inputs
-from chaincover.verify.search import Outcome
+from chaincover.verify.report import HOLDS, OPEN, WRONG, Verdict, told, told_inputs
 from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
 from chaincover.weights import INIT
@@ -34,93 +33,33 @@ FIRST_STEPS = 64
 """A claim of more steps is asked first for fewer."""
 MOST_STEPS = 4096
 """A claim of more steps is not unrolled."""
-EDGES, PATHS = ("edges", "bounds between two nodes"), ("sub-paths", "bounds on sub-paths")
-"""Checks of facts, and what facts they are."""
-LENGTHS = "refuted lengths"
 MAYBE = "a run breaks it from a state of which it is not known whether it can be reached"
 AT_ONCE = 1 / 128
 """The part of an effort that one question about all lengths may take, before there is one for each of them."""
 FIRST_CELLS = 1 / 8
 """The part of an effort that runs over cells of values may take, before a solver is asked."""
 
-Verdict = tuple[str, str]
-"""A verdict and why."""
-
-Check = tuple[str, str]
-"""The name of a check of facts, and what facts they are."""
-
 
 @dataclass(frozen=True)
-class Prover:
-    """Asks facts. ``assumed`` is what is known of the first state of a run that begins with a goal.
-
-    ``explicit`` answers from the table of all reachable states, ``layers`` by searches, where there is one.
-    ``verdicts`` are those so far.
-    """
+class Paths:
+    """Asks about paths of goals. ``assumed`` is what is known of the first state of a run that begins with a goal."""
 
     setting: Setting
     assumed: Assumed
-    from_init: Unrolling
-    from_anywhere: Unrolling
     clock: Clock
-    explicit: ExplicitFacts | None = None
-    layers: Layers | None = None
-    verdicts: dict[PathFact, Verdict] = field(default_factory=dict)
 
-    @staticmethod
-    def of(
-        setting: Setting,
-        assumed: Assumed,
-        clock: Clock,
-        explicit: ExplicitFacts | None = None,
-        layers: Layers | None = None,
-    ) -> Prover:
-        """A prover with an unrolling for each of the two kinds of start."""
-        system, formulas = setting.system, setting.formulas
-        first = Unrolling(system, formulas, system.init_formula, TRUE(), clock)
-        other = Unrolling(system, formulas, assumed.start, assumed.always, clock)
-        return Prover(setting, assumed, first, other, clock, explicit, layers)
+    @cached_property
+    def _from_init(self) -> Unrolling:
+        setting = self.setting
+        return Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), self.clock)
 
-    def line(
-        self, check: Check, facts: Sequence[PathFact], progress: Callable[[str], None], shares: Sequence[float] = SHARES
-    ) -> Line:
-        """The verdict on all of ``facts``: from the list of states, else all at the first of the ``shares`` of effort,
-        those that are open then at the next."""
-        name, what = check
-        if not facts:
-            return Line(name, UNCLAIMED, f"the certificate uses no {what}")
-        verdicts = self.verdicts
-        for share in shares if self.explicit is None and self.layers is None else (1,):
-            for number, fact in enumerate(facts, 1):
-                if verdicts.get(fact, (OPEN, ""))[0] == OPEN:
-                    progress(f"{name}: {number} of {len(facts)}")
-                    verdicts[fact] = self.verdict(fact, share)
-            if self.clock.over or all(verdicts[fact][0] != OPEN for fact in facts):
-                break
-        told_of = {fact: verdicts[fact] for fact in facts}
-        wrong = [f"{_said(fact)}: {text}" for fact, (verdict, text) in told_of.items() if verdict == WRONG]
-        undecided = [f"{_said(fact)}: {text}" for fact, (verdict, text) in told_of.items() if verdict == OPEN]
-        held = len(told_of) - len(wrong) - len(undecided)
-        text = f"{held} of {len(told_of)} {what} proved again"
-        if wrong:
-            return Line(name, WRONG, f"{text}, {len(wrong)} refuted by a run", limited(wrong))
-        if not undecided:
-            return Line(name, HOLDS, text)
-        doubted = any(why == MAYBE for _, why in told_of.values())
-        return Line(name, OPEN, text, limited(undecided), unfinished=not doubted)
+    @cached_property
+    def _from_anywhere(self) -> Unrolling:
+        setting, known = self.setting, self.assumed
+        return Unrolling(setting.system, setting.formulas, known.start, known.always, self.clock)
 
     def verdict(self, fact: PathFact, share: float = 1) -> Verdict:
-        """The verdict on one fact, and why. Shorter runs are asked for first where the claim is long."""
-        if not self.setting.knows(fact.path):
-            return WRONG, "this is no path of goals from init to the end"
-        if fact.at_least <= 0:
-            return HOLDS, ""
-        if self.clock.over:
-            return OPEN, "no time was left"
-        if self.explicit is not None:
-            return self._from_states(self.explicit, fact)
-        if self.layers is not None and len(fact.path) == 2:
-            return self.layers.verdict(fact)
+        """The verdict on ``fact``, and why. Shorter runs are asked for first where the claim is long."""
         if fact.at_least > MOST_STEPS:
             return OPEN, f"more than {MOST_STEPS} steps are not unrolled"
         below = FIRST_STEPS
@@ -131,45 +70,25 @@ class Prover:
             below *= 2
         return self._verdict(fact, share)
 
-    def _from_states(self, explicit: ExplicitFacts, fact: PathFact) -> Verdict:
-        if explicit.holds(fact):
-            return HOLDS, ""
-        step, run = explicit.against(fact)
-        if self.setting.sound(run) < run.length:
-            raise CheckDisagreed(f"the run against '{_said(fact)}' takes a step that is not allowed when simulated")
-        return WRONG, f"a run takes {step} ({told(self.setting.system, run, run.length, fact.path[0] == INIT)})"
-
     def _verdict(self, fact: PathFact, share: float) -> Verdict:
-        unrolling = self.from_init if fact.path[0] == INIT else self.from_anywhere
+        begins = fact.path[0] == INIT
+        unrolling = self._from_init if begins else self._from_anywhere
         found = unrolling.ask(_together(self.setting, fact, unrolling), fact.at_least, share)
         if found.status is Status.UNSAT:
             return HOLDS, ""
         if found.status is Status.UNKNOWN or found.run is None:
             return OPEN, "the solver did not finish"
-        places = _places(self.setting, fact, self._sound(fact, found.run))
+        known = self.setting.system.init_formula if begins else And(self.assumed.start, self.assumed.always)
+        steps = self.setting.sound(found.run)
+        run = Run(found.run.states[: steps + 1], found.run.inputs[:steps])
+        places = _places(self.setting, fact, run) if compile_formulas([known])(run.states[0])[0] else None
         if places is None:
-            raise CheckDisagreed(f"the solver's run against '{_said(fact)}' does not break it when simulated")
-        if fact.path[0] != INIT and not self.assumed.complete:
+            path = " -> ".join(fact.path)
+            raise CheckDisagreed(f"the solver's run against the bound of {path} does not break it when simulated")
+        if not begins and not self.assumed.complete:
             return OPEN, MAYBE
-        ends = [step + self.setting.length(node) for step, node in zip(places, fact.path, strict=True)]
-        run = told(self.setting.system, found.run, max(ends), fact.path[0] == INIT)
-        return WRONG, f"a run takes {places[-1]} ({run})"
-
-    def _sound(self, fact: PathFact, run: Run) -> Run:
-        """The part of ``run`` that is one, from a state in which it may begin; CheckDisagreed if it may not."""
-        if fact.path[0] == INIT:
-            fine = self.setting.starts_in_init(run)
-        else:
-            known = [And(self.assumed.start, self.assumed.always)]
-            fine = bool(compile_formulas(known)(run.states[0])[0])
-        if not fine:
-            raise CheckDisagreed(f"the solver's run against '{_said(fact)}' begins where none may")
-        steps = self.setting.sound(run)
-        return Run(run.states[: steps + 1], run.inputs[:steps])
-
-
-def _said(fact: PathFact) -> str:
-    return f"{' -> '.join(fact.path)} takes at least {fact.at_least}"
+        end = max(step + self.setting.length(node) for step, node in zip(places, fact.path, strict=True))
+        return WRONG, f"a run takes {places[-1]} ({told(self.setting.system, run, end, begins)})"
 
 
 def _together(setting: Setting, fact: PathFact, unrolling: Unrolling) -> FNode:
@@ -246,56 +165,6 @@ def _earliest(
 # whole chains
 
 
-def lengths(
-    chains: WholeChains, proof: Certificate, searched: Outcome | None, shares: Sequence[float] = SHARES
-) -> Line:
-    """Ask each length that ``proof`` says to be refuted again.
-
-    ``searched``: the search over all shorter runs, where there was one. One question is about all lengths; where that
-    is left open each is asked about at the first of the ``shares`` of effort, those that are open then at the next.
-    """
-    setting = chains.setting
-    first, last = proof.refuted
-    if first >= last:
-        return Line(LENGTHS, UNCLAIMED, "no length is claimed to be refuted by a search over whole chains")
-    said = f"lengths {first} to {last - 1}"
-    if searched is not None and searched.complete and (searched.length is None or searched.length >= last):
-        return Line(LENGTHS, HOLDS, f"{said}: the search over all runs finds no chain below {last}")
-    if searched is not None and searched.length is not None and searched.length >= first:
-        run = told_inputs(setting.system, searched.inputs)
-        return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(searched.length, 'step')}", (run,))
-    if last > MOST_STEPS or first < 0:
-        return Line(LENGTHS, OPEN, f"{said}: not unrolled", unfinished=True)
-    by_cells = chains.over_cells(last, max(FIRST_CELLS, shares[0]))
-    if by_cells:
-        return Line(LENGTHS, HOLDS, f"{said}: no run over {by_cells} is so short")
-    asked = range(first, last)
-    status, found = chains.any_of(asked, AT_ONCE)
-    if status is Status.UNSAT:
-        return Line(LENGTHS, HOLDS, f"{said}: proved again that no run of so few steps is a chain")
-    undecided = list(asked) if found is None else []
-    for share in shares:
-        by_cells = chains.over_cells(last, 1) if share == SHARES[1] and found is None else ""
-        if by_cells:
-            return Line(LENGTHS, HOLDS, f"{said}: no run over {by_cells} is so short")
-        left, undecided = undecided, []
-        for length in left:
-            status, found = chains.any_of(range(length, length + 1), share)
-            if found is not None:
-                break
-            if status is Status.UNKNOWN:
-                undecided.append(length)
-        if found is not None:
-            break
-    if found is not None:
-        run = told(setting.system, found, found.length, True)
-        return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(found.length, 'step')}", (run,))
-    if undecided:
-        text = f"{said}: the solver did not finish on {', '.join(map(str, undecided))}"
-        return Line(LENGTHS, OPEN, text, unfinished=True)
-    return Line(LENGTHS, HOLDS, f"{said}: proved again that no chain has one of these")
-
-
 class WholeChains:
     """Chains through ``goals`` from init, of any length, in one unrolling: what a length needs serves longer ones too.
 
@@ -311,9 +180,37 @@ class WholeChains:
         self._covered: dict[str, list[FNode]] = {name: [] for name in goals}
         self._cells, self._clock = Cells(setting, goals), clock
 
-    def over_cells(self, below: int, share: float) -> str:
-        """What shows by runs over cells of values that no chain has fewer than ``below`` steps; '' if nothing does."""
-        return self._cells.refuted(below, self._clock, share)
+    def verdict(self, claim: NoRun, shares: Sequence[float] = SHARES) -> Verdict:
+        """The verdict on ``claim``, of chains of fewer than ``claim.before`` steps, and why.
+
+        One question is about all lengths; where that is left open each is asked about at the first of the ``shares`` of
+        effort, those that are open then at the next.
+        """
+        first, last = claim.first, claim.before or 0
+        if last > MOST_STEPS or first < 0:
+            return OPEN, "not unrolled"
+        cells = self._cells.refuted(last, self._clock, max(FIRST_CELLS, shares[0]))
+        if cells:
+            return HOLDS, f"no run over {cells} is so short"
+        status, found = self.any_of(range(first, last), AT_ONCE)
+        if status is Status.UNSAT:
+            return HOLDS, "proved again that no run of so few steps is a chain"
+        undecided = [*range(first, last)]
+        for share in shares:
+            cells = self._cells.refuted(last, self._clock, 1) if share == SHARES[1] else ""
+            if cells:
+                return HOLDS, f"no run over {cells} is so short"
+            left, undecided = undecided, []
+            for length in left:
+                status, found = (status, found) if found is not None else self.any_of(range(length, length + 1), share)
+                if found is not None:
+                    inputs = told_inputs(self.setting.system, found.inputs)
+                    return WRONG, f"a run of {counted(found.length, 'step')} does so: {inputs}"
+                if status is Status.UNKNOWN:
+                    undecided.append(length)
+        if undecided:
+            return OPEN, f"the solver did not finish on {', '.join(map(str, undecided))}"
+        return HOLDS, "proved again that no chain has one of these lengths"
 
     def any_of(self, asked: range, share: float) -> tuple[Status, Run | None]:
         """Is there a chain of one of the lengths ``asked``? With SAT also one, simulated.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +22,6 @@ from bmc.limits import TooLarge
 from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal
 from chaincover.certificate import Certificate, formula_of
-from chaincover.formats.document import PROVED, Document
 from chaincover.verify.confirmation import Confirmation, told
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited
@@ -104,11 +103,9 @@ def assumed(
     return Assumed(TRUE(), proved, complete), _line([(shown.get(name, name), said) for name, said in verdicts.items()])
 
 
-def told_invariants(setting: Setting, document: Document) -> list[Condition]:
-    """The invariants of the program that the file says are proved, and that its certificate does not rest on."""
-    proof = document.certificate
+def told_invariants(setting: Setting, proof: Certificate | None, said: Collection[str]) -> list[Condition]:
+    """The invariants of the program that are ``said`` to be proved, and that the certificate does not rest on."""
     known = () if proof is None else proof.invariants
-    said = [one.removeprefix(PROVED) for one in document.claims if one.startswith(PROVED)]
     return [c for c in setting.system.invariants if c.name in said and c.name not in known]
 
 

@@ -6,6 +6,7 @@ A goal of no step holds in states, one of a step is covered by moves.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +18,7 @@ from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
 from bmc.system.transition import conjunction, conjuncts, symbols_of
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table, runs
+from chaincover.weights import INIT
 
 FAR = 1 << 30
 """The distance to what cannot be reached."""
@@ -55,28 +57,32 @@ class Marks:
         return found & self.table.on_moves(_read_at(conjunction(both), 0), found)
 
     def begins(self, goal: str) -> Column:
-        """The states from which some run covers ``goal``."""
+        """Marks the states from which some run covers ``goal``."""
+        return self._where(goal, self.table.source)
+
+    @cached_property
+    def after(self) -> dict[str, Column]:
+        """For init and each goal, marks the states in which a run that has just covered it may be."""
+        begun = np.zeros(self.table.size, bool)
+        begun[list(self.table.starts)] = True
+        return {INIT: begun, **{name: self._where(name, self.table.target) for name in self.goals}}
+
+    def _where(self, goal: str, states: Column) -> Column:
+        """Marks the states in which ``goal`` holds, or those of ``states`` whose moves cover it."""
         if goal in self.in_states:
             return self.in_states[goal]
         found = np.zeros(self.table.size, bool)
-        found[self.table.source[self.on_moves[goal]]] = True
+        found[states[self.on_moves[goal]]] = True
         return found
 
-    def after(self, goal: str) -> Column:
-        """The states to which a run that covers ``goal`` can have brought the system then."""
-        if goal in self.in_states:
-            return self.in_states[goal]
-        found = np.zeros(self.table.size, bool)
-        found[self.table.target[self.on_moves[goal]]] = True
-        return found
-
-    def together(self, one: str, other: str) -> bool:
-        """Whether some move, or state, is where both of two goals begin."""
-        if one in self.in_states:
-            return bool((self.in_states[one] & self.begins(other)).any())
-        if other in self.in_states:
-            return self.together(other, one)
-        return bool((self.on_moves[one] & self.on_moves[other]).any())
+    @cached_property
+    def anywhere(self) -> Marks:
+        """The same where a chain may end in any state."""
+        other = copy(self)
+        vars(other).pop("to_end", None)
+        vars(other).pop("remaining", None)
+        other.ends = np.ones(self.table.size, bool)
+        return other
 
     # distances
 

@@ -25,6 +25,9 @@ SOME_FOUND = 1
 
 SHOWN_DETAILS = 10
 
+Verdict = tuple[str, str]
+"""A verdict and why."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:

@@ -15,19 +15,19 @@ from bmc.errors import CheckDisagreed, LimitReached, Location, counted
 from bmc.formulas.unroll import at, unframed, with_terms
 from bmc.native.build import why_no_compiler
 from bmc.native.original import NoCompiler, compiled
-from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, symbols_of
 from chaincover import certificate
-from chaincover.certificate import Certificate, EdgeFact, PathFact
-from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, RULINGS, UNDECIDED, UNREACHABLE, Ruling
+from chaincover.certificate import Certificate, EdgeFact
+from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, RULINGS, UNDECIDED, Ruling
+from chaincover.claims import SHORTEST, Claim, of_rulings
 from chaincover.formats.chain_file import read_test, ruling_record
-from chaincover.formats.document import BoundsClaim, Document, GoalClaim, RulingClaim, RulingsClaim, Summary
+from chaincover.formats.document import Document, RulingClaim, RulingsClaim, Summary
 from chaincover.project.load import Controller
 from chaincover.replay.judge import explained
 from chaincover.replay.original import replay_violation
-from chaincover.verify.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
-from chaincover.verify.verdicts import Verdict
+from chaincover.verify.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited
+from chaincover.verify.setting import Setting, Subject
 from chaincover.weights import END, INIT
 from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
@@ -178,61 +178,43 @@ def _told(ruling: RulingClaim) -> str:
     return f"from step {ruling.step} of a {'shortest ' if ruling.shortest else ''}run of {counted(steps, 'step')}"
 
 
-@dataclass(frozen=True)
-class Subject:
-    """What is to be proved again of violations: a document that claims it, and the controller whose goals they are."""
+def proved_subject(controller: Controller, claim: RulingsClaim) -> Subject | None:
+    """What ``claim`` says is proved; None where that is nothing."""
+    never = {ruling.goal for ruling in claim.rulings if ruling.ruling == NEVER_VIOLATED}
+    shortest = {ruling.goal for ruling in claim.rulings if ruling.shortest}
+    return _subject(controller, (never, shortest), claim.certificate or _needed(controller, claim, NOTHING))
 
-    controller: Controller
-    document: Document
-    facts: Sequence[PathFact]
 
-    @staticmethod
-    def of(controller: Controller, document: Document, claim: RulingsClaim) -> Subject | None:
-        """What ``claim`` says is proved; None where that is nothing."""
-        proof, named = (
-            claim.certificate or _needed(controller, claim, NOTHING),
-            {each.goal: each for each in claim.rulings},
-        )
-        claimed = [g for g in _judged(controller) if g.name in named and _proved(named[g.name])]
-        never = [g.name for g in claimed if named[g.name].ruling == NEVER_VIOLATED]
-        return Subject._of(controller, document, claimed, never, proof) if claimed else None
+def undecided_subject(controller: Controller, claim: RulingsClaim) -> Subject | None:
+    """What ``claim`` leaves undecided, as if it said that no run violates it; None where that is nothing."""
+    left = {ruling.goal for ruling in claim.rulings if ruling.ruling == UNDECIDED}
+    return _subject(controller, (left, set()), NOTHING)
 
-    @staticmethod
-    def undecided(controller: Controller, document: Document, claim: RulingsClaim) -> Subject | None:
-        """What ``claim`` leaves undecided, as if it said that no run violates it; None where that is nothing."""
-        left = {ruling.goal for ruling in claim.rulings if ruling.ruling == UNDECIDED}
-        goals = [goal for goal in _judged(controller) if goal.name in left]
-        return Subject._of(controller, document, goals, [goal.name for goal in goals], NOTHING) if goals else None
 
-    @staticmethod
-    def _of(
-        controller: Controller, document: Document, claimed: Sequence[Goal], never: Sequence[str], proof: Certificate
-    ) -> Subject:
-        """That no run violates those ``claimed`` that are named in ``never``, and what ``proof`` says of the others."""
-        inputs = {var.name for var in controller.system.inputs}
-        known = {violation_name(goal.name) for goal in claimed}
-        asked = [violation(goal, inputs) for goal in _judged(controller)]
-        goals = tuple(
-            goal if goal.length > 1 else _in_terms(goal, controller.system)
-            for goal in asked
-            if goal.name in known or goal.name in proof.monitors
-        )
-        subject = replace(
-            document,
-            settings=replace(document.settings, overlap="allow"),
-            goals=tuple(GoalClaim(violation_name(name), "", UNREACHABLE, None, "") for name in never),
-            chain=None,
-            bounds=BoundsClaim(None, 0, False, None),
-            certificate=replace(proof, unreachable=tuple(name for name in proof.unreachable if name in known)),
-            claims=(),
-        )
-        facts = [PathFact((fact.source, fact.target), fact.at_least) for fact in proof.edges if fact.target in known]
-        return Subject(replace(controller, goals=goals, final=None, final_text=""), subject, facts)
+def _subject(controller: Controller, claimed: tuple[set[str], set[str]], proof: Certificate) -> Subject | None:
+    """That no run violates the first of the requirements ``claimed``, and what ``proof`` says of the steps to a
+    violation of them and of the others; violations are the goals. None without any."""
+    system, judged = controller.system, _judged(controller)
+    known = [goal.name for goal in judged if goal.name in claimed[0] | claimed[1]]
+    names = {violation_name(name) for name in known}
+    violated = [violation(goal, {var.name for var in system.inputs}) for goal in judged]
+    goals = tuple(
+        goal if goal.length > 1 else _in_terms(goal, system)
+        for goal in violated
+        if goal.name in names or goal.name in proof.monitors
+    )
+    proof = replace(
+        proof,
+        unreachable=tuple(name for name in proof.unreachable if name in names),
+        edges=tuple(edge for edge in proof.edges if edge.target in names),
+    )
+    listed = [*of_rulings([name for name in known if name in claimed[0]], proof)]
+    return Subject(Setting(system, goals, None), controller.native, proof, listed) if known else None
 
 
 def decided(controller: Controller, found: Mapping[str, Verdict]) -> Iterator[Line]:
     """What was ``found`` of the violations that a file leaves undecided: where a run is one, that is a finding."""
-    names = {violation_name(goal.name): _named(goal) for goal in _judged(controller)}
+    names = {goal.name: _named(goal) for goal in _judged(controller)}
     for verdict, kind, said in (
         (HOLDS, HOLDS, "that the file leaves undecided: never violated, as was found out now"),
         (WRONG, FINDING, "that the file leaves undecided can fail, as was found out now"),
@@ -255,15 +237,12 @@ def _in_terms(goal: Goal, system: TransitionSystem) -> Goal:
     return replace(goal, antecedent=with_terms([goal.antecedent], terms)[0])
 
 
-def _proved(ruling: RulingClaim) -> bool:
-    return ruling.ruling == NEVER_VIOLATED or bool(ruling.shortest)
-
-
-def proved(subject: Subject, lines: Iterator[Line]) -> Line:
-    """One line of the ``lines`` about what is proved again."""
+def proved(claims: Sequence[Claim], lines: Iterator[Line]) -> Line:
+    """One line of the ``lines`` about ``claims`` that are proved again."""
     checked = [line for line in lines if line.verdict != UNCLAIMED]
     verdict = next((v for v in (WRONG, OPEN, HOLDS) if v in {line.verdict for line in checked}), HOLDS)
-    never, least = len(subject.document.goals), len(subject.facts)
+    least = sum(claim.kind == SHORTEST for claim in claims)
+    never = len(claims) - least
     said = [f"{counted(never, 'requirement')} never violated"] if never else []
     said += [f"{counted(least, 'shortest run')}"] if least else []
     details = [f"{line.check}: {line.brief or line.text}" for line in checked if line.verdict in (WRONG, OPEN)]

@@ -63,9 +63,9 @@ def search(
     return _shortest(sweep, marks, below)
 
 
-def search_some(marks: Marks, goals: Sequence[str], clock: Clock, enough: int) -> Outcome:
-    """The shortest run that covers at least ``enough`` of ``goals`` and ends as asked."""
-    return _shortest(_Sweep(marks, goals, clock, enough), marks, None)
+def search_some(marks: Marks, goals: Sequence[str], clock: Clock, enough: int, below: int | None = None) -> Outcome:
+    """The shortest run of fewer than ``below`` steps that covers at least ``enough`` of ``goals`` and ends as asked."""
+    return _shortest(_Sweep(marks, goals, clock, enough), marks, below)
 
 
 def _shortest(sweep: _Sweep, marks: Marks, below: int | None) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from pysmt.fnode import FNode
@@ -10,8 +10,11 @@ from pysmt.fnode import FNode
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.records import dataclass
+from bmc.system.original import NativeInterface
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
+from chaincover.certificate import Certificate
+from chaincover.claims import Claim
 from chaincover.problem import Problem
 from chaincover.weights import INIT
 from properties.monitor import Monitor
@@ -73,3 +76,22 @@ class Setting(Problem):
         """
         (one, begin), (other, later) = a, b
         return later < begin + self.length(one) and begin < later + self.length(other)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is to be proved again: ``claims`` about runs of ``setting``, whose steps the compiled original ``native``
+    takes, and the certificate ``proof`` that they rest on.
+
+    A chain covers the goals ``covered`` (None: there is none), and none is shorter than ``lower``. ``invariants`` of
+    the program are said to be proved. ``beyond`` are goals with a test that is too long to be stored.
+    """
+
+    setting: Setting
+    native: NativeInterface
+    proof: Certificate | None
+    claims: Sequence[Claim]
+    covered: Sequence[str] | None = None
+    lower: int = 0
+    invariants: Sequence[str] = ()
+    beyond: Collection[str] = ()

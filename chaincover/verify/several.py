@@ -12,7 +12,9 @@ import numpy as np
 
 from bmc import ending
 from bmc.errors import counted
+from bmc.records import dataclass
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE
+from chaincover.claims import conflict
 from chaincover.formats.chain_file import CHAINS_SCHEMA
 from chaincover.formats.document import (
     Document,
@@ -23,7 +25,7 @@ from chaincover.formats.document import (
     read_summary,
     without_chain,
 )
-from chaincover.project.load import Request
+from chaincover.project.load import Controller, Request
 from chaincover.verify.claims import BOUND, SOURCES, tests
 from chaincover.verify.fields import (
     FIELDS,
@@ -37,10 +39,11 @@ from chaincover.verify.fields import (
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
 from chaincover.verify.requirements import expected_rulings, found, untold, violations
-from chaincover.verify.search import covers, search
-from chaincover.verify.verification import Checks, Listener, proved_requirements, verify
+from chaincover.verify.search import covers
+from chaincover.verify.verification import Checks, Listener, proved_requirements, subject_of, verify
 
-TOGETHER, CONFLICTS, FEWEST, TOTAL = "all chains", "conflicts", "number of chains", "total length"
+TOGETHER, FEWEST, TOTAL = "all chains", "number of chains", "total length"
+CONFLICTS = ("conflicts", "conflicts of goals in all runs")
 TOO_LARGE = "not looked at again: too many states or inputs"
 INFORMATIVE_OF_ALL = (
     "controller",
@@ -85,7 +88,9 @@ def verify_chains(place: Path, request: Request, limits: Limits, listener: Liste
         part = replace(controller, goals=goals, observers=replace(controller.observers, goals=goals))
         found = verify(part, document, replace(limits, seconds=clock.left), _named(listener, entry.file))
         lines += [replace(line, check=f"{entry.file}: {line.check}") for line in found.lines]
-    for line in _of_all(summary, documents, Checks(controller, _left(summary, first), clock, listener), lines):
+    left = _left(summary, first)
+    checks = Checks(subject_of(controller, left), clock, listener)
+    for line in _of_all(_All(summary, documents, controller, left), checks, lines):
         listener.line(line)
         lines.append(line)
     return Verification(str(place), tuple(lines))
@@ -111,42 +116,57 @@ def _left(summary: Summary, first: Document) -> Document:
     return replace(first, goals=left, chain=None, certificate=None)
 
 
-def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks, lines: Sequence[Line]) -> Iterator[Line]:
+@dataclass(frozen=True)
+class _All:
+    """What is said of the chains of ``documents`` together, and of the goals that are ``left`` (``_left``)."""
+
+    summary: Summary
+    documents: Sequence[Document]
+    controller: Controller
+    left: Document
+
+
+def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line]:
     """What is said of all chains together; ``lines`` are those on each of them."""
+    summary, documents, controller, left = every.summary, every.documents, every.controller, every.left
     if not documents:
         text = "the file names no chain, so neither sources nor macros: the program is looked at as it is now"
         yield Line(SOURCES, NOTE, text)
     yield _together(summary, documents)
-    settings = checks.document
-    faults = limited(differences(_expected(summary, documents, checks), summary.data))
+    faults = limited(differences(_expected(every), summary.data))
     yield Line(
         FIELDS,
         WRONG if faults else HOLDS,
         "those that follow from the program, the project and the chains were made again",
         faults,
     )
-    noted = project(checks.controller, replace(settings, goals=summary.verdicts))
+    noted = project(controller, replace(left, goals=summary.verdicts))
     if noted is not None:
         yield noted
-    if any(claim.test is not None for claim in checks.document.goals):
-        yield tests(checks.controller, checks.document)
-    conflicts = _conflicts(summary, checks)
+    if any(claim.test is not None for claim in left.goals):
+        yield tests(controller, left)
+    apart = [conflict(names) for names, at_all in zip(summary.conflicts, summary.at_all, strict=True) if at_all]
+    conflicts = checks.runs(CONFLICTS, apart)
     yield conflicts
     alone = documents and 0 < summary.lower <= documents[0].bounds.lower
     bounds = [line for line in lines if line.check.endswith(f": {BOUND}")]
     yield from _number(summary, checks, conflicts, bounds[0] if alone else None)
-    if checks.document.goals:
+    if left.goals:
         yield checks.uncovered()
-    ruled, of = summary.requirements, (checks.controller, settings)
-    told = (untold(of[0], summary),) if ruled is None else (violations(of[0], ruled, of[1].where), found(of[0], ruled))
+    ruled = summary.requirements
+    if ruled is None:
+        told: Sequence[Line | None] = (untold(controller, summary),)
+    else:
+        told = (violations(controller, ruled, left.where), found(controller, ruled))
     yield from filter(None, told)
     if ruled is not None:
-        yield from proved_requirements(*of, ruled, checks.clock, checks.listener)
+        yield from proved_requirements(controller, ruled, checks.clock, checks.listener)
 
 
-def _expected(summary: Summary, documents: Sequence[Document], checks: Checks) -> dict[str, Any]:
+def _expected(every: _All) -> dict[str, Any]:
     """The summary as it should be; what is informative, and what other checks are about, is taken from it."""
-    data, controller, where = summary.data, checks.controller, checks.document.where
+    summary, documents, controller = every.summary, every.documents, every.controller
+    data, where = summary.data, every.left.where
     steps = {
         hit.goal: (number, hit.step)
         for number, document in reversed([*enumerate(documents, 1)])
@@ -175,7 +195,7 @@ def _expected(summary: Summary, documents: Sequence[Document], checks: Checks) -
     return {
         "schema": CHAINS_SCHEMA,
         "controller": data.get("controller"),
-        "settings": settings_of(controller, checks.document.data["settings"] | _searched(data)),
+        "settings": settings_of(controller, every.left.data["settings"] | _searched(data)),
         "chains": [
             {
                 "file": f"chain-{number}.json",
@@ -208,27 +228,6 @@ def _searched(data: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of the search in ``data``."""
     given = data.get("settings")
     return {name: given.get(name) if isinstance(given, Mapping) else None for name in SEARCH}
-
-
-def _conflicts(summary: Summary, checks: Checks) -> Line:
-    """Whether no run covers the goals of a conflict that is said to be one at all, by a search over all runs."""
-    claimed = [names for names, at_all in zip(summary.conflicts, summary.at_all, strict=True) if at_all]
-    if not claimed:
-        return Line(CONFLICTS, UNCLAIMED, "no goals are said to exclude each other in all runs")
-    unknown = {name for conflict in claimed for name in conflict} - set(checks.setting.names)
-    if unknown:
-        return Line(CONFLICTS, WRONG, f"a conflict names unknown goals: {', '.join(sorted(unknown))}")
-    marks = checks.marks
-    if marks is None or checks.confirmation.differences:
-        return Line(CONFLICTS, OPEN, TOO_LARGE)
-    for conflict in claimed:
-        found = search(marks, conflict, checks.clock)
-        if found.length is not None:
-            steps = counted(found.length, "step")
-            return Line(CONFLICTS, WRONG, f"one chain of {steps} covers {', '.join(conflict)} together")
-        if not found.complete:
-            return Line(CONFLICTS, OPEN, f"the conflict {', '.join(conflict)} was not proved again: too large")
-    return Line(CONFLICTS, HOLDS, f"{counted(len(claimed), 'conflict')} proved again, for all runs")
 
 
 def _together(summary: Summary, documents: Sequence[Document]) -> Line:
@@ -274,7 +273,7 @@ def _fewest(summary: Summary, conflicts: Line, clock: Clock) -> Line:
     if number == 0:
         return Line(FEWEST, HOLDS, "none, as no goal is covered")
     if conflicts.verdict != HOLDS:
-        return Line(FEWEST, conflicts.verdict, conflicts.text)
+        return Line(FEWEST, conflicts.verdict, conflicts.text, conflicts.details)
     if fewer is None:
         return Line(FEWEST, OPEN, "not done: more ways to share out the goals than the effort allows, or no time left")
     return Line(FEWEST, HOLDS, f"no {number - 1} will do: {conflicts.text}")

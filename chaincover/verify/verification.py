@@ -6,17 +6,20 @@ first, and each is told as soon as it is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.errors import counted
 from bmc.formulas.unroll import at
 from bmc.records import dataclass
-from chaincover.certificate import Certificate, PathFact
-from chaincover.formats.document import Document, RulingsClaim
+from bmc.system.transition import Condition
+from chaincover.certificate import Certificate
+from chaincover.claims import EDGE, SHORTEST, SUB_PATH, Claim, NoRun, of_result, refuted_lengths
+from chaincover.formats.document import PROVED, Document, RulingsClaim
 from chaincover.project.load import Controller
 from chaincover.verify import claims, long_tests, prices, requirements
 from chaincover.verify.acceleration import Jumps, jumps_of
@@ -24,8 +27,6 @@ from chaincover.verify.claims import ALL_RUNS
 from chaincover.verify.confirmation import MODEL, Confirmation, confirm
 from chaincover.verify.constraints import constraints
 from chaincover.verify.definedness import without_sure
-from chaincover.verify.explicit import ExplicitFacts
-from chaincover.verify.facts import EDGES, PATHS, Prover, WholeChains, lengths
 from chaincover.verify.fields import Expected, fields, findings, project
 from chaincover.verify.invariants import (
     Assumed,
@@ -43,11 +44,11 @@ from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
 from chaincover.verify.prices import Priced
-from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, told_inputs
+from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, Verification
 from chaincover.verify.search import Outcome, search
-from chaincover.verify.setting import Setting
+from chaincover.verify.setting import Setting, Subject
 from chaincover.verify.states import OpenValueRead, tabulate
-from chaincover.verify.verdicts import UNCOVERED, Verdict, Verdicts
+from chaincover.verify.verdicts import EDGES, LENGTHS, PATHS, UNCOVERED, Check, Prover, about_runs, of_search, summed
 
 PART, SMALL_PART = 50, 1000
 """A search over all runs that nothing rests on gets this part of the effort only, and so does the first try of orders:
@@ -114,6 +115,20 @@ class _Lines:
             self._listener.line(line)
 
 
+def subject_of(controller: Controller, document: Document) -> Subject:
+    """What ``document`` says of runs of ``controller``."""
+    return Subject(
+        Setting(controller.system, controller.goals, controller.final, document.settings.overlap),
+        controller.native,
+        document.certificate,
+        of_result(document.said),
+        None if document.chain is None else document.credited,
+        document.bounds.lower,
+        [text.removeprefix(PROVED) for text in document.claims if text.startswith(PROVED)],
+        long_tests.long_goals(document),
+    )
+
+
 def verify(
     controller: Controller, document: Document, limits: Limits | None = None, listener: Listener | None = None
 ) -> Verification:
@@ -124,13 +139,13 @@ def verify(
     listener = listener or Listener()
     proof, chain = document.certificate, document.chain
     hurried = not document.bounds.lower if proof is None else not (proof.acceleration or of_states(proof))
-    checks = Checks(controller, document, Clock(limits or Limits()), listener, hurried)
+    checks = Checks(subject_of(controller, document), Clock(limits or Limits()), listener, hurried)
     with _Lines(listener) as lines:
         done = lines.done
         done(claims.sources(controller, document))
         done(claims.properties(controller, document))
         stimulus = None if chain is None else claims.stimulus_of(controller, document)
-        credited = checks.as_they_are
+        credited = checks.subject.setting
         expected = Expected(controller, document, stimulus, credited)
         done(fields(document, expected))
         done(project(controller, document))
@@ -152,7 +167,7 @@ def verify(
         if proof is not None and set(proof.goals) <= set(checks.setting.names):
             for line in checks.proof_lines(proof):
                 done(line)
-        if told_invariants(checks.setting, document):
+        if checks.told_invariants:
             done(checks.settled(lambda these, _: these.told()))
         all_runs = checks.best.all_runs()
         said = {line.check: line.verdict for line in (*lines.every, all_runs)}
@@ -160,7 +175,7 @@ def verify(
         done(claimed[0])
         if chain is not None or document.bounds.lower:
             done(all_runs)
-        if claims.uncovered(document) or (proof is not None and proof.rules_out):
+        if claims.uncovered(document) or checks.about_runs:
             claimed.append(checks.settled(lambda these, _: these.uncovered()))
             done(claimed[-1])
         if long_tests.long_goals(document):
@@ -169,13 +184,13 @@ def verify(
             done(beyond)
         lines.settle(needless=all(line.verdict not in (OPEN, WRONG) for line in claimed))
         if ruled is not None:
-            for line in proved_requirements(controller, document, ruled, checks.clock, listener):
+            for line in proved_requirements(controller, ruled, checks.clock, listener):
                 done(line)
     return Verification(str(document.place), tuple(lines.told))
 
 
 def proved_requirements(
-    controller: Controller, document: Document, claim: RulingsClaim, clock: Clock, listener: Listener
+    controller: Controller, claim: RulingsClaim, clock: Clock, listener: Listener
 ) -> Iterator[Line]:
     """Prove again which requirements are never violated, and which runs that violate one are the shortest.
 
@@ -183,25 +198,24 @@ def proved_requirements(
     """
     told = Listener(lambda text: listener.progress(f"requirements: {text}"))
     few = replace(clock, limits=replace(clock.limits, question=clock.limits.question * FIRST_ASKED))
-    subject = requirements.Subject.of(controller, document, claim)
+    subject = requirements.proved_subject(controller, claim)
     if subject is not None:
         proof = claim.certificate
         hurried = proof is None or not proof.exhausted
         asked = few if hurried and not (proof is not None and proof.normal_form) else clock
-        checks = Checks(subject.controller, subject.document, asked, told, hurried, True)
-        yield requirements.proved(subject, checks.facts_and_verdicts(subject.facts))
-    left = requirements.Subject.undecided(controller, document, claim)
+        checks = Checks(subject, asked, told, hurried, True)
+        yield requirements.proved(subject.claims, checks.paths_and_runs())
+    left = requirements.undecided_subject(controller, claim)
     if left is not None:
-        yield from requirements.decided(controller, Checks(left.controller, left.document, few, told, True).each())
+        yield from requirements.decided(controller, Checks(left, few, told, True).each())
 
 
 @dataclass(frozen=True)
 class Checks:
-    """What the checks of one document share. ``hurried``: states are enumerated with little effort only, or not at
+    """What the checks of one subject share. ``hurried``: states are enumerated with little effort only, or not at
     first where a solver is ``asked_first``."""
 
-    controller: Controller
-    document: Document
+    subject: Subject
     clock: Clock
     listener: Listener
     hurried: bool = False
@@ -227,9 +241,7 @@ class Checks:
         Where that leaves it open all reachable states are enumerated, and where they are too many it gets all effort.
         """
         checks = self.best
-        if not checks.hurried:
-            return line(checks, SHARES)
-        if checks.asked_first:
+        if not checks.hurried or checks.asked_first:
             return line(checks, SHARES)
         found = line(checks, SHARES[:-1])
         if found.verdict != OPEN:
@@ -245,15 +257,18 @@ class Checks:
     @cached_property
     def normal(self) -> tuple[Setting, Terms, Line]:
         """The setting on states in the certificate's normal form, how they get there, and what was proved of it."""
-        return normal_setting(self.needed, self.document.certificate, self.clock)
+        return normal_setting(self.needed, self.subject.proof, self.clock)
 
     @cached_property
     def needed(self) -> Setting:
         """The setting on states as they are, without conditions on a step to be defined that restrict no run."""
-        whole, proof = self.whole, self.document.certificate
-        names = () if proof is None else proof.invariants
-        used = [at(c.formula, 0) for c in whole.system.invariants if c.name in names]
-        return replace(whole, system=without_sure(whole.system, [*whole.formulas, *used], self.clock))
+        whole = self.whole
+        return replace(whole, system=without_sure(whole.system, self._read(whole), self.clock))
+
+    def _read(self, setting: Setting) -> list[FNode]:
+        """The formulas of ``setting``, and the invariants of the program that the certificate rests on."""
+        names = () if self.subject.proof is None else self.subject.proof.invariants
+        return [*setting.formulas, *(at(c.formula, 0) for c in setting.system.invariants if c.name in names)]
 
     @property
     def whole(self) -> Setting:
@@ -263,23 +278,27 @@ class Checks:
     @cached_property
     def monitored(self) -> tuple[Setting, Line | None]:
         """The same, and whether the certificate has these monitors; None where it speaks of none."""
-        return monitored_setting(self.as_they_are, self.document.certificate)
+        return monitored_setting(self.subject.setting, self.subject.proof)
 
     @property
-    def as_they_are(self) -> Setting:
-        """The setting on states and goals as they are, by which the chain is judged."""
-        controller = self.controller
-        return Setting(controller.system, controller.goals, controller.final, self.document.settings.overlap)
+    def told_invariants(self) -> list[Condition]:
+        """The invariants that are said to be proved, and that nothing rests on."""
+        return told_invariants(self.setting, self.subject.proof, self.subject.invariants)
+
+    @cached_property
+    def about_runs(self) -> list[Claim]:
+        """The claims about what one run covers, each of them a check of its own."""
+        return about_runs(self.subject.claims, self.subject.proof, self.subject.lower)
 
     @cached_property
     def layers(self) -> Layers | None:
         """Searches in layers, where all that the certificate asks of states are distances, and it says that there are
         very many."""
-        proof = self.document.certificate
-        if proof is None or proof.acceleration is not None or told_invariants(self.setting, self.document):
+        proof = self.subject.proof
+        if proof is None or proof.acceleration is not None or self.told_invariants:
             return None
-        asks = proof.exhausted or proof.paths or proof.refuted[0] < proof.refuted[1] or claims.uncovered(self.document)
-        if asks or proof.rules_out or proof.prices is not None or proof.flow_bound or proof.most is not None:
+        asks = proof.exhausted or proof.paths or proof.refuted[0] < proof.refuted[1] or self.about_runs
+        if asks or proof.prices is not None or proof.flow_bound:
             return None
         counts = [claimed_states(name) for name in proof.invariants]
         if not counts or None in counts or max(filter(None, counts), default=0) < MANY:
@@ -290,18 +309,14 @@ class Checks:
     @cached_property
     def marks(self) -> Marks | None:
         """All goals along all steps between reachable states; None where there are too many, or where layers do."""
-        if self.layers is not None:
+        if self.layers is not None or (self.hurried and self.asked_first):
             return None
-        if self.hurried and self.asked_first:
-            return None
-        proof, system = self.document.certificate, self.setting.system
-        names = () if proof is None else proof.invariants
-        used = [at(c.formula, 0) for c in system.invariants if c.name in names]
+        proof = self.subject.proof
         clock = self.clock if proof is None or proof.acceleration is None else self._part(PART)
         if self.hurried:
             clock = self._part(PART)
             clock = replace(clock, limits=replace(clock.limits, explored=min(clock.limits.explored, FEW_STEPS)))
-        table = tabulate(system, [*self.setting.formulas, *used], clock.part(TABLE))
+        table = tabulate(self.setting.system, self._read(self.setting), clock.part(TABLE))
         try:
             return None if table is None else Marks(table, self.setting, self.setting.names)
         except OpenValueRead:
@@ -312,16 +327,16 @@ class Checks:
         """Whether the compiled original takes the same steps."""
         if self.marks is None and self.layers is not None and self.layers.searched is not None:
             found = self.layers.searched
-            return confirm(found.table, self.controller.native, self.clock, self.normal[1], found.steps)
+            return confirm(found.table, self.subject.native, self.clock, self.normal[1], found.steps)
         if self.marks is None:
             return Confirmation(MODEL)
         self.listener.progress(f"states: {self.marks.table.steps} steps on the compiled original")
-        return confirm(self.marks.table, self.controller.native, self.clock, self.normal[1])
+        return confirm(self.marks.table, self.subject.native, self.clock, self.normal[1])
 
     @cached_property
     def known(self) -> tuple[Assumed, Line]:
         """The invariants of the certificate, as far as they are proved again; none without one."""
-        proof, states = self.document.certificate, None
+        proof, states = self.subject.proof, None
         if self.marks is not None:
             table = self.marks.table
             states = Enumerated(table.size, table.steps, self.confirmation, table)
@@ -336,11 +351,11 @@ class Checks:
     @cached_property
     def searched(self) -> Outcome | None:
         """The search over all runs that are shorter than the bound, or than the lengths said to be refuted."""
-        proof = self.document.certificate
-        goals = self.document.credited if proof is None else proof.goals
+        proof = self.subject.proof
+        goals = self.subject.covered or () if proof is None else proof.goals
         if self.marks is None or not set(goals) <= set(self.setting.names) or (proof is None and not goals):
             return None
-        lower = self.document.bounds.lower
+        lower = self.subject.lower
         below = max(lower, 0 if proof is None else proof.refuted[1])
         self.listener.progress(f"search over all runs of fewer than {counted(below, 'step')}")
         rests = proof is None or self._facts(proof) < lower
@@ -358,7 +373,7 @@ class Checks:
     @cached_property
     def priced(self) -> tuple[Line, Priced | None]:
         """Whether the prices of the certificate hold, and what they say then."""
-        proof = self.document.certificate
+        proof = self.subject.proof
         assert proof is not None
         line, found = prices.line(self.marks, proof)
         if line.verdict == HOLDS and self.marks is not None:
@@ -368,11 +383,11 @@ class Checks:
     @cached_property
     def jumps(self) -> Jumps | None:
         """Jumps over the values of counters, where the certificate speaks of these."""
-        proof = self.document.certificate
+        proof = self.subject.proof
         if proof is None or proof.acceleration is None:
             return None
         self.listener.progress("jumps of counters")
-        return jumps_of(self.setting, proof, self.clock, self.known[0].always, long_tests.long_goals(self.document))
+        return jumps_of(self.setting, proof, self.clock, self.known[0].always, self.subject.beyond)
 
     def _part(self, part: int) -> Clock:
         """This part of the effort."""
@@ -386,9 +401,8 @@ class Checks:
         progress = self.listener.progress
         yield self.settled(lambda these, _: these.known[1])
         order = order_bound(proof, self._part(PART))
-        edges = [PathFact((fact.source, fact.target), fact.at_least) for fact in proof.edges]
-        yield self.settled(lambda these, shares: these.prover.line(EDGES, edges, progress, shares))
-        yield self.settled(lambda these, shares: these.prover.line(PATHS, proof.paths, progress, shares))
+        yield self.settled(lambda these, shares: these.paths(EDGES, (EDGE,), shares))
+        yield self.settled(lambda these, shares: these.paths(PATHS, (SUB_PATH,), shares))
         if order.verdict == OPEN:
             progress("order bound")
             order = order_bound(proof, self.clock)
@@ -397,73 +411,85 @@ class Checks:
             yield self.priced[0]
         if self.jumps is not None:
             yield self.jumps.line(proof)
-        yield self.settled(lambda these, shares: lengths(these.chains, proof, these.searched, shares))
+        yield self.settled(lambda these, shares: these.lengths(proof, shares))
 
-    def facts_and_verdicts(self, edges: Sequence[PathFact]) -> Iterator[Line]:
-        """Bounds on ``edges``, and what no run covers, with all that they rest on."""
+    def paths_and_runs(self) -> Iterator[Line]:
+        """Bounds on paths, and what no run covers, with all that they rest on."""
         if self.monitored[1] is not None:
             yield self.monitored[1]
         yield self.normal[2]
         if self.normal[2].verdict not in (HOLDS, UNCLAIMED):
             return
         yield self.settled(lambda these, _: these.known[1])
-        if edges:
-            yield self.settled(lambda these, shares: these.prover.line(EDGES, edges, self.listener.progress, shares))
-        if claims.uncovered(self.document):
-            yield self.settled(lambda these, _: these.uncovered())
+        yield self.settled(lambda these, shares: these.paths(EDGES, (SHORTEST,), shares))
+        yield self.settled(lambda these, _: these.uncovered())
 
     @cached_property
     def prover(self) -> Prover:
-        """Asks about edges and sub-paths."""
-        explicit = None if self.marks is None else ExplicitFacts(self.marks)
-        return Prover.of(self.setting, self.known[0], self.clock, explicit, self.layers)
+        """Proves claims about runs of the setting."""
+        return Prover(self.setting, self.known[0], self.clock, self.marks, self.layers, lambda: self.jumps)
 
-    @cached_property
-    def chains(self) -> WholeChains:
-        """Asks about whole chains."""
-        proof = self.document.certificate
-        assert proof is not None
-        return WholeChains(self.setting, proof.goals, self.known[0].always, self.clock)
+    def paths(self, check: Check, kinds: Collection[str], shares: Sequence[float]) -> Line:
+        """The verdict on the claims about paths of certain ``kinds``."""
+        asked = [claim for claim in self.subject.claims if claim.kind in kinds]
+        return self.prover.paths(check, asked, self.listener.progress, shares)
+
+    def lengths(self, proof: Certificate, shares: Sequence[float]) -> Line:
+        """The verdict on the lengths that ``proof`` says to be refuted one by one."""
+        claim = refuted_lengths(proof)
+        if claim is None:
+            return summed(LENGTHS, ())
+        found = self.prover.no_run(claim, shares, self.searched)
+        said = f"lengths {claim.first} to {proof.refuted[1] - 1}"
+        return Line(LENGTHS[0], found[0], f"{said}: {found[1]}", unfinished=found[0] == OPEN)
 
     def all_runs(self) -> Line:
         """The search over all runs shorter than the bound, where the states are few."""
-        proof, lower = self.document.certificate, self.document.bounds.lower
+        proof, lower = self.subject.proof, self.subject.lower
         left_out = OPEN if proof is not None and proof.exhausted > 0 and self._facts(proof) < lower else NOTE
         if self.marks is None:
             needless = ", and the proof does without" if self.hurried else ""
             return Line(ALL_RUNS, left_out, f"not done: too many states or inputs{needless}")
-        table = self.marks.table
         if self.confirmation.differences:
             return Line(ALL_RUNS, WRONG, "original and model take different steps", self.confirmation.differences[:3])
-        found = self.searched
-        if found is None:
+        if self.searched is None:
             return Line(ALL_RUNS, left_out, "not done: the goals are not known")
-        if found.length is not None and found.length < lower:
-            text = f"a chain of {counted(found.length, 'step')} covers the goals, below the bound {lower}"
-            return Line(ALL_RUNS, WRONG, text, (told_inputs(self.setting.system, found.inputs),))
-        if not found.complete:
-            return Line(ALL_RUNS, left_out, f"not done: more than {found.nodes} combinations, or no time left")
-        text = f"no chain shorter than {lower}: {table.size} states, {found.nodes} combinations with goals"
-        return Line(ALL_RUNS, HOLDS, f"{text}, {self.confirmation.told(table.steps)}")
+        verdict, why = of_search(self.setting, NoRun((), before=lower), self.searched)
+        if verdict == OPEN:
+            return Line(ALL_RUNS, left_out, f"not done: {why}")
+        told = f", {self.confirmation.told(self.marks.table.steps)}" if verdict == HOLDS else ""
+        return Line(ALL_RUNS, verdict, f"no chain is shorter than {counted(lower, 'step')}: {why}{told}")
 
     def told(self) -> Line:
         """Invariants that the file says are proved, and that nothing rests on."""
         table = None if self.marks is None else self.marks.table
         setting = self.setting if self.normal[1] else self.whole
-        return proved_again(setting, told_invariants(setting, self.document), table, self.clock)
+        return proved_again(setting, self.told_invariants, table, self.clock)
 
     def each(self) -> dict[str, Verdict]:
-        """The verdict on each goal that no run is said to cover."""
-        return self._verdicts.each(self.confirmation)
+        """The verdict on each claim about what one run covers, by its title."""
+        return {claim.title: verdict for claim, verdict in self._verdicts(self.about_runs, OPEN)}
 
     def uncovered(self) -> Line:
-        """The verdicts on goals that the chain does not cover, as far as they claim a proof."""
-        return self._verdicts.line(self.confirmation if self.marks is not None else None)
+        """The verdicts on claims about what one run covers."""
+        return self.runs(UNCOVERED, self.about_runs)
 
-    @property
-    def _verdicts(self) -> Verdicts:
-        self.listener.progress(UNCOVERED)
-        proof = self.document.certificate
+    def runs(self, check: Check, claims: Sequence[Claim]) -> Line:
+        """The verdicts on ``claims`` about what one run covers."""
+        line = summed(check, ((claim.text, verdict) for claim, verdict in self._verdicts(claims, WRONG)))
+        if self.marks is None or line.verdict == UNCLAIMED:
+            return line
+        return replace(line, text=f"{line.text}; {self.confirmation.told(self.marks.table.steps)}")
+
+    def _verdicts(self, claims: Sequence[Claim], otherwise: str) -> Iterator[tuple[Claim, Verdict]]:
+        """The verdict on each of ``claims``; ``otherwise``: where the original takes other steps than the model."""
+        self.listener.progress(UNCOVERED[0])
+        proof, prover = self.subject.proof, self.prover
         if proof is not None and proof.validity is not None and proof.validity.steps is not None:
-            return Verdicts(self.whole, self.document, Assumed(TRUE(), TRUE(), True), None, self.clock)
-        return Verdicts(self.setting, self.document, self.known[0], self.marks, self.clock, self.jumps)
+            prover = Prover(self.whole, Assumed(TRUE(), TRUE(), True), self.clock)
+        differences = () if self.marks is None else self.confirmation.differences
+        for claim in claims:
+            verdict = prover.of_run(claim, self.subject.covered)
+            if differences and verdict[0] == HOLDS:
+                verdict = otherwise, f"original and model take different steps: {differences[0]}"
+            yield claim, verdict

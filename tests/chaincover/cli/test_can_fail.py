@@ -177,7 +177,7 @@ def test_what_a_file_leaves_undecided_is_found_out_or_told(tmp_path: Path) -> No
     found = chaincover("verify", tmp_path, tmp_path / "out", "--json", CHAINCOVER_NO_NATIVE="1")
     lines = {line["check"]: line for line in found.json["checks"]}
     assert [lines[name]["verdict"] for name in NAMES if name in lines] == ["holds", "finding"]
-    assert lines["undecided"]["details"][0].startswith("one: a run does so: step 0: i->a=1; ")
+    assert lines["undecided"]["details"][0].startswith("one: a run of 4 steps does so: step 0: i->a=1; ")
     little = chaincover("verify", tmp_path, tmp_path / "out", "--effort", "1e-9", CHAINCOVER_NO_NATIVE="1")
     assert (little.code, little.out.count("finding")) == (6, 0)
     assert "of 1 requirement the file has neither a run that violates it nor a proof that none does" in little.out

@@ -17,19 +17,8 @@ from random_systems import random_case
 from bmc.system.transition import Condition
 from chaincover.certificate import Certificate, EdgeFact, MostFact, PathFact, Validity
 from chaincover.chain import COVERED, EXCLUDED, UNREACHABLE
-from chaincover.exporters.claims import (
-    CONFLICT,
-    EDGE,
-    EXCLUDES,
-    INVARIANT,
-    LENGTH,
-    MOST,
-    NO_WAY_TO_END,
-    SUB_PATH,
-    LeftOut,
-    claims,
-)
-from chaincover.exporters.claims import UNREACHABLE as UNREACHABLE_GOAL
+from chaincover.claims import CONFLICT, EDGE, EXCLUDES, LENGTH, MOST, NO_WAY_TO_END, SUB_PATH, UNREACHED
+from chaincover.exporters.claims import INVARIANT, LeftOut, claims
 from chaincover.exporters.protocol import Question
 from chaincover.formats.document import BoundsClaim, ChainClaim, Document, GoalClaim, HitClaim, Settings
 from chaincover.options import Options
@@ -138,7 +127,7 @@ def test_each_kind_of_fact() -> None:
     )
     found = [(q.statement.kind, q.frames) for q in asked(problem, proof, 2)]
     kinds = [kind for kind, _ in found]
-    assert kinds == [LENGTH, LENGTH, EDGE, EDGE, SUB_PATH, UNREACHABLE_GOAL, NO_WAY_TO_END, CONFLICT, MOST, INVARIANT]
+    assert kinds == [LENGTH, LENGTH, EDGE, EDGE, SUB_PATH, UNREACHED, NO_WAY_TO_END, CONFLICT, MOST, INVARIANT]
     longest = max(problem.length(a), problem.length(b))
     assert [frames for _, frames in found[:5]] == [2, 4, 1 + problem.length(a), None, 1 + longest]
     assert {frames for _, frames in found[5:]} == {None}
@@ -199,11 +188,13 @@ def test_excluded_goals() -> None:
     goals = tuple(GoalClaim(n, "", v, None, "") for n, v in ((a, COVERED), (b, EXCLUDED), ("c", UNREACHABLE)))
     chain = ChainClaim(2, 2, (a,), (HitClaim(a, 0, None),), 0, False)
     document = replace(document, goals=goals, chain=chain)
-    (question,) = claims(problem, document)
+    strange, question = claims(problem, document)
+    assert isinstance(strange, LeftOut)
+    assert (strange.text, strange.reason) == ("no run covers c", "the program has no goal c")
     assert isinstance(question, Question)
     assert (question.statement.kind, question.frames) == (EXCLUDES, None)
-    (short,) = claims(problem, replace(document, data={"settings": {"max_length": 6}}))
+    _, short = claims(problem, replace(document, data={"settings": {"max_length": 6}}))
     assert isinstance(short, Question)
     assert short.frames == 7
-    (left,) = claims(problem, replace(document, data={"settings": {"bound": 3}}))
+    _, left = claims(problem, replace(document, data={"settings": {"bound": 3}}))
     assert isinstance(left, LeftOut)

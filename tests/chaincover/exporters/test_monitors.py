@@ -11,8 +11,9 @@ from long_goals import GOALS, PROGRAM
 from question_runs import first_bad
 
 from benchmarks.foreign.abc import decide, place
+from chaincover.claims import EDGE, LENGTH, NEVER
 from chaincover.exporters.aiger import Aiger
-from chaincover.exporters.claims import EDGE, LENGTH, NEVER, claims
+from chaincover.exporters.claims import claims
 from chaincover.exporters.protocol import Question, Statement
 from chaincover.exporters.questions import chain_question
 from chaincover.formats.document import load_for, read_document

@@ -24,11 +24,11 @@ from bmc.formulas.terms import choose
 from bmc.formulas.unroll import at, framed, with_terms
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
-from chaincover.certificate import Certificate
+from chaincover.claims import NoRun
 from chaincover.verify import cells
 from chaincover.verify.cases import Cases
 from chaincover.verify.cells import Cells, Grid
-from chaincover.verify.facts import WholeChains, lengths
+from chaincover.verify.facts import WholeChains
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.report import HOLDS
@@ -143,21 +143,6 @@ def setting_of(found: list[Goal], cold_end: bool, overlap: str) -> Setting:
     return Setting(heating(), named, compare.less(T, known(4.25), FLOAT32) if cold_end else None, overlap)
 
 
-def certificate(setting: Setting, below: int) -> Certificate:
-    return Certificate(
-        goals=setting.names,
-        end=setting.end,
-        overlap=setting.overlap,
-        invariants=(),
-        edges=(),
-        paths=(),
-        order_bound=0,
-        refuted=(0, below),
-        exhausted=0,
-        lower=below,
-    )
-
-
 @pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
@@ -201,9 +186,9 @@ def test_a_forged_bound_is_refused(more: int) -> None:
     """The claim that a length is impossible that has a chain does not hold, the true one does."""
     setting = heated_twice()
     chains = WholeChains(setting, setting.names, TRUE(), Clock(Limits()))
-    line = lengths(chains, certificate(setting, least(setting) + more), None)
-    assert (line.verdict == HOLDS) == (more == 0)
-    assert ("cells of values" in line.text) == (more == 0)
+    verdict, why = chains.verdict(NoRun(setting.names, before=least(setting) + more))
+    assert (verdict == HOLDS) == (more == 0)
+    assert ("cells of values" in why) == (more == 0)
 
 
 def test_what_has_no_rule_is_left_to_the_solver() -> None:

@@ -306,7 +306,7 @@ def said_of(found: Verification, check: str) -> str:
 def test_the_number_of_chains_is_not_proved_by_searches_that_were_given_up() -> None:
     kept, summary = made_several()
     found = kept.verify_chains(summary, SEARCHED_LITTLE)
-    assert said_of(found, CONFLICTS) == said_of(found, FEWEST) == OPEN
+    assert said_of(found, CONFLICTS[0]) == said_of(found, FEWEST) == OPEN
 
 
 def test_the_number_of_chains_is_not_minimal_while_a_goal_is_left_open() -> None:
@@ -320,11 +320,11 @@ def test_the_number_of_chains_needs_conflicts_of_all_runs() -> None:
     kept, summary = made_several()
     found = kept.verify_chains(changed(summary, (("conflicts", 0, "at_all"), False)))
     assert said_of(found, FEWEST) == WRONG
-    assert said_of(found, CONFLICTS) == UNCLAIMED
+    assert said_of(found, CONFLICTS[0]) == UNCLAIMED
 
 
 def test_the_most_goals_are_not_proved_by_a_search_that_was_given_up() -> None:
     kept, document = made("apart")
     assert document["certificate"]["most"] is not None
-    assert said_of(kept.verify(document), UNCOVERED) == HOLDS
-    assert said_of(kept.verify(document, SEARCHED_LITTLE), UNCOVERED) == OPEN
+    assert said_of(kept.verify(document), UNCOVERED[0]) == HOLDS
+    assert said_of(kept.verify(document, SEARCHED_LITTLE), UNCOVERED[0]) == OPEN

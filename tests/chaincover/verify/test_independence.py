@@ -26,6 +26,7 @@ ALLOWED = (
     "properties",
     "chaincover.certificate",
     "chaincover.chain",
+    "chaincover.claims",
     "chaincover.problem",
     "chaincover.weights",
     "chaincover.formats",

@@ -20,21 +20,23 @@ from bmc.formulas.unroll import at, framed
 from bmc.native.original import CompiledOriginal
 from bmc.system.transition import Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, PathFact, formula_text
+from chaincover.claims import NoRun
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.verify.claims import open_starts
 from chaincover.verify.confirmation import MODEL, Confirmation, confirm
 from chaincover.verify.explicit import ExplicitFacts
-from chaincover.verify.facts import AT_ONCE, Prover, WholeChains, lengths
+from chaincover.verify.facts import AT_ONCE
 from chaincover.verify.invariants import Assumed, Enumerated, assumed, stated_by
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.marks import Marks
 from chaincover.verify.monitors import monitored_setting
-from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
+from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Verdict
 from chaincover.verify.search import Outcome, covers, search, search_some, too_few
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table, tabulate
+from chaincover.verify.verdicts import EDGES, Prover
 from chaincover.weights import INIT
 from properties.goal import Goal
 
@@ -138,18 +140,18 @@ def test_facts_hold_up_to_the_least_distance_and_no_further(seed: int) -> None:
     rng = random.Random(seed)
     setting = monitored(setting_of(small_case(seed)))
     reference = Reference(setting)
-    prover = Prover.of(setting, FREE, Clock(Limits()))
+    prover = Prover(setting, FREE, Clock(Limits()))
     names = list(setting.names)
     for _ in range(4):
         inner = rng.sample(names, rng.randint(1, min(2, len(names))))
         path = rng.choice([(INIT, *inner), (*inner, setting.end), (INIT, *inner, setting.end)])
         least = reference.least(path)
-        assert prover.verdict(PathFact(path, least))[0] == HOLDS, path
+        assert prover.no_path(PathFact(path, least))[0] == HOLDS, path
         if least < BOUND:
-            verdict, why = prover.verdict(PathFact(path, least + 1))
+            verdict, why = prover.no_path(PathFact(path, least + 1))
             assert verdict == WRONG, path
             assert f"a run takes {least} (" in why
-    assert prover.verdict(PathFact((INIT, setting.end), reference.least((INIT, setting.end))))[0] == HOLDS
+    assert prover.no_path(PathFact((INIT, setting.end), reference.least((INIT, setting.end))))[0] == HOLDS
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -198,18 +200,19 @@ def check_lengths(setting: Setting, found: Outcome, least: int, refutable: bool)
     for searched, at_once in ((None, AT_ONCE), (None, 0), (found, AT_ONCE)):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("chaincover.verify.facts.AT_ONCE", at_once)
-            for first in {0, least // 2}:
-                line = refuted(setting, (first, least), searched)
-                assert line.verdict == (HOLDS if least else UNCLAIMED)
+            for first in {0, least // 2} if least else ():
+                assert refuted(setting, (first, least), searched)[0] == HOLDS
             for first in {0, least} if refutable else ():
-                line = refuted(setting, (first, least + 1), searched)
-                assert line.verdict == WRONG
-                assert f"a chain of {counted(least, 'step')}" in line.text
+                verdict, why = refuted(setting, (first, least + 1), searched)
+                assert verdict == WRONG
+                assert f"a run of {counted(least, 'step')} does so" in why
 
 
-def refuted(setting: Setting, claimed: tuple[int, int], searched: Outcome | None) -> Line:
+def refuted(setting: Setting, claimed: tuple[int, int], searched: Outcome | None) -> Verdict:
     """The verdict on lengths ``claimed`` to be refuted."""
-    return lengths(WholeChains(setting, setting.names, TRUE(), Clock(Limits())), proof_of(setting, claimed), searched)
+    first, last = claimed
+    claim = NoRun(setting.names, before=last, first=first)
+    return Prover(setting, FREE, Clock(Limits())).no_run(claim, searched=searched)
 
 
 def pattern_case(rng: random.Random) -> RandomCase:
@@ -279,6 +282,26 @@ def test_all_sets_of_goals_that_one_run_covers(seed: int) -> None:
         by_components = too_few(marks, names, clock, size)
         assert (by_components is None) == (most is not None)
     assert not found or covers(marks, names, Clock(Limits(nodes=0))) is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_claims_of_what_one_run_covers_agree_with_all_runs(seed: int) -> None:
+    """With the table each claim is decided; without it nothing else is said, and what is left open is left open."""
+    setting = monitored(setting_of(small_case(seed), ("allow", "forbid")[seed % 2]))
+    marks, clock, names = marks_of(setting), Clock(Limits()), list(setting.names)
+    whole, alone = Prover(setting, FREE, clock, marks), Prover(setting, FREE, clock)
+    for to_end in (True, False):
+        found = covers(marks if to_end else marks_of(replace(setting, final=None)), names, clock)
+        assert found is not None
+        for goals in (names, names[:2], names[1:], names[:1]):
+            for least, before in product((None, 0, 1, len(goals), len(goals) + 1), (None, 1, 3)):
+                claim = NoRun(tuple(goals), least, before, to_end)
+                fitting = (n for has, n in found.items() if len(has & {*goals}) >= claim.enough)
+                broken = min(fitting, default=99) < (98 if before is None else before)
+                expected = WRONG if broken else HOLDS
+                assert whole.no_run(claim)[0] == expected, claim
+                assert alone.no_run(claim)[0] in (expected, OPEN), claim
+    assert whole.no_run(NoRun((names[0], "strange"))) == (WRONG, "strange is no goal")
 
 
 # invariants
@@ -371,18 +394,18 @@ def test_other_names_say_nothing(name: str) -> None:
 def test_an_unfinished_proof_is_none() -> None:
     setting = monitored(setting_of(random_case(5)))
     weak = Clock(Limits.of(1e-9, None))
-    prover = Prover.of(setting, FREE, weak)
+    prover = Prover(setting, FREE, weak)
     goal = setting.names[0]
-    assert prover.verdict(PathFact((INIT, goal), 30)) == (OPEN, "the solver did not finish")
-    assert prover.verdict(PathFact((INIT, goal), 1 << 40))[0] == OPEN
-    over = Prover.of(setting, FREE, Clock(Limits(seconds=0.0)))
-    assert over.verdict(PathFact((INIT, goal), 1))[0] == OPEN
+    assert prover.no_path(PathFact((INIT, goal), 30)) == (OPEN, "the solver did not finish")
+    assert prover.no_path(PathFact((INIT, goal), 1 << 40))[0] == OPEN
+    over = Prover(setting, FREE, Clock(Limits(seconds=0.0)))
+    assert over.no_path(PathFact((INIT, goal), 1))[0] == OPEN
 
 
 def test_where_no_fact_is_claimed_none_is_said_to_hold() -> None:
-    prover = Prover.of(setting_of(random_case(5)), FREE, Clock(Limits()))
-    line = prover.line(("edges", "bounds between two nodes"), (), lambda text: None)
-    assert (line.verdict, line.text) == (UNCLAIMED, "the certificate uses no bounds between two nodes")
+    prover = Prover(setting_of(random_case(5)), FREE, Clock(Limits()))
+    line = prover.paths(EDGES, (), lambda text: None)
+    assert (line.verdict, line.text) == (UNCLAIMED, "no bounds between two nodes are claimed")
 
 
 # start values

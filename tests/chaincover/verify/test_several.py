@@ -152,7 +152,7 @@ def test_goals_that_do_fit_into_one_chain(several: Path) -> None:
     outcome = change_summary(several, lower=1, minimal=False, number_minimal=True)
     assert outcome.code == 7
     assert wrong(outcome) == {"conflicts", "number of chains"}
-    assert "one chain of 2 steps covers one, two together" in texts(outcome, "number of chains")
+    assert "no chain covers one, two together: a run of 2 steps does so" in texts(outcome, "number of chains")
 
 
 @needs_compiler

@@ -182,9 +182,9 @@ TAMPERED: list[tuple[Change, str, str]] = [
     (bound_above_length, "lower bound", "the bound 10 is above the length 9"),
     (bound_above_certificate, "lower bound", "the certificate is about the bound 8, not 9"),
     (not_minimal, "lower bound", "not minimal: 9 steps, bound 9"),
-    (refuted_too_far, "refuted lengths", "there is a chain of 9 steps"),
+    (refuted_too_far, "refuted lengths", "a run of 9 steps does so"),
     (refuted_beyond_a_hole, "lower bound", "nothing rules the lengths from 0 to 7 out"),
-    (bound_of_a_search_not_made, "all runs", "a chain of 9 steps covers the goals"),
+    (bound_of_a_search_not_made, "all runs", "a run of 9 steps does so"),
     (other_end, "lower bound", "chains to 'end', not to 'final'"),
     (fewer_goals_credited, "lower bound", "other goals than the chain: p_1"),
     (other_property, "properties", "p_1: the file says 'true'"),
@@ -227,7 +227,7 @@ def test_a_raised_path_weight_is_found_out(doors: Document, doors_folder: Path, 
     doors["certificate"]["paths"][0]["at_least"] = 5
     outcome = verify(doors, tmp_path, doors_folder)
     assert (outcome.code, wrong(outcome)) == (7, {"sub-paths"})
-    assert "init -> door -> room takes at least 5: a run takes 4 (step 0: i->a=" in texts(outcome, "sub-paths")
+    assert "init -> door -> room takes at least 5 steps: a run takes 4 (step 0: i->a=" in texts(outcome, "sub-paths")
 
 
 @needs_compiler
@@ -247,7 +247,7 @@ def test_a_bound_that_only_a_shorter_chain_disproves(doors: Document, doors_fold
     doors["bounds"].update(lower=4)
     outcome = verify(doors, tmp_path, doors_folder)
     assert wrong(outcome) == {"refuted lengths", "lower bound", "all runs"}
-    assert "a chain of 3 steps covers the goals" in texts(outcome, "all runs")
+    assert "a run of 3 steps does so" in texts(outcome, "all runs")
 
 
 # what a bound rests on

@@ -134,8 +134,8 @@ def test_a_weaker_but_true_certificate_passes(change: Change, cruise: Document, 
     ("few_steps", "question", "refuted", "all_runs"),
     [
         (0, 1.0, "no run of so few steps is a chain", "note"),
-        (0, 0.0, "the search over all runs finds no chain below 9", "holds"),
-        (400_000, 0.0, "the search over all runs finds no chain below 9", "holds"),
+        (0, 0.0, "no run among all", "holds"),
+        (400_000, 0.0, "no run among all", "holds"),
     ],
 )
 def test_all_states_are_enumerated_only_where_few_or_where_the_solver_leaves_something_open(
@@ -288,7 +288,7 @@ def test_goals_said_to_be_unreachable(tmp_path: Path) -> None:
     document["goals"][0].update(verdict="unreachable", step=None)
     outcome = verify(document, tmp_path, folder)
     assert "goals not covered" in wrong(outcome)
-    assert "a run does so: step 0: i->b=1; step 1: i->b=1" in texts(outcome, "goals not covered")
+    assert "no run covers x: the chain covers 1 of them" in texts(outcome, "goals not covered")
 
 
 @pytest.mark.slow

@@ -1,0 +1,184 @@
+"""What a result claims that no run does: one kind of data, listed once for whoever proves it or writes it out.
+
+A claim about distances is a ``PathFact`` of a certificate, any other one a ``NoRun``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from bmc.errors import counted
+from bmc.records import dataclass
+from chaincover.certificate import Certificate, PathFact
+from chaincover.chain import (
+    EXCLUDED,
+    NO_WAY_TO_FINAL,
+    NOT_WITHIN_BOUND,
+    STORED,
+    UNDECIDED,
+    UNREACHABLE,
+    Verdict,
+)
+from properties.goal import violation_name
+
+EDGE, SUB_PATH, LENGTH, UNREACHED = "edge", "sub-path", "length", "unreachable goal"
+NO_WAY_TO_END, CONFLICT, MOST, EXCLUDES = "no way to the end", "conflict", "most goals", "excluded goal"
+NEVER, SHORTEST = "requirement", "shortest violation"
+"""Kinds of claims."""
+NAMED = 12
+"""Goals that the text of a claim names; a twice as long list says no more to a reader."""
+
+_SEARCHED = "reachable states were searched"
+_MOST = re.compile(r"no chain covers more than (\d+) of them at all")
+_SHORTER = re.compile(r"no chain of at most (\d+) steps? covers all goals: none is shorter than (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class NoRun:
+    """No run from init of ``first`` steps or more, and of fewer than ``before`` (None: of any length), covers ``least``
+    of ``goals`` (None: all). With ``to_end`` it speaks only of runs that end in the final condition."""
+
+    goals: tuple[str, ...]
+    least: int | None = None
+    before: int | None = None
+    to_end: bool = True
+    first: int = 0
+
+    @property
+    def enough(self) -> int:
+        """How many of the goals, each counted once, no such run covers."""
+        return len({*self.goals}) if self.least is None else self.least
+
+    def implies(self, other: NoRun) -> bool:
+        """Whether every run that ``other`` speaks of, and that disproves it, disproves this claim too."""
+        longer = self.before is None or (other.before is not None and other.before <= self.before)
+        runs = longer and self.first <= other.first and (other.to_end or not self.to_end)
+        return runs and other.enough - len({*other.goals} - {*self.goals}) >= self.enough
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim of a certain ``kind`` in words, with a short ``title``. ``says`` is None where no proof is claimed."""
+
+    kind: str
+    title: str
+    text: str
+    says: PathFact | NoRun | None
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a result says: its ``verdicts``, the goals that its chain covers (None without a chain), its certificate
+    ``proof``, the bound ``lower`` and the ``settings`` of the search."""
+
+    verdicts: Sequence[Verdict]
+    covered: Sequence[str] | None
+    proof: Certificate | None
+    lower: int
+    settings: Mapping[str, Any]
+
+
+def of_result(said: Said) -> tuple[Claim, ...]:
+    """Every claim of a result, each once: those of its certificate, then what verdicts say beyond these."""
+    certified = () if said.proof is None else of_certificate(said.proof, said.lower)
+    return (*dict.fromkeys([*certified, *_of_verdicts(said)]),)
+
+
+def of_certificate(proof: Certificate, lower: int) -> Iterator[Claim]:
+    """The claims of a certificate of the bound ``lower``."""
+    refuted = refuted_lengths(proof)
+    if lower:
+        yield _shorter(proof.goals, lower)
+    if refuted is not None and refuted.before != lower:
+        yield _shorter(proof.goals, refuted.before or 0)
+    yield from (_path(EDGE, PathFact((fact.source, fact.target), fact.at_least)) for fact in proof.edges)
+    yield from (_path(SUB_PATH, fact) for fact in proof.paths)
+    yield from map(_unreached, proof.unreachable)
+    yield from map(_no_way, proof.no_way_to_end)
+    yield from map(conflict, proof.conflicts)
+    if proof.most is not None:
+        yield _most(proof.most.goals, proof.most.number)
+
+
+def of_rulings(never: Iterable[str], proof: Certificate) -> Iterator[Claim]:
+    """That no run violates the requirements ``never``, and what ``proof`` says of the steps to violations of others."""
+    for name in never:
+        says = NoRun((violation_name(name),), to_end=False)
+        yield Claim(NEVER, name, f"no run violates the requirement {name}", says)
+    yield from (_path(SHORTEST, PathFact((fact.source, fact.target), fact.at_least)) for fact in proof.edges)
+
+
+def refuted_lengths(proof: Certificate) -> NoRun | None:
+    """That no chain has one of the lengths that ``proof`` says are refuted one by one; None without any."""
+    first, last = proof.refuted
+    return NoRun(proof.goals, before=last, first=first) if first < last else None
+
+
+def conflict(names: Sequence[str]) -> Claim:
+    """That no chain covers all goals ``names``."""
+    return Claim(CONFLICT, "-".join(names), f"no chain covers {listed(names)} together", NoRun(tuple(names)))
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of ``names``, and how many more there are."""
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "") or "no goal"
+
+
+def _shorter(goals: Sequence[str], before: int) -> Claim:
+    text = f"no chain of {counted(before - 1, 'step')} or fewer covers {listed(goals)}"
+    return Claim(LENGTH, f"below-{before}", text, NoRun(tuple(goals), before=before))
+
+
+def _path(kind: str, fact: PathFact) -> Claim:
+    text = f"{' -> '.join(fact.path)} takes at least {counted(fact.at_least, 'step')}"
+    return Claim(kind, "-".join(fact.path), text, fact)
+
+
+def _unreached(name: str) -> Claim:
+    return Claim(UNREACHED, name, f"no run covers {name}", NoRun((name,), to_end=False))
+
+
+def _no_way(name: str) -> Claim:
+    return Claim(NO_WAY_TO_END, name, f"no run covers {name} and then ends in the final condition", NoRun((name,)))
+
+
+def _most(goals: Sequence[str], number: int) -> Claim:
+    text = f"no chain covers more than {number} of {listed(goals)}"
+    return Claim(MOST, str(number), text, NoRun(tuple(goals), number + 1))
+
+
+# what verdicts say in words
+
+
+def _of_verdicts(said: Said) -> Iterator[Claim]:
+    """What the verdicts of a result claim, and what their details say where the certificate does not."""
+    bound, most, proof = said.settings.get("bound"), said.settings.get("max_length"), said.proof
+    left = [verdict for verdict in said.verdicts if verdict.status == EXCLUDED]
+    some = tuple(v.goal for v in said.verdicts if v.status not in (UNREACHABLE, NO_WAY_TO_FINAL))
+    for verdict in said.verdicts:
+        if verdict.status == UNREACHABLE:
+            yield _unreached(verdict.goal)
+        elif verdict.status == NO_WAY_TO_FINAL and (bound is None or "within K" not in verdict.detail):
+            yield _no_way(verdict.goal)
+    apart = [verdict.goal for verdict in left if _SEARCHED in verdict.detail]
+    if said.covered is None and apart and not (proof is not None and proof.conflicts):
+        yield conflict(apart)
+    kept_apart = (v for v in said.verdicts if v.status in (NOT_WITHIN_BOUND, EXCLUDED, UNDECIDED))
+    shorter = [(int(found[1]), int(found[2])) for v in kept_apart if (found := _SHORTER.search(v.detail))]
+    lower = max((low for asked, low in shorter if low > asked == (STORED if most is None else most)), default=0)
+    if lower:
+        yield _shorter(some, lower)
+    number = next((int(found[1]) for v in left if (found := _MOST.search(v.detail))), None)
+    if number is not None and said.covered is not None and not (proof is not None and proof.most is not None):
+        yield _most(some, number)
+    for verdict in left:
+        text = f"no chain covers {listed(said.covered or ())} and {verdict.goal}"
+        if said.covered is None or bound is not None or not isinstance(most, int | None):
+            yield Claim(EXCLUDES, verdict.goal, text, None)
+            continue
+        text += "" if most is None else f" in {counted(most, 'step')} or fewer"
+        says = NoRun((*dict.fromkeys([*said.covered, verdict.goal]),), before=None if most is None else most + 1)
+        yield Claim(EXCLUDES, verdict.goal, text, says)
