@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from chaincover.chain import Bounds, Chain, Hit, Verdict, Violation
     from chaincover.options import Options
     from chaincover.partition.maximum_coverage import generate_most
-    from chaincover.partition.several import SeveralChains, generate_several
+    from chaincover.partition.several import generate_several
     from chaincover.problem import Problem
     from chaincover.project.load import Controller, Request
     from chaincover.public import generate, load, replay, save, verify
     from chaincover.replay.original import Replay
-    from chaincover.result import ChainResult, Listener
+    from chaincover.result import ChainResult, Listener, SeveralChains
     from chaincover.verify.report import Verification
     from chaincover.weights import ReachGraph
     from properties.goal import Goal
@@ -49,7 +49,7 @@ _PLACES = {
     "Replay": "chaincover.replay.original",
     "Request": "chaincover.project.load",
     "Run": "bmc.system.transition",
-    "SeveralChains": "chaincover.partition.several",
+    "SeveralChains": "chaincover.result",
     "TransitionSystem": "bmc.system.transition",
     "UsageError": "bmc.errors",
     "Verdict": "chaincover.chain",

@@ -14,11 +14,11 @@ from chaincover.check.analysis import prepare
 from chaincover.formats.chain_file import Stimulus, csv_lines, read_stimulus, stimulus_of
 from chaincover.formats.document import CHAINS_FILE, chain_place, load_for, read_document
 from chaincover.formats.output import json_parts, prepare_folder, write_texts
+from chaincover.formats.writer import chain_document
 from chaincover.partition.maximum_coverage import generate_all_or_most
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.replay.original import Replay
 from chaincover.replay.original import replay as replay_stimulus
-from chaincover.report.documents import chain_document
 from chaincover.result import ChainResult
 from chaincover.verdicts import infeasible
 from chaincover.verify.limits import Limits

@@ -160,6 +160,54 @@ class ChainResult:
         return self.graph.depth
 
 
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Goals that do not fit into one chain; ``reason`` says how that is known.
+
+    ``at_all``: no run whatever covers them together; else none within the K that ``reason`` names. ``undecided``: they
+    are only kept apart because no chain was found that covers them, so nothing may be claimed from it.
+    """
+
+    goals: tuple[str, ...]
+    reason: str
+    at_all: bool
+    undecided: bool = False
+
+
+@dataclass(frozen=True)
+class SeveralChains:
+    """``results`` hold a chain each; together they cover every goal that is known to be covered by a chain.
+
+    ``verdicts`` are those of all goals, in their order, with the number of the chain (from 1) in the detail.
+    ``number_minimal``: it is proved that fewer chains do not cover all that can be covered, however long they are;
+    ``number_minimal_within_k``: that fewer chains do not, as far as K reached.
+    ``bounds`` has the total length, and the proved least total length of this number of chains through these goals.
+    ``stopped_by``, ``used_up`` and ``requirements`` as in ``ChainResult``, and so ``tests``, of goals that none of the
+    chains covers.
+    """
+
+    results: tuple[ChainResult, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    number_minimal_within_k: bool = False
+    number_minimal: bool = False
+    bounds: Bounds = field(default=Bounds(0, None, ""))
+    stopped_by: str = ""
+    used_up: bool = False
+    tests: Mapping[str, Run] = field(default_factory=dict)
+    requirements: Requirements = Requirements()
+
+    @property
+    def length(self) -> int:
+        """Steps of all chains together."""
+        return sum(result.chain.length for result in self.results if result.chain is not None)
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        """The runs from init that are known: those of the chains, and the tests."""
+        return [*(result.chain.run for result in self.results if result.chain is not None), *self.tests.values()]
+
+
 class Listener(Protocol):
     """Is told what a run does, and of every better answer as soon as it is known."""
 

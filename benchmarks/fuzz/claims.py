@@ -43,13 +43,13 @@ from chaincover.exporters.questions import chain_question
 from chaincover.formats.document import Document
 from chaincover.problem import Problem
 from chaincover.verify.acceleration import JUMPS
-from chaincover.verify.claims import BOUND
 from chaincover.verify.fields import INFORMATIVE
 from chaincover.verify.invariants import CHECK as INVARIANTS
 from chaincover.verify.orders import CHECK as ORDER
 from chaincover.verify.prices import PRICES
 from chaincover.verify.report import HOLDS, NOTE, OPEN, SOME_WRONG, Verification
 from chaincover.verify.requirements import NEVER as NEVER_VIOLATED
+from chaincover.verify.values import BOUND
 from chaincover.verify.verdicts import EDGES, LENGTHS, PATHS, UNCOVERED
 
 KINDS = tuple(name for name in DOCUMENTS if name != "undecided")

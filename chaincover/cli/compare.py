@@ -25,11 +25,11 @@ from chaincover.cli.options import (
 )
 from chaincover.comparison import SEEDS, Asked, Comparison, Final, OtherOrders, Row, Trial, compare, exit_code, spread
 from chaincover.formats.output import prepare_folder, to_json, write_text
+from chaincover.formats.writer import tool_version, versions
 from chaincover.options import ORDERINGS
 from chaincover.orderings.protocol import Path
 from chaincover.project.load import Controller, Request
 from chaincover.report import console
-from chaincover.report.documents import tool_version, versions
 
 NAMES = ("exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local")
 """The orderings compared when none is named."""

@@ -31,11 +31,11 @@ from chaincover.exporters.protocol import Exporter, Question, Statement
 from chaincover.exporters.questions import chain_question
 from chaincover.formats.document import CHAINS_FILE, chain_place, load_for, read_document
 from chaincover.formats.output import NoFolder, prepare_folder, to_json, write_texts
+from chaincover.formats.writer import tool_version
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
-from chaincover.report.documents import tool_version
 
 SCHEMA = "chaincover/export/1"
 INDEX = "index.json"

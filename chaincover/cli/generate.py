@@ -32,6 +32,7 @@ from chaincover.cli.options import (
 from chaincover.cli.progress import Answers, Progress, Saving, can_fail, described, goals_covered
 from chaincover.formats import chain_file
 from chaincover.formats.output import CannotWrite, json_parts, prepare_folder, to_json, write_texts
+from chaincover.formats.writer import chain_document, chains_document
 from chaincover.limits import AFTER, Limits
 from chaincover.options import Options
 from chaincover.pipeline import not_begun
@@ -40,13 +41,12 @@ from chaincover.project.load import Controller, Request
 from chaincover.report import console
 from chaincover.report import documents as results
 from chaincover.report.console_generate import Asked, part_of, show_result, show_several, show_written
-from chaincover.result import CALLED_OFF, INTERRUPT, ChainResult, Listener, Requirements
+from chaincover.result import CALLED_OFF, INTERRUPT, ChainResult, Listener, Requirements, SeveralChains
 from chaincover.verdicts import infeasible
 from properties.goal import VIOLATIONS
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
-    from chaincover.partition.several import SeveralChains
     from chaincover.replay.original import Replay
 
 REPLAYED = 10_000
@@ -118,7 +118,7 @@ def generate_chain(run: Run, find: Find) -> int:
     """Search, write, replay, show; the exit code."""
     controller, progress = run.controller, run.progress
     answers = Answers[ChainResult](
-        write=lambda best: _write(run, best, results.chain_document(controller, best, False)),
+        write=lambda best: _write(run, best, chain_document(controller, best, False)),
         described=described,
         chains=lambda best: (best.chain, best.requirements.rulings),
     )
@@ -129,7 +129,7 @@ def generate_chain(run: Run, find: Find) -> int:
     nothing = result.chain is None and not result.tests
     no_step = find_dead_end(run, [result]) if nothing or _missed(result) else None
     closing(result.stopped_by, bounded=False)
-    document = results.chain_document(controller, result, no_step=no_step)
+    document = chain_document(controller, result, no_step=no_step)
     early = run.shown.text and result.chain is not None and too_long(result.chain.length)
     written = bool(ending.called_off()) and not early and _written(run, lambda: _write(run, result, document))
     played, problem = try_replay(run, controller, result)
@@ -330,7 +330,7 @@ Replays = Sequence["Replay | None"]
 
 def generate_chains(run: Run) -> int:
     """Search, replay, write ``chains.json``, ``chain-N.json`` and ``chain-N.csv``, and show. The exit code."""
-    from chaincover.partition.several import SeveralChains, generate_several, none_begun
+    from chaincover.partition.several import generate_several, none_begun
 
     answers = Answers[SeveralChains](
         write=lambda best: _write_chains(run, best, [None] * len(best.results), finished=False),
@@ -369,7 +369,7 @@ def generate_chains(run: Run) -> int:
     except CannotWrite as error:
         errors.insert(0, error)
     if run.shown.as_json and not errors:
-        click.echo(to_json(summary(run, found, no_step=no_step)), nl=False)
+        click.echo(to_json(chains_document(run.controller, run.options, found, no_step=no_step)), nl=False)
     elif run.shown.text:
         each = ["chain-N.json, chain-N.csv, run-N.json"] if found.results else []
         files = "" if errors else ", ".join(["chains.json", *each, *_tables(found.requirements)])
@@ -393,54 +393,6 @@ def several_described(found: SeveralChains) -> str:
     return f"{goals_covered(found.verdicts)} by {chains} of {steps}, {proved}{can_fail(found.requirements)}"
 
 
-def summary(run: Run, found: SeveralChains, finished: bool = True, no_step: DeadEnd | None = None) -> dict[str, Any]:
-    """What was found, as the data of ``chains.json``; the same for the same input.
-
-    ``no_step``: why no run goes on after some step, where a goal is not covered and that was found.
-    """
-    controller = run.controller
-    return {
-        "schema": chain_file.CHAINS_SCHEMA,
-        "controller": controller.system.name,
-        "settings": results.settings(controller, run.options),
-        "chains": [
-            {
-                "file": f"chain-{number}.json",
-                "length": result.chain.length,
-                "lower": result.bounds.lower,
-                "minimal": result.bounds.minimal,
-                "goals": [hit.goal for hit in result.chain.hits],
-            }
-            for number, result in enumerate(found.results, 1)
-            if result.chain is not None
-        ],
-        "length": found.length,
-        "lower": found.bounds.lower,
-        "minimal": found.bounds.minimal,
-        "basis": found.bounds.basis,
-        "number_minimal_within_k": found.number_minimal_within_k,
-        "number_minimal": found.number_minimal,
-        "conflicts": [{"goals": list(c.goals), "reason": c.reason, "at_all": c.at_all} for c in found.conflicts],
-        "verdicts": [
-            {
-                "goal": v.goal,
-                "property": goal.text,
-                "generated": goal.generated or None,
-                "verdict": v.status,
-                "step": v.step,
-                "detail": v.detail,
-                "test": chain_file.test_data(controller.system, found.tests[v.goal]) if v.goal in found.tests else None,
-            }
-            for goal, v in zip(controller.goals, found.verdicts, strict=True)
-        ],
-        "requirements": results.requirements_record(controller, found.requirements),
-        "finished": finished,
-        "stopped_by": found.stopped_by,
-        "effort_used_up": found.used_up,
-        **({} if no_step is None else {"dead_end": no_step.as_data()}),
-    }
-
-
 def _write_chains(
     run: Run, found: SeveralChains, played: Replays, finished: bool = True, no_step: DeadEnd | None = None
 ) -> None:
@@ -450,10 +402,10 @@ def _write_chains(
     for number, result in enumerate(found.results, 1):
         assert result.chain is not None
         part = part_of(run.controller, result)
-        texts[folder / f"chain-{number}.json"] = json_parts(results.chain_document(part, result, finished))
+        texts[folder / f"chain-{number}.json"] = json_parts(chain_document(part, result, finished))
         texts[folder / f"chain-{number}.csv"] = chain_file.csv_lines(part, result.chain)
     texts |= _of_these_runs(run, found, played)
-    texts[folder / "chains.json"] = json_parts(summary(run, found, finished, no_step))
+    texts[folder / "chains.json"] = json_parts(chains_document(run.controller, run.options, found, finished, no_step))
     texts |= _violations(run, found.requirements)
     write_texts(texts)
     _remove_violations(run, found.requirements)

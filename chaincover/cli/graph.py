@@ -12,10 +12,11 @@ from chaincover.cli.entry import closing
 from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, shown_options
 from chaincover.formats.drawing import to_dot, to_svg
 from chaincover.formats.output import prepare_folder, to_json, write_text
+from chaincover.formats.writer import graph_data
 from chaincover.graph.reachability import covering_graph
 from chaincover.project.load import Request
 from chaincover.reductions.slicing import reduced
-from chaincover.report.documents import graph_data, graph_exit_code
+from chaincover.report.documents import graph_exit_code
 
 
 @click.command(name="graph")

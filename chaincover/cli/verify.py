@@ -15,10 +15,10 @@ from chaincover.cli.entry import closing
 from chaincover.cli.options import Amount, Shown, held_request_options, shown_options, time_option
 from chaincover.formats.document import CHAINS_FILE, chain_place, load_for, read_document
 from chaincover.formats.output import to_json
+from chaincover.formats.writer import tool_version, versions
 from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
 from chaincover.report import console
-from chaincover.report.documents import tool_version, versions
 from chaincover.result import CALLED_OFF, INTERRUPT
 from chaincover.verify.limits import Limits
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, as_data

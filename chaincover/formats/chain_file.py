@@ -17,15 +17,14 @@ from bmc.errors import InputRefused, Location
 from bmc.limits import FILE_SIZE, read_text
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
-from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, Valuation
-from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, LongTest, Parts, Ruling
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
+from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, Parts
 from chaincover.formats.damage import damage
 from chaincover.formats.result_file import most_bytes, read_result_of, result_data
 from chaincover.formats.rows import ChainRows, defined, reported
 from chaincover.project.load import Controller
 from chaincover.project.project_file import Project
-from chaincover.project.values import parse_value, raw_value, show_ranges, shown
-from properties.goal import Goal
+from chaincover.project.values import parse_value, raw_value, shown
 
 SCHEMA = "chaincover/chain/3"
 CHAINS_SCHEMA = "chaincover/chains/3"
@@ -72,31 +71,6 @@ def refuse_other_schema(data: object, where: Location, schema: str = SCHEMA) -> 
         raise InputRefused(text, where, f"write it with 'chaincover generate{several}'")
 
 
-def controller_record(controller: Controller, sources: list[dict[str, str]]) -> dict[str, Any]:
-    """The controller's ``sources`` as they are given, its functions, and its variables with their types and values."""
-    system, config = controller.system, controller.project.config
-    return {
-        "name": system.name,
-        "sources": sources,
-        "defines": dict(config.defines),
-        "target": config.target,
-        "init": [call.function for call in controller.native.init],
-        "step": controller.native.step.function,
-        "period": controller.project.period,
-        "inputs": [
-            {"name": var.name, "type": var.type.name, "values": show_ranges(var.values, var.type)}
-            for var in system.inputs
-        ],
-        "state": [{"name": var.name, "type": var.type.name} for var in reported(system, "state")],
-        "outputs": [{"name": var.name, "type": var.type.name} for var in reported(system, "output")],
-    }
-
-
-def bounds_claim(covered: int, goals: int) -> str:
-    """What length, bound and *minimal* speak of, where a chain leaves goals out."""
-    return f"length and bounds speak of chains through the {covered} of {goals} goals that this one covers"
-
-
 def start_record(system: TransitionSystem, chain: Chain) -> dict[str, Any]:
     """State and outputs before the first step, and the goals covered there."""
     first = chain.run.states[0]
@@ -104,49 +78,6 @@ def start_record(system: TransitionSystem, chain: Chain) -> dict[str, Any]:
         "state": shown(defined(reported(system, "state"), first), first),
         "outputs": shown(defined(reported(system, "output"), first), first),
         "chosen": shown([v for v in system.state if v.name in system.chosen], first),
-    }
-
-
-def test_data(system: TransitionSystem, run: Run) -> dict[str, Any]:
-    """A run of its own that covers a goal: the start values that the tester chooses, and the inputs of each step."""
-    chosen = [variable for variable in system.state if variable.name in system.chosen]
-    return {
-        "length": run.length,
-        "chosen": shown(chosen, run.states[0]),
-        "inputs": [shown(system.inputs, inputs) for inputs in run.inputs],
-    }
-
-
-def long_test_record(system: TransitionSystem, test: LongTest | None) -> dict[str, Any]:
-    """The entry of a goal whose test has more steps than are stored: its length, and its parts; none without one."""
-    if test is None:
-        return {}
-    parts = [{"inputs": [shown(system.inputs, each) for each in inputs], "times": n} for inputs, n in test.parts]
-    return {"long_test": {"length": test.length, "parts": parts}}
-
-
-def ruling_record(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[str, Any]:
-    """Whether the property of ``goal`` can fail, with what fails, and the test that shows it."""
-    failure = ruling.failure
-    missed = None if failure is None else failure.deadline
-    return {
-        "goal": goal.name,
-        "requirement": goal.requirement,
-        "ruling": ruling.status,
-        "detail": ruling.detail,
-        "shortest": None if failure is None else failure.shortest,
-        "step": None if failure is None else failure.step,
-        "deadline": None
-        if missed is None
-        else {"asked": missed.asked, "antecedent": missed.antecedent, "check": missed.check},
-        "values": []
-        if failure is None
-        else [
-            {"variable": each.variable, "step": each.step, "actual": each.actual, "expected": each.expected}
-            for each in failure.values
-        ],
-        "held": [] if failure is None else list(failure.held),
-        "test": None if failure is None else test_data(system, failure.run),
     }
 
 

@@ -41,6 +41,8 @@ CHAIN_FILE = "chain.json"
 CHAINS_FILE = "chains.json"
 PROVED = "invariant proved inductive: "
 """How the claim begins that an invariant of the program is kept by every step."""
+UNPROVED = "invariant not proved, not used: "
+"""How it is said that one is not."""
 OPEN_STARTS = "start values left open by init"
 """How the claim begins that a chain may depend on start values that nobody chooses."""
 

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from itertools import combinations, count
 from math import comb
 
-from bmc.records import dataclass
 from chaincover.partition.coverable_sets import Cover
-from chaincover.result import ChainResult
+from chaincover.result import ChainResult, Conflict
 from chaincover.verdicts import undecided_between
 from chaincover.weights import obstacles, transitive_closure
 
@@ -25,20 +24,6 @@ MOST_CLASSES = 200_000
 """The budget of both exact searches here: the search for the minimal number of classes gives up after it has put a goal
 into a class so many times, the search for the largest class if it would have to leave out more than so many sets of
 goals in turn."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """Goals that do not fit into one chain; ``reason`` says how that is known.
-
-    ``at_all``: no run whatever covers them together; else none within the K that ``reason`` names. ``undecided``: they
-    are only kept apart because no chain was found that covers them, so nothing may be claimed from it.
-    """
-
-    goals: tuple[str, ...]
-    reason: str
-    at_all: bool
-    undecided: bool = False
 
 
 def pair_reason(a: str, b: str, within: str) -> str:

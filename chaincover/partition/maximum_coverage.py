@@ -21,8 +21,8 @@ from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Listener, Sile
 from chaincover.verdicts import listed, own_test
 
 if TYPE_CHECKING:
-    from chaincover.partition.conflicts import Conflict
     from chaincover.partition.coverable_sets import Exhaustion
+    from chaincover.result import Conflict
 
 FIRST_SHARE = 0.5
 """Part of time and effort for the chain through all goals, which covers as many as it can; the rest is for the

@@ -14,19 +14,17 @@ before all that. The chains of least total length are one shortest run with rese
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Protocol
 
 from bmc import ending
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.records import dataclass
-from bmc.system.transition import Run
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.partition.best import EXACT, ONE, RESETS, SHARED, Best, covered_by, narrowed, total
 from chaincover.partition.conflicts import (
-    Conflict,
     classes_without,
     conflict_of_class,
     conflicts_of,
@@ -47,7 +45,7 @@ from chaincover.problem import Problem
 from chaincover.reductions.reduction import distinct
 from chaincover.reductions.resets import parts, placed_apart, with_resets
 from chaincover.requirements.deciding import Deciding, for_chains
-from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Requirements, Silent
+from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Conflict, SeveralChains, Silent
 from chaincover.verdicts import own_test
 from chaincover.work.workers import choose as choose_workers
 from chaincover.work.workers import pack, unpack
@@ -59,40 +57,6 @@ ONE_SHARE = 0.4
 """Part of time and effort for the one chain that is tried first; the rest is for several."""
 
 MEMORY_LIMIT = "memory limit"
-
-
-@dataclass(frozen=True)
-class SeveralChains:
-    """``results`` hold a chain each; together they cover every goal that is known to be covered by a chain.
-
-    ``verdicts`` are those of all goals, in their order, with the number of the chain (from 1) in the detail.
-    ``number_minimal``: it is proved that fewer chains do not cover all that can be covered, however long they are;
-    ``number_minimal_within_k``: that fewer chains do not, as far as K reached.
-    ``bounds`` has the total length, and the proved least total length of this number of chains through these goals.
-    ``stopped_by``, ``used_up`` and ``requirements`` as in ``ChainResult``, and so ``tests``, of goals that none of the
-    chains covers.
-    """
-
-    results: tuple[ChainResult, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-    number_minimal_within_k: bool = False
-    number_minimal: bool = False
-    bounds: Bounds = field(default=Bounds(0, None, ONE))
-    stopped_by: str = ""
-    used_up: bool = False
-    tests: Mapping[str, Run] = field(default_factory=dict)
-    requirements: Requirements = Requirements()
-
-    @property
-    def length(self) -> int:
-        """Steps of all chains together."""
-        return total(self.results)
-
-    @property
-    def runs(self) -> Sequence[Run]:
-        """The runs from init that are known: those of the chains, and the tests."""
-        return [*(result.chain.run for result in self.results if result.chain is not None), *self.tests.values()]
 
 
 class Listener(Protocol):
@@ -128,7 +92,7 @@ def none_begun(problem: Problem, stopped_by: str) -> SeveralChains:
     """The answer of a run that ``stopped_by`` has ended before anything was found out."""
     why = f"stopped by {BY.get(stopped_by, stopped_by)}"
     verdicts = tuple(Verdict(name, UNDECIDED, detail=why) for name in problem.names)
-    return SeveralChains(verdicts=verdicts, stopped_by=stopped_by)
+    return SeveralChains(verdicts=verdicts, bounds=Bounds(0, None, ONE), stopped_by=stopped_by)
 
 
 class _Several:

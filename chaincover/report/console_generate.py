@@ -49,8 +49,8 @@ from properties.goal import Goal
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
-    from chaincover.partition.several import SeveralChains
     from chaincover.replay.original import Replay
+    from chaincover.result import SeveralChains
 
 MOST_FINDINGS, MOST_CRITERIA, MOST_CHAINS = 8, 8, 16
 """Lines of each kind that are told at most, unless asked for all."""

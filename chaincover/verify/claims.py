@@ -1,65 +1,50 @@
-"""Sources, the chain itself, its start and the arithmetic of its bounds against what chain.json says of them."""
+"""Sources, the chain itself, tests and open start values against what chain.json says of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from pysmt.shortcuts import TRUE, And, Not
 
-from bmc.digests import sha256
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.formulas.unroll import at, framed, shift
 from bmc.native.build import why_no_compiler
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.system.transition import Run, equal
-from chaincover.certificate import Certificate
 from chaincover.chain import COVERED
 from chaincover.formats.chain_file import Stimulus, read_test, stimulus_in
-from chaincover.formats.document import ChainClaim, Document, GoalClaim
+from chaincover.formats.document import ChainClaim, Document, GoalClaim, Source
+from chaincover.formats.writer import sources_of
 from chaincover.project.load import Controller
 from chaincover.project.values import shown
 from chaincover.replay.original import Replay, ends_within, replay
-from chaincover.verify.acceleration import JUMPS
-from chaincover.verify.constraints import CONSTRAINTS
 from chaincover.verify.limits import Clock
-from chaincover.verify.orders import CHECK as ORDERS
-from chaincover.verify.prices import PRICES
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
-from chaincover.verify.verdicts import EDGES, LENGTHS, PATHS
+from chaincover.verify.values import inconsistent
 
-SOURCES, PROPERTIES, CHAIN, BOUND = "sources", "properties", "chain", "lower bound"
+SOURCES, PROPERTIES, CHAIN = "sources", "properties", "chain"
 TESTS = "tests of goals"
 STARTS = "open start values"
-ALL_RUNS = "all runs"
-WORSE = (HOLDS, OPEN, WRONG)
-"""Verdicts on what something rests on, the worst last."""
 
 
 def sources(controller: Controller, document: Document) -> Line:
     """The sources now against those that the chain was made for: a change is worth knowing, and no error."""
-    units = controller.model.program.units
-    files = zip(controller.project.sources, controller.project.config.files, units, strict=True)
-    now = {name: (_digest(Path(path).read_bytes()), _code(unit.source.text)) for name, path, unit in files}
-    recorded = {source.file: (source.sha256, source.preprocessed_sha256) for source in document.sources}
+    now = {each["file"]: Source(**each) for each in sources_of(controller)}
+    recorded = {source.file: source for source in document.sources}
     notes = [f"{name} was no source then" for name in now if name not in recorded]
     notes += [f"{name} is no source now" for name in recorded if name not in now]
-    for name in (name for name in now if name in recorded):
-        (text, code), (old_text, old_code) = now[name], recorded[name]
-        if code != old_code:
-            notes.append(f"{name} changed since, preprocessed code and all")
-        elif text != old_text:
-            notes.append(f"{name} changed since, but not its preprocessed code")
+    for name in (name for name in now if now[name] != recorded.get(name, now[name])):
+        same = now[name].preprocessed_sha256 == recorded[name].preprocessed_sha256
+        text = "changed since, but not its preprocessed code" if same else "changed since, preprocessed code and all"
+        notes.append(f"{name} {text}")
     if notes:
-        return Line(
-            SOURCES, NOTE, "not those of the chain; everything is checked on them as they are now", tuple(notes)
-        )
+        text = "not those of the chain; everything is checked on them as they are now"
+        return Line(SOURCES, NOTE, text, tuple(notes))
     return Line(SOURCES, HOLDS, f"{counted(len(now), 'file')} with the SHA-256 recorded")
 
 
@@ -79,16 +64,6 @@ def properties(controller: Controller, document: Document) -> Line:
     )
 
 
-def _digest(data: bytes) -> str:
-    return sha256(data).hexdigest()
-
-
-def _code(text: str) -> str:
-    """The digest of preprocessed code: without line markers and empty lines."""
-    rows = [row for row in text.splitlines() if row.strip() and not row.startswith("#line")]
-    return _digest("\n".join(rows).encode())
-
-
 def stimulus_of(controller: Controller, document: Document) -> Stimulus:
     """The inputs of the chain. InputRefused if they are not those of the program."""
     stimulus = stimulus_in(document.data, document.where, controller.system)
@@ -99,7 +74,7 @@ def chain(controller: Controller, document: Document, stimulus: Stimulus, settin
     """The chain replayed on the compiled original, and each claim about it."""
     claim = document.chain
     assert claim is not None
-    faults = list(_inconsistent(document, claim, setting))
+    faults = list(inconsistent(document, claim, setting))
     try:
         played = replay(controller, stimulus)
     except CheckDisagreed as error:
@@ -107,12 +82,8 @@ def chain(controller: Controller, document: Document, stimulus: Stimulus, settin
     except LimitReached as error:
         return Line(CHAIN, WRONG if faults else OPEN, error.message, limited(faults))
     faults = [*_unlike(controller, claim, played), *faults]
-    where = (
-        f"the model only ({controller.native.refusal or why_no_compiler()})"
-        if played.on == "model"
-        else f"the compiled original ({played.on})"
-    )
     goals = counted(len(claim.hits), "goal")
+    where = _place(controller, played.on)
     text = f"{counted(claim.steps, 'step')} replayed on {where}, {goals} looked for where claimed"
     verdict = WRONG if faults else OPEN if played.on == "model" else HOLDS
     return Line(CHAIN, verdict, text, limited([*faults, *played.remarks]))
@@ -123,48 +94,54 @@ def tests(controller: Controller, document: Document) -> Line:
 
     It may end as soon as it does, within a held step too.
     """
-    own = [(goal.name, goal.test) for goal in document.goals if goal.test is not None]
+    own = {goal.name: goal.test for goal in document.goals if goal.test is not None}
     if not own:
         return Line(TESTS, UNCLAIMED, "no goal has a test of its own")
+
+    def played(name: str, stimulus: Stimulus, built: CompiledOriginal | None) -> Replay:
+        goals = tuple(goal for goal in controller.goals if goal.name == name)
+        found = replay(replace(controller, goals=goals), stimulus, built=built)
+        missed = () if any(goal.times for goal in found.goals) else ("its test does not cover it",)
+        refused = tuple(text for text in found.refused if text != ends_within(controller.system.hold))
+        return replace(found, refused=(*missed, *refused))
+
+    stimuli = {name: read_test(test, name, controller.system, document.where) for name, test in own.items()}
+    return replayed((TESTS, "test"), stimuli, controller, played)
+
+
+def replayed(
+    told: tuple[str, str],
+    stimuli: Mapping[str, Stimulus],
+    controller: Controller,
+    play: Callable[[str, Stimulus, CompiledOriginal | None], Replay],
+) -> Line:
+    """The replay by ``play`` of the ``stimuli``, each of its goal, on one build of the compiled original, if it can be
+    built. ``told``: the check, and what each stimulus is."""
+    faults, left, on = [], [], ""
     with ExitStack() as stack:
         try:
             built = stack.enter_context(compiled(controller.native))
         except NoCompiler:
             built = None
-        return _tested(controller, document, own, built)
+        for name, stimulus in stimuli.items():
+            try:
+                found = play(name, stimulus, built)
+            except CheckDisagreed as error:
+                faults.append(f"{name}: {error.message}")
+            except LimitReached as error:
+                left.append(f"{name}: {error.message}")
+            else:
+                on = found.on
+                faults += [f"{name}: {text}" for text in (*found.refused, *found.disagreements)]
+    text = f"{counted(len(stimuli), told[1])} replayed on {_place(controller, on)}" if on else "not replayed"
+    verdict = WRONG if faults else OPEN if left or on in ("", "model") else HOLDS
+    return Line(told[0], verdict, text, limited([*faults, *left]))
 
 
-def _tested(
-    controller: Controller, document: Document, own: Sequence[tuple[str, Any]], built: CompiledOriginal | None
-) -> Line:
-    """The replay of the tests ``own``, each with its goal, on the original that is ``built``, if it is."""
-    faults, left, on = [], [], ""
-    for name, test in own:
-        stimulus = read_test(test, name, controller.system, document.where)
-        if test.get("length") != len(stimulus.inputs):
-            faults.append(f"{name}: the test has {counted(len(stimulus.inputs), 'step')}, not {test.get('length')}")
-        goals = tuple(goal for goal in controller.goals if goal.name == name)
-        try:
-            played = replay(replace(controller, goals=goals), stimulus, built=built)
-        except CheckDisagreed as error:
-            faults.append(f"{name}: {error.message}")
-            continue
-        except LimitReached as error:
-            left.append(f"{name}: {error.message}")
-            continue
-        on = played.on
-        if not any(goal.times for goal in played.goals):
-            faults.append(f"{name} is not covered by its test")
-        refused = [text for text in played.refused if text != ends_within(controller.system.hold)]
-        faults += [f"{name}: {text}" for text in (*refused, *played.disagreements)]
-    where = (
-        f"the model only ({controller.native.refusal or why_no_compiler()})"
-        if on == "model"
-        else f"the compiled original ({on})"
-    )
-    text = f"{counted(len(own), 'test')} replayed on {where}" if on else "not replayed"
-    verdict = WRONG if faults else OPEN if left or on == "model" else HOLDS
-    return Line(TESTS, verdict, text, limited([*faults, *left]))
+def _place(controller: Controller, on: str) -> str:
+    """Where a run was replayed, in words."""
+    model = f"the model only ({controller.native.refusal or why_no_compiler()})"
+    return model if on == "model" else f"the compiled original ({on})"
 
 
 def _unlike(controller: Controller, claim: ChainClaim, played: Replay) -> Iterator[str]:
@@ -193,120 +170,6 @@ def _unlike(controller: Controller, claim: ChainClaim, played: Replay) -> Iterat
     yield from played.disagreements
     if len(played.violations) != claim.violations:
         yield f"{len(played.violations)} assertions fail, not {claim.violations}"
-
-
-def _inconsistent(document: Document, claim: ChainClaim, setting: Setting) -> Iterator[str]:
-    """Where what the document says of its chain does not agree with itself."""
-    names = [hit.goal for hit in claim.hits]
-    if claim.length != claim.steps:
-        yield f"the chain has {counted(claim.steps, 'step')}, not {claim.length}"
-    if list(claim.order) != names or len(set(names)) != len(names):
-        yield "the order is not that of the goals credited, each once"
-    if sorted(hit.step for hit in claim.hits) != [hit.step for hit in claim.hits]:
-        yield "the goals credited are not in the order of their steps"
-    claimed = {(goal.name, goal.step) for goal in document.goals if goal.verdict == COVERED}
-    if claimed != {(hit.goal, hit.step) for hit in claim.hits}:
-        yield "the goals said to be covered are not those credited"
-    placed = [(hit.goal, hit.step) for hit in claim.hits if hit.goal in setting.by_name]
-    for goal, step in placed:
-        if not 0 <= step <= claim.steps - setting.length(goal):
-            yield f"{goal} at step {step} does not lie within the chain"
-    if setting.forbid:
-        pairs = [(a, b) for n, a in enumerate(placed) for b in placed[n + 1 :]]
-        yield from (f"{a[0]} and {b[0]} share steps" for a, b in pairs if setting.overlap_between(a, b))
-
-
-def bound(document: Document, proof: Certificate | None, setting: Setting, said: Mapping[str, str]) -> Line:
-    """Whether the bound follows from the facts of the certificate, and these hold: ``said`` has the verdicts on them.
-
-    A search over all shorter runs shows it whatever the facts are.
-    """
-    faults = list(_wrong_numbers(document))
-    lower = document.bounds.lower
-    text = f"no chain shorter than {counted(lower, 'step')}"
-    if proof is None:
-        if not lower or faults:
-            return Line(BOUND, WRONG if faults else HOLDS, text, tuple(faults))
-        return Line(BOUND, OPEN, f"{text} is claimed; the file has no certificate of it")
-    faults += _unfit(document, proof, setting)
-    refuted, counts = proof.refuted, proof.refuted[0] < proof.refuted[1]
-    if counts and refuted[0] > proof.order_bound:
-        faults.append(f"nothing rules the lengths from {proof.order_bound} to {refuted[0] - 1} out")
-        counts = False
-    if faults:
-        return Line(BOUND, WRONG, f"{text}: what is said for it does not hold together", tuple(faults))
-    bases = _bases(proof, counts)
-    ways = [(f"the facts give {reached}", checks) for reached, checks in bases if reached >= lower]
-    if not ways and not proof.exhausted:
-        return Line(BOUND, WRONG, f"{text}: the facts give only {max(reached for reached, _ in bases)}")
-    if not ways or said.get(ALL_RUNS) == HOLDS:
-        ways.append(("all shorter runs were searched", (ALL_RUNS,)))
-    if not lower:
-        ways.append(("no chain has fewer", ()))
-    always = [CONSTRAINTS, *([ALL_RUNS] if said.get(ALL_RUNS) == WRONG else [])]
-    lines = [_rested(f"{text}: {how}", [*checks, *always], said) for how, checks in ways]
-    return min(lines, key=lambda line: WORSE.index(line.verdict))
-
-
-def _bases(proof: Certificate, refuted: bool) -> list[tuple[int, tuple[str, ...]]]:
-    """The bounds that the facts of ``proof`` give, each with the checks that it rests on; ``refuted``: lengths too."""
-    orders = (EDGES[0], PATHS[0], ORDERS)
-    found: list[tuple[int, tuple[str, ...]]] = [(proof.order_bound, orders)]
-    if proof.flow_bound:
-        found.append((proof.flow_bound, (PRICES,)))
-    if proof.acceleration is not None:
-        found.append((proof.acceleration.bound, (JUMPS,)))
-    if refuted:
-        found.append((proof.refuted[1], (*(orders if proof.refuted[0] > 0 else ()), LENGTHS[0])))
-    return found
-
-
-def _rested(text: str, checks: Sequence[str], said: Mapping[str, str]) -> Line:
-    """The line on a bound that rests on ``checks``: the worst that is ``said`` of them.
-
-    Neither a note nor silence is a proof, but where the project has no constraints.
-    """
-    told = {name: said.get(name, HOLDS if name == CONSTRAINTS else OPEN) for name in checks}
-    told = {name: OPEN if verdict == NOTE else verdict for name, verdict in told.items()}
-    worst = max((verdict for verdict in told.values() if verdict in WORSE), key=WORSE.index, default=HOLDS)
-    blamed = [f"{name}: {worst}" for name, verdict in told.items() if verdict == worst != HOLDS]
-    return Line(BOUND, worst, text, tuple(blamed))
-
-
-def _wrong_numbers(document: Document) -> Iterator[str]:
-    """Where length, bound and gap do not agree with each other."""
-    bounds, length = document.bounds, None if document.chain is None else document.chain.steps
-    lower = bounds.lower
-    if bounds.length != length:
-        yield f"the bounds speak of {bounds.length} steps, the chain has {length}"
-    if length is None:
-        if bounds.minimal:
-            yield "there is no chain that could be minimal"
-        return
-    if lower > length:
-        yield f"the bound {lower} is above the length {length} of the chain"
-    if bounds.minimal != (lower == length):
-        said = f"{'' if bounds.minimal else 'not '}minimal"
-        yield f"the chain is said to be {said}: {counted(length, 'step')}, bound {lower}"
-    gap = 0.0 if lower == length else (length - lower) / lower if lower else None
-    if (gap is None) != (bounds.gap is None) or abs((gap or 0.0) - (bounds.gap or 0.0)) > 1e-5:
-        yield f"the gap is {gap}, not {bounds.gap}"
-
-
-def _unfit(document: Document, proof: Certificate, setting: Setting) -> Iterator[str]:
-    """Where the certificate speaks of other chains than the one it comes with."""
-    known = document.credited if document.chain is not None else [goal.name for goal in document.goals]
-    strange = [goal for goal in proof.goals if goal not in known]
-    if strange or len(set(proof.goals)) != len(proof.goals):
-        yield f"the certificate is about other goals than the chain: {', '.join(strange) or 'one of them twice'}"
-    if proof.end != setting.end:
-        yield f"the certificate is about chains to '{proof.end}', not to '{setting.end}'"
-    if proof.overlap not in ("allow", document.settings.overlap):
-        yield f"the certificate is about chains with overlap '{proof.overlap}', not '{document.settings.overlap}'"
-    if proof.validity is not None and proof.validity.steps is not None and proof.lower > proof.validity.steps + 1:
-        yield f"its facts are about runs of up to {counted(proof.validity.steps, 'step')}"
-    if document.bounds.lower != proof.lower:
-        yield f"the certificate is about the bound {proof.lower}, not {document.bounds.lower}"
 
 
 def uncovered(document: Document) -> Sequence[GoalClaim]:

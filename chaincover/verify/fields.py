@@ -1,68 +1,50 @@
-"""Every field of ``chain.json``: what follows from program, project and inputs is made again and compared.
+"""Documents made again from their inputs and claims, by the writer that makes them, and compared field by field.
 
-Other checks look at what is claimed of all runs. What is left is informative: ``INFORMATIVE`` names it, as
-docs/reference/verify.md does.
+Other checks look at what is claimed of all runs, and ``chaincover.verify.values`` works out what people read without
+the writer. What is left is informative: ``INFORMATIVE`` and ``INFORMATIVE_OF_ALL`` name it, as docs/reference/verify.md
+does.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from math import isnan
 from typing import Any
 
-from bmc.c.controller.ranges import only_named
 from bmc.errors import Location, counted
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, TransitionSystem
-from chaincover import certificate
-from chaincover.chain import COVERED, STATUSES, Chain, Hit, LongTest
-from chaincover.formats.chain_file import (
-    SCHEMA,
-    Stimulus,
-    bounds_claim,
-    controller_record,
-    long_test_record,
-    read_long_test,
-    read_test,
-    start_record,
-)
-from chaincover.formats.document import Document, Source
-from chaincover.formats.rows import ChainRows
+from bmc.system.transition import Run
+from chaincover.certificate import Certificate
+from chaincover.chain import Bounds, Chain, Hit, Hits, LongTest, Verdict, Violation
+from chaincover.formats.chain_file import read_long_test, read_test
+from chaincover.formats.document import OPEN_STARTS, UNPROVED, Document, GoalClaim
+from chaincover.formats.writer import chain_document
+from chaincover.options import HERE, Options
 from chaincover.project.load import Controller
-from chaincover.project.values import shown
+from chaincover.result import ChainResult
 from chaincover.verify.report import FINDING, HOLDS, NOTE, WRONG, Line, limited
-from chaincover.verify.requirements import expected_rulings
-from chaincover.verify.setting import Setting
-from properties.goal import kind, violation, violation_name
-from properties.monitor import Monitor
+from chaincover.verify.requirements import rulings_again
+from chaincover.verify.values import Values
+from chaincover.weights import ReachGraph
 
 FIELDS, FINDINGS, PROJECT = "fields", "requirements", "project"
-
-SEARCH = (
-    "bound",
-    "ordering",
-    "engine",
-    "effort",
-    "repair",
-    "max_length",
-    "time_limit",
-    "query_limit",
-    "memory_limit",
-)
-"""Settings that say how the chain was sought."""
 
 RULINGS_INFORMATIVE = tuple(
     f"requirements.{name}" for name in ("rulings.detail", "certificate.counted", "certificate.exhausted")
 )
 
+SEARCH_SETTINGS = tuple(f"settings.{name}" for name in asdict(Options()) if name not in (*HERE, "overlap"))
+"""Settings that say how a chain was sought."""
+OPTIONAL = ("gave_up", "dead_end")
+"""Fields that are informative, and in a document only where there is something to say."""
+
 INFORMATIVE = (
     "tool.version",
     "controller.name",
     "versions",
-    *(f"settings.{name}" for name in SEARCH),
+    *SEARCH_SETTINGS,
     "goals.detail",
     "bounds.basis",
     "bounds.k_reached",
@@ -78,20 +60,35 @@ INFORMATIVE = (
 )
 """Fields of which nothing is checked, by their paths; docs/reference/verify.md says why."""
 
+INFORMATIVE_OF_ALL = (
+    "controller",
+    *SEARCH_SETTINGS,
+    "basis",
+    "number_minimal_within_k",
+    "conflicts.reason",
+    "verdicts.detail",
+    "finished",
+    "stopped_by",
+    "effort_used_up",
+    "dead_end",
+    *RULINGS_INFORMATIVE,
+)
+"""The same of ``chains.json``."""
+NOTHING_KNOWN = ReachGraph((), "", {}, {}, (), (), -1, 0, 0.0)
 Tree = Any
 
 
-def fields(document: Document, expected: Expected) -> Line:
-    """Every field that follows from the program, the project and the inputs of the chain, made again."""
-    faults = [*differences(expected.document(), document.data), *_certificate(document)]
+def fields(document: Document, again: Tree, values: Values) -> Line:
+    """Every field of ``document`` against that of the document made ``again``, and its values against ``values``."""
+    faults = [*values.faults(), *compared(again, document.data, INFORMATIVE), *_odd(document.certificate)]
     text = "those that follow from the program, the project and the inputs were made again"
     return Line(FIELDS, WRONG if faults else HOLDS, text, limited(faults))
 
 
-def findings(expected: Expected) -> Line | None:
+def findings(values: Values) -> Line | None:
     """What fails on the chain: a finding about the program, whatever the file says of it."""
-    failed = [f"the consequent of {one['goal']} fails at step {one['step']}" for one in expected.failures]
-    failed += [f"{one['assertion']} fails in step {one['step']}" for one in expected.violations]
+    failed = [f"the consequent of {goal} fails at step {step}" for goal, step in values.failures]
+    failed += [f"{assertion} fails in step {step}" for assertion, step in values.violations]
     if not failed:
         return None
     return Line(FINDINGS, FINDING, f"{counted(len(failed), 'failure')} on the chain", limited(failed))
@@ -118,209 +115,62 @@ def project(controller: Controller, document: Document) -> Line | None:
     )
 
 
-class Expected:
-    """The parts of ``chain.json`` as they should be; what other checks are about is taken from the file."""
-
-    def __init__(self, controller: Controller, document: Document, stimulus: Stimulus | None, setting: Setting) -> None:
-        self._controller, self._document, self._setting = controller, document, setting
-        self._monitor = Monitor(controller.goals)
-        self._hits = {hit.goal: hit.step for hit in document.chain.hits} if document.chain else {}
-        self._run: Run | None = None
-        self._covered: Mapping[str, Sequence[int]] = {}
-        if stimulus is not None:
-            simulator = Simulator(controller.system)
-            self._run = simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
-            self._covered = self._monitor.covered(self._run)
-
-    def document(self) -> Tree:
-        """The whole document."""
-        data = self._document.data
-        everything = all(goal.name in self._hits for goal in self._controller.goals)
-        return {
-            "schema": SCHEMA,
-            "tool": {"name": "chaincover", "version": _entry(data, "tool", "version")},
-            "controller": {
-                **controller_record(self._controller, self._sources()),
-                "name": data["controller"]["name"],
-            },
-            "settings": settings_of(self._controller, data["settings"]),
-            "versions": _entry(data, "versions"),
-            "goals": self._goals(),
-            "bounds": self._bounds(),
-            "no_chain": None if everything and self._run is not None else _entry(data, "no_chain"),
-            **{name: _entry(data, name) for name in ("finished", "stopped_by", "effort_used_up")},
-            "requirements": expected_rulings(self._controller, self._document, self._document.where),
-            "claims": self._claims(),
-            "certificate": _entry(data, "certificate"),
-            "chain": self._chain(),
-            "graph": _entry(data, "graph"),
-            **{name: data[name] for name in ("gave_up", "dead_end") if name in data},
-        }
-
-    def _sources(self) -> list[dict[str, str]]:
-        """The sources that the file names, each once: whether they are those of now is another check's."""
-        named = {source.file: source for source in self._document.sources}
-        return [{name: getattr(one, name) for name in Source.__slots__} for one in named.values()]
-
-    def _goals(self) -> Tree:
-        given = {str(goal["name"]): goal for goal in self._document.data["goals"]}
-        first: dict[tuple[object, ...], str] = {}
-        found = []
-        for goal in self._controller.goals:
-            one = first.setdefault(kind(goal, self._document.settings.overlap), goal.name)
-            own = given.get(goal.name, {})
-            step = self._hits.get(goal.name)
-            found.append(
-                {
-                    "name": goal.name,
-                    "property": goal.text,
-                    "requirement": goal.requirement,
-                    "description": goal.description,
-                    "generated": goal.generated or None,
-                    "representative": None if one == goal.name else one,
-                    "length": goal.length,
-                    "verdict": self._verdict(goal.name, own.get("verdict")),
-                    "step": step,
-                    "consequent_held": self._held(goal.name, step),
-                    "detail": own.get("detail"),
-                    "test": test_of(self._controller.system, goal.name, own.get("test"), self._document.where),
-                    **self._long_test(goal.name, own),
-                }
-            )
-        return found
-
-    def _long_test(self, goal: str, own: Mapping[str, Any]) -> Tree:
-        """The test that has more steps than are stored, where one is told, written as in a file."""
-        if "long_test" not in own:
-            return {}
-        test = LongTest(*read_long_test(own["long_test"], goal, self._controller.system, self._document.where))
-        return long_test_record(self._controller.system, test)
-
-    def _verdict(self, goal: str, said: object) -> object:
-        """``said``, where it can be: a goal is covered if the chain is credited with it, or covers it all the same."""
-        met = goal in self._hits or (not self._setting.forbid and bool(self._covered.get(goal)))
-        if met:
-            return COVERED
-        return said if said in STATUSES and said != COVERED else f"one of {', '.join(STATUSES[1:])}"
-
-    def _held(self, goal: str, step: int | None) -> bool | None:
-        if step is None or self._run is None or step not in self._covered.get(goal, ()):
-            return None
-        return self._monitor.judge(self._run, goal, step)
-
-    def _bounds(self) -> Tree:
-        given, bounds = self._document.data["bounds"], self._document.bounds
-        same = {name: getattr(bounds, name) for name in ("length", "lower", "gap", "minimal")}
-        same |= {name: given.get(name) for name in ("basis", "k_reached")}
-        if self._run is None:
-            return same | {"k_met": None}
-        places = sorted(
-            {0, self._run.length, *self._hits.values(), *(k for steps in self._covered.values() for k in steps)}
-        )
-        return same | {"k_met": max((b - a for a, b in pairwise(places)), default=0)}
-
-    def _claims(self) -> Tree:
-        """What the result rests on; which invariants are proved is looked at where the bound rests on them."""
-        controller, said = self._controller, self._document.claims
-        config, system = controller.project.config, controller.system
-        found = []
-        if controller.rules or config.at_most_one or config.exactly_one or config.ranges:
-            found.append("input assumptions of the project")
-        if config.assumption and controller.model.program.function(config.assumption) is not None:
-            found.append(f"input assumption {config.assumption}()")
-        for condition in system.invariants:
-            proved, unproved = (
-                f"invariant proved inductive: {condition.name}",
-                f"invariant not proved, not used: {condition.name}",
-            )
-            found.append(unproved if unproved in said else proved)
-        found.sort(key=lambda text: "not proved" in text)
-        named = only_named(controller.model)
-        if named:
-            found.append(f"inputs given no values but those that the type names: {', '.join(named)}")
-        if system.chosen:
-            found.append(f"start values chosen by the tester: {', '.join(system.chosen)}")
-        left = [var.name for var in system.state if var.init is None and var.name not in system.chosen]
-        relies = f"start values left open by init: {', '.join(left)}"
-        if relies in said:  # the check of open start values says so
-            found.append(relies)
-        if system.hold > 1:
-            found.append(f"bounds and proofs speak of runs that hold inputs for {system.hold} ticks")
-        covered = sum(goal.verdict == COVERED for goal in self._document.goals)
-        if self._document.chain is not None and covered < len(self._document.goals):
-            found.append(bounds_claim(covered, len(self._document.goals)))
-        return [*found, f"overlap {self._document.settings.overlap}"]
-
-    def _chain(self) -> Tree:
-        given, run = self._document.data["chain"], self._run
-        if given is None or run is None:
-            return None
-        known = ((goal, step) for goal, step in self._hits.items() if goal in self._setting.by_name)
-        hits = [Hit(goal, step, self._held(goal, step)) for goal, step in known]
-        chain = Chain(run, tuple(self._hits), tuple(hits))
-        return {
-            "length": run.length,
-            "order": list(self._hits),
-            "hits": [{"goal": hit.goal, "step": hit.step, "consequent_held": hit.consequent_held} for hit in hits],
-            "failures": _in_order_of(given.get("failures"), self.failures),
-            "violations": _in_order_of(given.get("violations"), self.violations),
-            "initial": start_record(self._controller.system, chain),
-            "steps": ChainRows(self._controller.system, chain, self._controller.goals),
-        }
-
-    @cached_property
-    def failures(self) -> list[Tree]:
-        """All steps at which a consequent does not hold, be it for a goal's own occurrence or for another one."""
-        if self._run is None:
-            return []
-        asked = [goal for goal in self._controller.goals if goal.consequent is not None and goal.name in self._hits]
-        violations = [violation(goal, {var.name for var in self._controller.system.inputs}) for goal in asked]
-        covered = Monitor(violations).covered(self._run)
-        return [{"goal": goal.name, "step": step} for goal in asked for step in covered[violation_name(goal.name)]]
-
-    @cached_property
-    def violations(self) -> list[Tree]:
-        """All assertions of the program that fail, each with its step."""
-        run, simulator = self._run, Simulator(self._controller.system)
-        if run is None:
-            return []
-        return [
-            {"assertion": f"{condition.where}: {condition.name}" if condition.where else condition.name, "step": step}
-            for step, condition in simulator.all_violated(run)
-        ]
+def made_again(controller: Controller, document: Document, values: Values) -> Tree:
+    """The document of the inputs and claims in ``document``, by the writer."""
+    given, where, system = document.data, document.where, controller.system
+    named = {source.file: asdict(source) for source in document.sources}  # each once; another check looks at them
+    invariants = [replace(one, proved=f"{UNPROVED}{one.name}" not in document.claims) for one in system.invariants]
+    beyond = {goal.name: goal.long_test for goal in document.goals if goal.long_test is not None}
+    said = {goal.name: goal.detail for goal in document.goals}
+    result = ChainResult(
+        chain=_chain(document, values),
+        verdicts=tuple(Verdict(name, *values.verdict(name), said.get(name, "")) for name in values.setting.names),
+        bounds=Bounds(document.bounds.lower, None if values.run is None else values.run.length, ""),
+        certificate=document.certificate,
+        graph=NOTHING_KNOWN,
+        options=Options(overlap=document.settings.overlap),
+        tests=tests_of(controller, document.goals, where),
+        requirements=rulings_again(controller, document, where),
+        beyond={name: LongTest(*read_long_test(test, name, system, where)) for name, test in beyond.items()},
+    )
+    again = chain_document(
+        replace(controller, system=replace(system, invariants=tuple(invariants))), result, sources=[*named.values()]
+    )
+    if again["chain"] is not None:
+        for name in ("failures", "violations"):
+            again["chain"][name] = _in_order_of(given["chain"].get(name), again["chain"][name])
+    return again
 
 
-def test_of(system: TransitionSystem, goal: str, given: Tree, where: Location) -> Tree:
-    """The test that a goal has of its own, its values written as they are in a file. InputRefused if damaged."""
-    if given is None:
+def _chain(document: Document, values: Values) -> Chain | None:
+    """The chain with what its run covers and violates, and what it is said to rely on."""
+    run, system = values.run, values.setting.system
+    if run is None:
         return None
-    test = read_test(given, goal, system, where)
-    chosen = [var for var in system.state if var.name in system.chosen]
-    return {
-        "length": len(test.inputs),
-        "chosen": shown(chosen, {**dict.fromkeys(system.chosen, 0), **test.initial}),
-        "inputs": [shown(system.inputs, values) for values in test.inputs],
-    }
+    placed = ((goal, step) for goal, step in values.steps.items() if goal in values.setting.by_name)
+    hits = [Hit(goal, step, values.held(goal, step)) for goal, step in placed]
+    failed = [(hit.goal, hit.step) for hit in hits if hit.consequent_held is False]
+    left = tuple(var.name for var in system.state if var.init is None and var.name not in system.chosen)
+    return Chain(
+        run=run,
+        order=tuple(values.steps),
+        hits=tuple(hits),
+        repeats=Hits(Hit(goal, step, None) for goal, steps in values.covered.items() for step in steps),
+        violations=tuple(Violation(*one) for one in values.violations),
+        relies_on=left if f"{OPEN_STARTS}: {', '.join(left)}" in document.claims else (),
+        late=tuple(Hit(goal, step, False) for goal, step in values.failures if (goal, step) not in failed),
+    )
 
 
-def settings_of(controller: Controller, given: Tree) -> Tree:
-    """The settings as they should be; those that are informative, and the overlap, as they are ``given``."""
-    hold = controller.system.hold
-    return {
-        "goals": [goal.name for goal in controller.goals],
-        "coverage": controller.coverage,
-        "final": controller.final_text or None,
-        **({"hold": hold} if hold > 1 else {}),
-        "overlap": given["overlap"],
-        **{name: given.get(name) for name in SEARCH},
-    }
-
-
-def _entry(data: Tree, *names: str) -> Tree:
-    """The entry of ``data`` under ``names``, one below the other; None where there is none."""
-    for name in names:
-        data = data.get(name) if isinstance(data, Mapping) else None
-    return data
+def tests_of(controller: Controller, claims: Iterable[GoalClaim], where: Location) -> dict[str, Run]:
+    """The start state and inputs of the test of each goal that has one of its own. InputRefused if one is damaged."""
+    simulator, known = Simulator(controller.system), {goal.name for goal in controller.goals}
+    tests = {}
+    for claim in claims:
+        if claim.test is not None and claim.name in known:
+            test = read_test(claim.test, claim.name, controller.system, where)
+            tests[claim.name] = Run((simulator.initial(test.initial),), test.inputs)
+    return tests
 
 
 def _in_order_of(given: Tree, found: list[Tree]) -> list[Tree]:
@@ -333,18 +183,29 @@ def _in_order_of(given: Tree, found: list[Tree]) -> list[Tree]:
     return given if same else found
 
 
-def _certificate(document: Document) -> Iterator[str]:
-    """Where the certificate has other fields, or fields of another kind, than a certificate has."""
-    proof = document.certificate
-    if proof is None:
-        return
-    data = document.data["certificate"]
-    yield from differences(certificate.as_data(proof), data, "certificate")
-    if proof.refuted[0] > proof.refuted[1]:
+def _odd(proof: Certificate | None) -> Iterator[str]:
+    """What a certificate says that no writer would."""
+    if proof is not None and proof.refuted[0] > proof.refuted[1]:
         yield f"certificate.refuted: from {proof.refuted[0]} to {proof.refuted[1]}"
-    yield from (
-        f"certificate.formulas.{name}: it is no invariant" for name in proof.formulas if name not in proof.invariants
-    )
+    names = () if proof is None else (name for name in proof.formulas if name not in proof.invariants)
+    yield from (f"certificate.formulas.{name}: it is no invariant" for name in names)
+
+
+def compared(again: Tree, given: Tree, informative: Sequence[str]) -> Iterator[str]:
+    """Where ``given`` is not as it was made ``again``, but for the fields that are ``informative``."""
+    paths = [tuple(name.split(".")) for name in informative]
+    optional = {name: None for name in OPTIONAL if name in given and name in informative}
+    yield from differences(_without({**again, **optional}, paths), _without(given, paths))
+
+
+def _without(tree: Tree, paths: Sequence[tuple[str, ...]]) -> Tree:
+    """``tree`` with nothing in the place of what is at one of ``paths``; lists have no part in these."""
+    if isinstance(tree, list) and paths:
+        return [_without(each, paths) for each in tree]
+    if not isinstance(tree, Mapping) or not paths:
+        return tree
+    below = {key: [path[1:] for path in paths if path[0] == key] for key in tree}
+    return {key: None if () in below[key] else _without(value, below[key]) for key, value in tree.items()}
 
 
 def differences(expected: Tree, given: Tree, path: str = "") -> Iterator[str]:

@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
 
-from bmc.errors import CheckDisagreed, LimitReached, Location, counted
+from bmc.errors import Location, counted
 from bmc.formulas.unroll import at, unframed, with_terms
-from bmc.native.build import why_no_compiler
-from bmc.native.original import NoCompiler, compiled
+from bmc.native.original import CompiledOriginal
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, TransitionSystem, symbols_of
-from chaincover import certificate
+from bmc.system.transition import TransitionSystem, symbols_of
 from chaincover.certificate import Certificate, EdgeFact
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, RULINGS, UNDECIDED, Ruling
 from chaincover.claims import SHORTEST, Claim, of_rulings
-from chaincover.formats.chain_file import read_test, ruling_record
+from chaincover.formats.chain_file import Stimulus, read_test
 from chaincover.formats.document import Document, RulingClaim, RulingsClaim, Summary
 from chaincover.project.load import Controller
 from chaincover.replay.judge import explained
-from chaincover.replay.original import replay_violation
+from chaincover.replay.original import Replay, replay_violation
+from chaincover.result import Requirements
+from chaincover.verify.claims import replayed
 from chaincover.verify.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited
 from chaincover.verify.setting import Setting, Subject
 from chaincover.weights import END, INIT
@@ -38,18 +36,15 @@ NOTHING = Certificate((), END, "allow", (), (), (), 0, (0, 0), 0, 0)
 CAN_FAIL_LINE, VIOLATIONS, NEVER, UNTOLD = "can fail", "violations", "never violated", "undecided"
 
 
-def expected_rulings(controller: Controller, said: Document | Summary, where: Location) -> dict[str, Any] | None:
-    """The record of what is ``said`` as it should be; None where nothing has to be. InputRefused where a test is
-    damaged."""
+def rulings_again(controller: Controller, said: Document | Summary, where: Location) -> Requirements:
+    """What is ``said`` as it should be; nothing where nothing has to be. InputRefused where a test is damaged."""
     claim, judged = said.requirements, _judged(controller)
-    if claim is None and (not judged or _part(said) or _unfinished(said)):
-        return None
+    if claim is None and (_part(said) or _unfinished(said)):
+        return Requirements()
     claim = claim or RulingsClaim((), None)
-    given = {ruling.goal: ruling for ruling in claim.rulings}
-    rulings = [_expected(controller, goal, given.get(goal.name), where) for goal in judged]
-    proof = claim.certificate
-    needed = None if proof is None else certificate.as_data(_needed(controller, claim, proof))
-    return {"rulings": rulings, "certificate": needed}
+    given, proof = {ruling.goal: ruling for ruling in claim.rulings}, claim.certificate
+    rulings = tuple(_again(controller, goal, given.get(goal.name), where) for goal in judged)
+    return Requirements(rulings, None if proof is None else _needed(controller, claim, proof))
 
 
 def _part(said: Document | Summary) -> bool:
@@ -77,27 +72,22 @@ def _judged(controller: Controller) -> list[Goal]:
     return [goal for goal in controller.goals if goal.consequent is not None]
 
 
-def _expected(controller: Controller, goal: Goal, claim: RulingClaim | None, where: Location) -> dict[str, Any]:
+def _again(controller: Controller, goal: Goal, claim: RulingClaim | None, where: Location) -> Ruling:
+    """The ruling on ``goal`` as it should be: one that can be, and with a violation exactly where its test is one."""
     if claim is None:
-        return ruling_record(controller.system, goal, Ruling(goal.name, "missing", ""))
+        return Ruling(goal.name, "missing", "")
     status = claim.ruling if claim.ruling in RULINGS else f"one of {', '.join(RULINGS)}"
-    if claim.test is None and status != CAN_FAIL:
-        return ruling_record(controller.system, goal, Ruling(goal.name, status, claim.detail))
     if claim.test is None or status != CAN_FAIL:
-        status = f"{CAN_FAIL} with a test, or another one without"
-        return ruling_record(controller.system, goal, Ruling(goal.name, status, claim.detail))
-    run = _run(controller, goal, claim.test, where)
+        odd = claim.test is not None or status == CAN_FAIL
+        return Ruling(goal.name, f"{CAN_FAIL} with a test, or another one without" if odd else status, claim.detail)
+    test, simulator = read_test(claim.test, goal.name, controller.system, where), Simulator(controller.system)
+    run = simulator.run(simulator.initial(test.initial), test.inputs)
     violated = violation(goal, {var.name for var in controller.system.inputs})
     step = run.length - violated.length
     if not Monitor([violated]).holds(run, violated.name, step):
-        return ruling_record(controller.system, goal, Ruling(goal.name, "not violated by its test", claim.detail))
+        return Ruling(goal.name, "not violated by its test", claim.detail)
     failure = replace(explained(controller.problem, goal.name, run, step), shortest=bool(claim.shortest))
-    return ruling_record(controller.system, goal, Ruling(goal.name, status, claim.detail, failure))
-
-
-def _run(controller: Controller, goal: Goal, test: dict[str, Any], where: Location) -> Run:
-    stimulus, simulator = read_test(test, goal.name, controller.system, where), Simulator(controller.system)
-    return simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
+    return Ruling(goal.name, status, claim.detail, failure)
 
 
 def _needed(controller: Controller, claim: RulingsClaim, proof: Certificate) -> Certificate:
@@ -130,33 +120,19 @@ def _needed(controller: Controller, claim: RulingsClaim, proof: Certificate) -> 
 def violations(controller: Controller, claim: RulingsClaim, where: Location) -> Line | None:
     """Replay each run that is said to violate a property on the compiled original; None where there is none."""
     tests = {ruling.goal: ruling.test for ruling in claim.rulings if ruling.test is not None}
-    goals = {goal.name: goal for goal in _judged(controller)}
-    inputs = {var.name for var in controller.system.inputs}
-    faults, left, on = [f"{name} is no property with a consequent" for name in tests if name not in goals], [], ""
-    with ExitStack() as stack:
-        try:
-            built = stack.enter_context(compiled(controller.native)) if tests else None
-        except NoCompiler:
-            built = None
-        for name, test in ((name, test) for name, test in tests.items() if name in goals):
-            stimulus = read_test(test, name, controller.system, where)
-            step = len(stimulus.inputs) - violation(goals[name], inputs).length
-            try:
-                played = replay_violation(controller, stimulus, name, step, built)
-            except CheckDisagreed as error:
-                faults.append(f"{name}: {error.message}")
-                continue
-            except LimitReached as error:
-                left.append(f"{name}: {error.message}")
-                continue
-            on = played.on
-            faults += [f"{name}: {text}" for text in (*played.refused, *played.disagreements)]
-    if not tests:
-        return None
-    model = f"the model only ({controller.native.refusal or why_no_compiler()})"
-    said = f"{counted(len(tests), 'run')} replayed on {model if on == 'model' else f'the compiled original ({on})'}"
-    verdict = WRONG if faults else OPEN if left or on in ("", "model") else HOLDS
-    return Line(VIOLATIONS, verdict, said if on else "not replayed", limited([*faults, *left]))
+    lengths = {
+        goal.name: violation(goal, {var.name for var in controller.system.inputs}).length
+        for goal in _judged(controller)
+    }
+    strange = tuple(f"{name} is no property with a consequent" for name in tests if name not in lengths)
+    if not tests or strange:
+        return Line(VIOLATIONS, WRONG, "not replayed", strange) if strange else None
+
+    def played(name: str, stimulus: Stimulus, built: CompiledOriginal | None) -> Replay:
+        return replay_violation(controller, stimulus, name, len(stimulus.inputs) - lengths[name], built)
+
+    stimuli = {name: read_test(test, name, controller.system, where) for name, test in tests.items()}
+    return replayed((VIOLATIONS, "run"), stimuli, controller, played)
 
 
 def found(controller: Controller, claim: RulingsClaim) -> Line | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ import numpy as np
 from bmc import ending
 from bmc.errors import counted
 from bmc.records import dataclass
-from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE
+from bmc.system.transition import Run
+from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE, Bounds, Chain, Hit, Verdict
 from chaincover.claims import conflict
-from chaincover.formats.chain_file import CHAINS_SCHEMA
 from chaincover.formats.document import (
     Document,
     GoalClaim,
@@ -25,46 +25,26 @@ from chaincover.formats.document import (
     read_summary,
     without_chain,
 )
+from chaincover.formats.writer import chains_document
+from chaincover.options import Options
 from chaincover.project.load import Controller, Request
-from chaincover.verify.claims import BOUND, SOURCES, tests
-from chaincover.verify.fields import (
-    FIELDS,
-    RULINGS_INFORMATIVE,
-    SEARCH,
-    differences,
-    project,
-    settings_of,
-    test_of,
-)
+from chaincover.result import ChainResult, Conflict, SeveralChains
+from chaincover.verify.claims import SOURCES, tests
+from chaincover.verify.fields import FIELDS, INFORMATIVE_OF_ALL, NOTHING_KNOWN, compared, project, tests_of
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
-from chaincover.verify.requirements import expected_rulings, found, untold, violations
+from chaincover.verify.requirements import found, rulings_again, untold, violations
 from chaincover.verify.search import covers
+from chaincover.verify.values import BOUND
 from chaincover.verify.verification import Checks, Listener, proved_requirements, subject_of, verify
 
 TOGETHER, FEWEST, TOTAL = "all chains", "number of chains", "total length"
 CONFLICTS = ("conflicts", "conflicts of goals in all runs")
 TOO_LARGE = "not looked at again: too many states or inputs"
-INFORMATIVE_OF_ALL = (
-    "controller",
-    *(f"settings.{name}" for name in SEARCH),
-    "basis",
-    "number_minimal_within_k",
-    "conflicts.reason",
-    "verdicts.detail",
-    "finished",
-    "stopped_by",
-    "effort_used_up",
-    "dead_end",
-    *RULINGS_INFORMATIVE,
-)
-"""Fields of ``chains.json`` of which nothing is checked; docs/reference/verify.md says why."""
 WAYS = 10
 """Two sets of goals are compared so many times as fast as a node of the search over all runs is looked at."""
 AT_ONCE = 16
 """So many entries of arrays are compared in the time of two sets."""
-NO_RUN = 1 << 29
-"""More steps than any run has."""
 MOST_GOALS = 24
 """Above this number of goals, without those that come with others, the least total length is not computed."""
 
@@ -133,7 +113,7 @@ def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line
         text = "the file names no chain, so neither sources nor macros: the program is looked at as it is now"
         yield Line(SOURCES, NOTE, text)
     yield _together(summary, documents)
-    faults = limited(differences(_expected(every), summary.data))
+    faults = limited(compared(_made_again(every), summary.data, INFORMATIVE_OF_ALL))
     yield Line(
         FIELDS,
         WRONG if faults else HOLDS,
@@ -163,71 +143,45 @@ def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line
         yield from proved_requirements(controller, ruled, checks.clock, checks.listener)
 
 
-def _expected(every: _All) -> dict[str, Any]:
-    """The summary as it should be; what is informative, and what other checks are about, is taken from it."""
-    summary, documents, controller = every.summary, every.documents, every.controller
-    data, where = summary.data, every.left.where
+def _made_again(every: _All) -> dict[str, Any]:
+    """The summary of the chains, and of what it claims of them, by the writer."""
+    summary, documents, controller, where = every.summary, every.documents, every.controller, every.left.where
     steps = {
         hit.goal: (number, hit.step)
         for number, document in reversed([*enumerate(documents, 1)])
         for hit in (() if document.chain is None else document.chain.hits)
     }
-    told = {claim.name: claim for claim in summary.verdicts}
-    reasons = [(at_all, own.get("reason")) for at_all, own in zip(summary.at_all, data["conflicts"], strict=True)]
-    conflicts = dict(zip(summary.conflicts, reasons, strict=True))  # each is named once
-    goals = {goal.name for goal in controller.goals}
+    claimed = {claim.name: claim for claim in summary.verdicts}
     verdicts = []
-    for goal in controller.goals:
-        number, step = steps.get(goal.name, (0, None))
-        own = told.get(goal.name, GoalClaim(goal.name, "", "", None, ""))
-        left = own.verdict if own.verdict in STATUSES and own.verdict != COVERED else "not covered"
-        verdicts.append(
-            {
-                "goal": goal.name,
-                "property": goal.text,
-                "generated": goal.generated or None,
-                "verdict": COVERED if number else left,
-                "step": step,
-                "detail": f"chain {number}" if number else own.detail,
-                "test": None if number else test_of(controller.system, goal.name, own.test, where),
-            }
-        )
-    return {
-        "schema": CHAINS_SCHEMA,
-        "controller": data.get("controller"),
-        "settings": settings_of(controller, every.left.data["settings"] | _searched(data)),
-        "chains": [
-            {
-                "file": f"chain-{number}.json",
-                "length": 0 if document.chain is None else document.chain.steps,
-                "lower": document.bounds.lower,
-                "minimal": document.bounds.minimal,
-                "goals": document.credited,
-            }
-            for number, document in enumerate(documents, 1)
-        ],
-        "length": summary.length,
-        "lower": summary.lower,
-        "minimal": bool(documents) and summary.lower == summary.length,
-        "basis": data.get("basis"),
-        "number_minimal_within_k": summary.number_minimal or bool(data.get("number_minimal_within_k")),
-        "number_minimal": summary.number_minimal,
-        "conflicts": [
-            {"goals": list(dict.fromkeys(names)), "reason": reason, "at_all": at_all}
-            for names, (at_all, reason) in conflicts.items()
-            if {*names} <= goals and len({*names}) > 1
-        ],
-        "verdicts": verdicts,
-        "requirements": expected_rulings(controller, summary, where),
-        **{name: data.get(name) for name in ("finished", "stopped_by", "effort_used_up")},
-        **({"dead_end": data["dead_end"]} if "dead_end" in data else {}),
-    }
+    for goal in (goal.name for goal in controller.goals):
+        number, step = steps.get(goal, (0, None))
+        own = claimed.get(goal, GoalClaim(goal, "", "", None, ""))
+        left = own.verdict if own.verdict in STATUSES[1:] else "not covered"
+        verdicts.append(Verdict(goal, COVERED if number else left, step, own.detail))
+    conflicts = dict(zip(summary.conflicts, summary.at_all, strict=True))  # each is named once
+    known = {goal.name for goal in controller.goals}
+    found = SeveralChains(
+        results=tuple(_result(document) for document in documents),
+        verdicts=tuple(verdicts),
+        conflicts=tuple(
+            Conflict(tuple(dict.fromkeys(names)), "", at_all)
+            for names, at_all in conflicts.items()
+            if {*names} <= known and len({*names}) > 1
+        ),
+        number_minimal=summary.number_minimal,
+        bounds=Bounds(summary.lower, summary.length if documents else None, ""),
+        tests=tests_of(controller, (claim for claim in summary.verdicts if claim.name not in steps), where),
+        requirements=rulings_again(controller, summary, where),
+    )
+    return chains_document(controller, Options(overlap=every.left.settings.overlap), found)
 
 
-def _searched(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of the search in ``data``."""
-    given = data.get("settings")
-    return {name: given.get(name) if isinstance(given, Mapping) else None for name in SEARCH}
+def _result(document: Document) -> ChainResult:
+    """Length, bound and credited goals of one chain, as they stand in its file."""
+    claim, bounds = document.chain, document.bounds
+    hits = () if claim is None else tuple(Hit(*astuple(hit)) for hit in claim.hits)
+    chain = None if claim is None else Chain(Run((), ({},) * claim.steps), (), hits)
+    return ChainResult(chain, (), Bounds(bounds.lower, bounds.length, ""), None, NOTHING_KNOWN, Options())
 
 
 def _together(summary: Summary, documents: Sequence[Document]) -> Line:
@@ -238,7 +192,9 @@ def _together(summary: Summary, documents: Sequence[Document]) -> Line:
         faults.append(f"the chains have {counted(total, 'step')}, not {summary.length}")
     if summary.minimal and summary.lower != summary.length:
         faults.append(f"the chains are said to be minimal: {counted(summary.length, 'step')}, bound {summary.lower}")
-    reached = {goal for document in documents for goal in document.credited}
+    reached = {goal: n for n, document in reversed([*enumerate(documents, 1)]) for goal in document.credited}
+    covered = [claim for claim in summary.verdicts if claim.name in reached]
+    faults += [f"{c.name}: {c.detail}" for c in covered if c.detail != f"chain {reached[c.name]}"]
     text = f"{counted(len(documents), 'chain')}, {counted(total, 'step')}, {counted(len(reached), 'goal')}"
     return Line(TOGETHER, WRONG if faults else HOLDS, text, tuple(faults))
 
@@ -300,7 +256,7 @@ def _total(summary: Summary, checks: Checks) -> Line:
     if least is None:
         return Line(TOTAL, OPEN, "not done: more ways to choose the runs than the effort allows, or no time left")
     if least < summary.lower:
-        return Line(TOTAL, WRONG, f"{number} chains of {least} steps in all cover the goals, below {summary.lower}")
+        return Line(TOTAL, WRONG, f"{number} chains of {least:.0f} steps in all cover the goals, below {summary.lower}")
     return Line(TOTAL, HOLDS, f"no {number} chains take less than {counted(summary.lower, 'step')} in all")
 
 
@@ -370,76 +326,39 @@ def least_total(goals: Sequence[str], covers: Mapping[frozenset[str], int], numb
     """The least total length of at most ``number`` runs that cover ``goals`` together, infinite if they cannot.
 
     ``covers``: for each set of goals that one run covers, its least length. None where there are too many ways to
-    choose. The first runs are chosen one by one, each among those that cover the missing goal that fewest cover; the
-    last one is looked up in a table of all sets of goals.
+    choose. The first runs are chosen one by one, each among those that cover the missing goal that the fewest cover;
+    the last one is looked up in a table of all sets of goals.
     """
-    if not goals:
-        return 0
-    looked, most = len(goals) * (1 << len(goals)) / AT_ONCE, WAYS * clock.limits.nodes
+    bits = [1 << place for place in range(len(goals))]
+    looked, whole, most = len(goals) * (1 << len(goals)) / AT_ONCE, (1 << len(goals)) - 1, WAYS * clock.limits.nodes
     if looked > most or clock.over:
         return None
-    runs = _Runs(goals, covers)
-    totals, least = {0: 0}, inf
-    for _ in range(number - 2):
-        more: dict[int, int] = {}
-        for done, steps in totals.items():
-            masks, lengths = runs.next(done)
-            looked += len(masks)
+    known = dict(zip(goals, bits, strict=True))
+    every = np.array([sum(known[name] for name in names & known.keys()) for names in covers], np.int64)
+    shortest = np.full(whole + 1, inf)  # of the runs that cover all of a set
+    np.minimum.at(shortest, every, np.array([*covers.values()], float))
+    shortest[0] = 0
+    for bit in bits:
+        halves = shortest.reshape(-1, 2, bit)
+        np.minimum(halves[:, 0], halves[:, 1], out=halves[:, 0])
+    sets = np.unique(every)
+    for bit in bits:  # a run is needless where another one as short covers more
+        sets = sets[(sets & bit > 0) | (shortest[sets | bit] > shortest[sets])]
+    rarest = sorted(bits, key=lambda bit: (int((sets & bit > 0).sum()), bit))
+    done, steps, least = np.zeros(1, np.int64), np.zeros(1), float(shortest[whole])
+    for _ in range(number - 1):
+        ways = [(done[:0], steps[:0])]
+        for before, so_far in zip(done.tolist(), steps.tolist(), strict=True):
+            missing = next((bit for bit in rarest if not before & bit), 0)  # some run must cover it
+            chosen = sets[sets & missing > 0]
+            looked += 1 + len(chosen) / AT_ONCE
             if looked > most or clock.over:
                 return None
-            for mask, length in zip(masks.tolist(), lengths.tolist(), strict=True):
-                if steps + length < min(least, more.get(done | mask, least)):
-                    more[done | mask] = steps + length
-        least = min(least, more.pop(runs.whole, least))
-        totals = {}
-        for done in sorted(more, key=lambda done: (-done.bit_count(), done)):
-            looked += len(totals)
-            if looked > most or clock.over:
-                return None
-            if not any(done & ~other == 0 and steps <= more[done] for other, steps in totals.items()):
-                totals[done] = more[done]
-    for done, steps in totals.items():
-        masks, lengths = runs.next(done) if number > 1 else runs.none
-        looked += 1 + len(masks) / AT_ONCE
-        if looked > most or clock.over:
-            return None
-        rest = int((lengths + runs.shortest[runs.whole & ~(done | masks)]).min(initial=NO_RUN))
-        if rest < NO_RUN:
-            least = min(least, steps + rest)
+            ways.append((before | chosen, so_far + shortest[chosen]))
+            least = min(least, float((ways[-1][1] + shortest[whole & ~ways[-1][0]]).min(initial=inf)))
+        done, which = np.unique(np.concatenate([way[0] for way in ways]), return_inverse=True)
+        steps = np.full(len(done), inf)
+        np.minimum.at(steps, which, np.concatenate([way[1] for way in ways]))
+        far = np.max([np.where(done & bit, 0, shortest[bit]) for bit in bits], axis=0, initial=0)
+        done, steps = done[steps + far < least], steps[steps + far < least]  # the others lead to nothing shorter
     return least
-
-
-class _Runs:
-    """The runs to choose from, none of them with less goals than one that is as short, by sets of goals as bits.
-
-    ``shortest`` has for each set the least length of a run that covers all of it, ``NO_RUN`` where none does.
-    """
-
-    def __init__(self, goals: Sequence[str], covers: Mapping[frozenset[str], int]) -> None:
-        bits = {goal: 1 << place for place, goal in enumerate(goals)}
-        self.whole = (1 << len(goals)) - 1
-        self.shortest = np.full(self.whole + 1, NO_RUN, np.int32)
-        masks = np.array([sum(bits[name] for name in names if name in bits) for names in covers], np.int64)
-        lengths = np.array([*covers.values()], np.int32)
-        np.minimum.at(self.shortest, masks, lengths)
-        self.shortest[0] = 0
-        for bit in bits.values():
-            halves = self.shortest.reshape(-1, 2, bit)
-            np.minimum(halves[:, 0], halves[:, 1], out=halves[:, 0])
-        masks = np.unique(masks)
-        lengths, useful = self.shortest[masks], np.ones(len(masks), bool)
-        for bit in bits.values():
-            useful &= (masks & bit > 0) | (self.shortest[masks | bit] > lengths)
-        self._masks, self._lengths = masks[useful], lengths[useful]
-        self._rarest = sorted(bits.values(), key=lambda bit: (int((self._masks & bit > 0).sum()), bit))
-
-    @property
-    def none(self) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.int32]]]:
-        """The run that covers nothing, in the form of ``next``."""
-        return np.zeros(1, np.int64), np.zeros(1, np.int32)
-
-    def next(self, done: int) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.int32]]]:
-        """Those that cover a goal that is missing after ``done``, that which the fewest cover, with their lengths."""
-        missing = next((bit for bit in self._rarest if not done & bit), 0)  # some run must cover it
-        holding = self._masks & missing > 0
-        return self._masks[holding], self._lengths[holding]

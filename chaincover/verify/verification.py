@@ -23,11 +23,10 @@ from chaincover.formats.document import PROVED, Document, RulingsClaim
 from chaincover.project.load import Controller
 from chaincover.verify import claims, long_tests, prices, requirements
 from chaincover.verify.acceleration import Jumps, jumps_of
-from chaincover.verify.claims import ALL_RUNS
 from chaincover.verify.confirmation import MODEL, Confirmation, confirm
 from chaincover.verify.constraints import constraints
 from chaincover.verify.definedness import without_sure
-from chaincover.verify.fields import Expected, fields, findings, project
+from chaincover.verify.fields import fields, findings, made_again, project
 from chaincover.verify.invariants import (
     Assumed,
     Enumerated,
@@ -48,6 +47,7 @@ from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, 
 from chaincover.verify.search import Outcome, search
 from chaincover.verify.setting import Setting, Subject
 from chaincover.verify.states import OpenValueRead, tabulate
+from chaincover.verify.values import ALL_RUNS, Values, bound
 from chaincover.verify.verdicts import EDGES, LENGTHS, PATHS, UNCOVERED, Check, Prover, about_runs, of_search, summed
 
 PART, SMALL_PART = 50, 1000
@@ -146,13 +146,13 @@ def verify(
         done(claims.properties(controller, document))
         stimulus = None if chain is None else claims.stimulus_of(controller, document)
         credited = checks.subject.setting
-        expected = Expected(controller, document, stimulus, credited)
-        done(fields(document, expected))
+        values = Values(credited, document, stimulus)
+        done(fields(document, made_again(controller, document, values), values))
         done(project(controller, document))
         done(constraints(controller.system, controller.rules, checks.clock))
         if chain is not None and stimulus is not None:
             done(claims.chain(controller, document, stimulus, credited))
-            done(findings(expected))
+            done(findings(values))
             done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
         done(claims.tests(controller, document))
         ruled = document.requirements
@@ -171,7 +171,7 @@ def verify(
             done(checks.settled(lambda these, _: these.told()))
         all_runs = checks.best.all_runs()
         said = {line.check: line.verdict for line in (*lines.every, all_runs)}
-        claimed = [claims.bound(document, proof, checks.setting, said)]
+        claimed = [bound(document, proof, checks.setting, said)]
         done(claimed[0])
         if chain is not None or document.bounds.lower:
             done(all_runs)

@@ -16,7 +16,7 @@ from pages import Folder, steps
 import chaincover
 from bmc.system.simulation import Simulator
 from chaincover.formats.drawing import ARROW, STYLE, to_svg
-from chaincover.report.documents import chain_document
+from chaincover.formats.writer import chain_document
 
 DOCS = Path(__file__).parents[1]
 CRUISE = DOCS.parent / "benchmarks" / "models" / "cruise"

@@ -18,9 +18,9 @@ from bmc.system.simulation import Simulator
 from chaincover.chain import COVERED, EXCLUDED, STATUSES
 from chaincover.options import Options
 from chaincover.partition.maximum_coverage import generate_most
-from chaincover.partition.several import SeveralChains, generate_several
+from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
-from chaincover.result import ChainResult
+from chaincover.result import ChainResult, SeveralChains
 from properties.monitor import Monitor
 
 EFFORT = 0.003

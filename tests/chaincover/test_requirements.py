@@ -22,13 +22,13 @@ from chaincover.known import NOTHING
 from chaincover.limits import UNITS
 from chaincover.options import Options
 from chaincover.partition.maximum_coverage import generate_all_or_most, generate_most
-from chaincover.partition.several import SeveralChains, generate_several
+from chaincover.partition.several import generate_several
 from chaincover.problem import Problem
 from chaincover.replay.judge import explained
 from chaincover.requirements import deciding as requirements
 from chaincover.requirements import violations
 from chaincover.requirements.deciding import Deciding
-from chaincover.result import ChainResult, Requirements, Silent
+from chaincover.result import ChainResult, Requirements, SeveralChains, Silent
 from properties.goal import Goal, violation
 from properties.monitor import Monitor
 

@@ -26,6 +26,7 @@ from chaincover import options
 from chaincover.chain import COVERED, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, LongTest
 from chaincover.formats.document import Document, read_document
 from chaincover.formats.output import to_json
+from chaincover.formats.writer import chain_document
 from chaincover.graph.enumerated import enumerated_graph, enumerated_within, exact_graph
 from chaincover.limits import Limits
 from chaincover.minimality.acceleration import accelerate
@@ -33,7 +34,6 @@ from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.project.load import Request, load_request
-from chaincover.report.documents import chain_document
 from chaincover.stages import Stage, take_turns
 from chaincover.verify.limits import Clock
 from chaincover.verify.limits import Limits as VerifyLimits

@@ -36,10 +36,10 @@ from chaincover.limits import Limits
 from chaincover.minimality import implied as room
 from chaincover.minimality.implied import implied_goals, represent_implied
 from chaincover.options import Options
-from chaincover.partition.several import SeveralChains, generate_several
+from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
 from chaincover.problem import Problem, Questions
-from chaincover.result import ChainResult
+from chaincover.result import ChainResult, SeveralChains
 from chaincover.stages import Stage, take_turns
 from properties.goal import Goal
 from properties.monitor import Monitor

@@ -32,14 +32,14 @@ from chaincover.chain import COVERED, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, 
 from chaincover.options import Options
 from chaincover.partition import several
 from chaincover.partition.best import SHARED
-from chaincover.partition.conflicts import Conflict, classes_without, pairs_apart
+from chaincover.partition.conflicts import classes_without, pairs_apart
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.reductions import slicing
-from chaincover.result import ChainResult
+from chaincover.result import ChainResult, Conflict
 from chaincover.stages import Stage
 from chaincover.weights import ReachGraph
 from properties.goal import Goal

@@ -16,12 +16,13 @@ from pysmt.shortcuts import TRUE
 from bmc.system.transition import Run, TransitionSystem
 from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, UNREACHABLE, Bounds, Chain, Hit, Hits, Verdict, Violation
 from chaincover.formats.rows import ChainRows
+from chaincover.formats.writer import chain_document
 from chaincover.known import NOTHING
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.replay.original import Replay
-from chaincover.report.documents import chain_document, exit_code
+from chaincover.report.documents import exit_code
 from chaincover.result import ChainResult
 from properties.goal import Goal
 

@@ -22,12 +22,12 @@ from benchmarks.fuzz.mutations import GONE, Place, Tree, changed, path_of, place
 from benchmarks.fuzz.results import NOT_NEEDED, TRUE_TOO, below, may_be_right, other_values
 from benchmarks.fuzz.results import found_out as text_found_out
 from chaincover.chain import UNDECIDED
-from chaincover.verify.claims import BOUND
-from chaincover.verify.fields import FIELDS, INFORMATIVE, PROJECT
+from chaincover.verify.fields import FIELDS, INFORMATIVE, INFORMATIVE_OF_ALL, PROJECT
 from chaincover.verify.invariants import CHECK as INVARIANTS
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Verification
 from chaincover.verify.requirements import CAN_FAIL_LINE
-from chaincover.verify.several import CONFLICTS, FEWEST, INFORMATIVE_OF_ALL, TOTAL
+from chaincover.verify.several import CONFLICTS, FEWEST, TOTAL
+from chaincover.verify.values import BOUND
 from chaincover.verify.verdicts import UNCOVERED
 
 

@@ -14,7 +14,9 @@ from verify_documents import texts, verdicts
 from bmc.errors import InputRefused
 from chaincover.formats.document import load_for, read_document
 from chaincover.project.load import Request
-from chaincover.verify.fields import differences, settings_of
+from chaincover.verify.fields import INFORMATIVE, compared, made_again
+from chaincover.verify.setting import Setting
+from chaincover.verify.values import Values
 
 OWN = "states(m, 0..1)"
 """The criterion of the project."""
@@ -58,9 +60,12 @@ def with_criteria(file: Path, named: list[str]) -> Path:
 def faults(file: Path, project_file: Path) -> list[str]:
     """What is wrong about the settings of a ``chain.json``."""
     document = read_document(file)
-    settings = document.data["settings"]
     with fresh_names():
-        return [*differences(settings_of(load_for(document, Request(str(project_file))), settings), settings)]
+        controller = load_for(document, Request(str(project_file)))
+        setting = Setting(controller.system, controller.goals, controller.final, document.settings.overlap)
+        again = made_again(controller, document, Values(setting, document, None))
+        settings = {"settings": again["settings"]}, {"settings": document.data["settings"]}
+        return [*compared(*settings, INFORMATIVE)]
 
 
 @pytest.mark.parametrize(

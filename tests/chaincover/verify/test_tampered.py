@@ -29,10 +29,10 @@ from verify_documents import (
 from chaincover.certificate import from_data
 from chaincover.formats.document import BoundsClaim, load_for, read_document
 from chaincover.project.load import Request
-from chaincover.verify.claims import bound
 from chaincover.verify.limits import Limits
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG
 from chaincover.verify.setting import Setting
+from chaincover.verify.values import bound
 from chaincover.verify.verification import verify as verified
 
 needs_compiler = pytest.mark.needs_compiler
@@ -244,7 +244,7 @@ def test_without_its_path_fact_the_order_bound_does_not_follow(
 def test_a_bound_that_only_a_shorter_chain_disproves(doors: Document, doors_folder: Path, tmp_path: Path) -> None:
     """Facts that speak of fewer runs than they say: the search over all runs shows the chain of 3 steps."""
     doors["certificate"].update(order_bound=0, refuted=[0, 4], lower=4)
-    doors["bounds"].update(lower=4)
+    doors["bounds"].update(lower=4, gap=-0.25, minimal=False)
     outcome = verify(doors, tmp_path, doors_folder)
     assert wrong(outcome) == {"refuted lengths", "lower bound", "all runs"}
     assert "a run of 3 steps does so" in texts(outcome, "all runs")

@@ -28,12 +28,12 @@ from verify_documents import (
 from bmc.engines import choose
 from chaincover.certificate import as_data
 from chaincover.check import analysis
+from chaincover.formats.writer import chain_document
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
-from chaincover.report import documents as results
 from chaincover.requirements.deciding import Deciding
 from chaincover.result import ChainResult, Silent
 
@@ -230,7 +230,7 @@ def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_pat
         result = generate(problem, options)
         assert result.certificate is not None
         result = replace(result, requirements=Deciding[ChainResult](problem, options, Silent()).finish(result, 0.0))
-        document = results.chain_document(controller, result)
+        document = chain_document(controller, result)
         document["certificate"] = as_data(result.certificate)
     outcome = verify(document, tmp_path, MODELS / model)
     assert outcome.code == (model == "latch"), outcome.json  # one of its consequents fails

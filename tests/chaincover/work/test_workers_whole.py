@@ -17,7 +17,8 @@ from worker_kills import killing
 
 from benchmarks.generated.systems import generated_case
 from chaincover.options import Options
-from chaincover.partition.several import SeveralChains, generate_packed, generate_several
+from chaincover.partition.several import generate_packed, generate_several
+from chaincover.result import SeveralChains
 from chaincover.work import workers as workers_module
 from chaincover.work.workers import Cluster, Processes, Workers
 

@@ -1,0 +1,336 @@
+"""The writer of ``chain.json`` and ``chains.json``: results as plain data.
+
+The same input and settings give the same documents. ``verify`` calls it too: it makes a document again from the inputs
+and claims in the file, and compares.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bmc.c.controller.ranges import only_named
+from bmc.digests import sha256
+from bmc.engines import installed
+from bmc.system.transition import Run, TransitionSystem
+from chaincover import certificate
+from chaincover.chain import COVERED, LongTest, Ruling
+from chaincover.formats.chain_file import CHAINS_SCHEMA, SCHEMA, start_record
+from chaincover.formats.rows import ChainRows, reported
+from chaincover.options import HERE, Options
+from chaincover.project.load import Controller
+from chaincover.project.values import show_ranges, shown
+from chaincover.result import ChainResult, Requirements, SeveralChains
+from chaincover.weights import ReachGraph
+from properties.goal import Goal, kind
+
+if TYPE_CHECKING:
+    from bmc.engines.dead_ends import DeadEnd
+
+_LIBRARIES = (
+    "pysmt",
+    "z3-solver",
+    "python-sat",
+    "bitwuzla",
+    "elkai",
+    "clingo",
+    "ortools",
+    "numpy",
+    "pycparser",
+    "pcpp",
+)
+
+
+def tool_version() -> str:
+    """ChainCover's version."""
+    return installed().get("chaincover", "")
+
+
+def versions() -> Mapping[str, str]:
+    """Versions of Python and of the libraries that results depend on; those not installed are left out."""
+    known = installed()
+    return {"python": platform.python_version(), **{name: known[name] for name in _LIBRARIES if name in known}}
+
+
+def chain_document(
+    controller: Controller,
+    result: ChainResult,
+    finished: bool = True,
+    no_step: DeadEnd | None = None,
+    sources: Sequence[Mapping[str, str]] | None = None,
+) -> dict[str, Any]:
+    """Everything that a run found; the same input and settings give the same document.
+
+    ``finished``: the run is over, by itself or by what ``stopped_by`` says; else this is the best answer so far.
+    ``no_step``: why no run goes on after some step, where a goal is not covered and that was found. ``sources``: those
+    that the controller was made from, None for the files as they are now.
+    """
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "chaincover", "version": tool_version()},
+        "controller": _controller(controller, sources_of(controller) if sources is None else sources),
+        "settings": _settings(controller, result.options),
+        "versions": versions(),
+        "goals": _goals(controller, result),
+        "bounds": _bounds(result),
+        "no_chain": result.no_chain or None,
+        "finished": finished,
+        "stopped_by": result.stopped_by,
+        "effort_used_up": result.used_up,
+        **({"gave_up": list(result.answered.gave_up)} if result.answered.gave_up else {}),
+        "requirements": _requirements(controller, result.requirements),
+        "claims": _claims(controller, result),
+        "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
+        "chain": _chain(controller, result),
+        "graph": graph_data(result.graph, controller.goals),
+        **({} if no_step is None else {"dead_end": no_step.as_data()}),
+    }
+
+
+def sources_of(controller: Controller) -> list[dict[str, str]]:
+    """The source files with the digests of their bytes, and of their code after preprocessing without line markers."""
+    names, files = controller.project.sources, controller.project.config.files
+    found = []
+    for name, path, unit in zip(names, files, controller.model.program.units, strict=True):
+        rows = (row for row in unit.source.text.splitlines() if row.strip() and not row.startswith("#line"))
+        code = sha256("\n".join(rows).encode()).hexdigest()
+        found.append({"file": name, "sha256": sha256(Path(path).read_bytes()).hexdigest(), "preprocessed_sha256": code})
+    return found
+
+
+def _controller(controller: Controller, sources: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """The controller's ``sources`` as they are given, its functions, and its variables with their types and values."""
+    system, config = controller.system, controller.project.config
+    return {
+        "name": system.name,
+        "sources": list(sources),
+        "defines": dict(config.defines),
+        "target": config.target,
+        "init": [call.function for call in controller.native.init],
+        "step": controller.native.step.function,
+        "period": controller.project.period,
+        "inputs": [
+            {"name": var.name, "type": var.type.name, "values": show_ranges(var.values, var.type)}
+            for var in system.inputs
+        ],
+        "state": [{"name": var.name, "type": var.type.name} for var in reported(system, "state")],
+        "outputs": [{"name": var.name, "type": var.type.name} for var in reported(system, "output")],
+    }
+
+
+def _settings(controller: Controller, options: Options) -> dict[str, Any]:
+    """What was asked for: the goals, the criteria that generated goals, the end, and the settings of the search."""
+    return {
+        "goals": [goal.name for goal in controller.goals],
+        "coverage": controller.coverage,
+        "final": controller.final_text or None,
+        **({"hold": controller.system.hold} if controller.system.hold > 1 else {}),
+        **{name: value for name, value in asdict(options).items() if name not in HERE},
+    }
+
+
+def _goals(controller: Controller, result: ChainResult) -> list[dict[str, Any]]:
+    hits = {hit.goal: hit for hit in result.chain.hits} if result.chain else {}
+    first: dict[tuple[object, ...], str] = {}
+    goals = []
+    for goal, verdict in zip(controller.goals, result.verdicts, strict=True):
+        hit, same = hits.get(goal.name), first.setdefault(kind(goal, result.options.overlap), goal.name)
+        goals.append(
+            {
+                "name": goal.name,
+                "property": goal.text,
+                "requirement": goal.requirement,
+                "description": goal.description,
+                "generated": goal.generated or None,
+                "representative": None if same == goal.name else same,
+                "length": goal.length,
+                "verdict": verdict.status,
+                "step": verdict.step,
+                "consequent_held": hit.consequent_held if hit else None,
+                "detail": verdict.detail,
+                "test": _test(controller.system, result.tests[goal.name]) if goal.name in result.tests else None,
+                **_long_test(controller.system, result.beyond.get(goal.name)),
+            }
+        )
+    return goals
+
+
+def _requirements(controller: Controller, found: Requirements) -> dict[str, Any] | None:
+    """Whether properties can fail, and what that rests on; None where nothing was looked at."""
+    if not found.rulings:
+        return None
+    goals = {goal.name: goal for goal in controller.goals}
+    return {
+        "rulings": [_ruling(controller.system, goals[ruling.goal], ruling) for ruling in found.rulings],
+        "certificate": None if found.certificate is None else certificate.as_data(found.certificate),
+    }
+
+
+def _bounds(result: ChainResult) -> dict[str, Any]:
+    bounds = result.bounds
+    return {
+        "length": bounds.length,
+        "lower": bounds.lower,
+        "gap": None if bounds.gap is None else round(bounds.gap, 6),
+        "minimal": bounds.minimal,
+        "basis": bounds.basis,
+        "k_reached": result.depth,
+        "k_met": None if result.chain is None else result.chain.k_met,
+    }
+
+
+def _claims(controller: Controller, result: ChainResult) -> list[str]:
+    """What the result rests on, a sentence each."""
+    found = []
+    config = controller.project.config
+    if controller.rules or config.at_most_one or config.exactly_one or config.ranges:
+        found.append("input assumptions of the project")
+    if config.assumption and controller.model.program.function(config.assumption) is not None:
+        found.append(f"input assumption {config.assumption}()")
+    found += [f"invariant proved inductive: {c.name}" for c in controller.system.invariants if c.proved]
+    found += [f"invariant not proved, not used: {c.name}" for c in controller.system.invariants if not c.proved]
+    named = only_named(controller.model)
+    if named:
+        found.append(f"inputs given no values but those that the type names: {', '.join(named)}")
+    if controller.system.chosen:
+        found.append(f"start values chosen by the tester: {', '.join(controller.system.chosen)}")
+    if result.chain is not None and result.chain.relies_on:
+        found.append(f"start values left open by init: {', '.join(result.chain.relies_on)}")
+    if controller.system.hold > 1:
+        found.append(f"bounds and proofs speak of runs that hold inputs for {controller.system.hold} ticks")
+    covered, goals = sum(verdict.status == COVERED for verdict in result.verdicts), len(result.verdicts)
+    if result.chain is not None and covered < goals:
+        found.append(f"length and bounds speak of chains through the {covered} of {goals} goals that this one covers")
+    found.append(f"overlap {result.options.overlap}")
+    return found
+
+
+def _chain(controller: Controller, result: ChainResult) -> dict[str, Any] | None:
+    chain = result.chain
+    if chain is None:
+        return None
+    return {
+        "length": chain.length,
+        "order": list(chain.order),
+        "hits": [{"goal": h.goal, "step": h.step, "consequent_held": h.consequent_held} for h in chain.hits],
+        "failures": [{"goal": h.goal, "step": h.step} for h in chain.failures],
+        "violations": [{"assertion": v.name, "step": v.step} for v in chain.violations],
+        "initial": start_record(controller.system, chain),
+        "steps": ChainRows(controller.system, chain, controller.goals),
+    }
+
+
+def graph_data(graph: ReachGraph, goals: Iterable[Goal]) -> dict[str, Any]:
+    """The K-reachability graph of ``goals``, which the search has told by their last steps: exact weights, and for
+    edges not found the least distance not proved impossible, from trigger to trigger."""
+    graph = graph.between_triggers({goal.name: goal.length for goal in goals})
+    return {
+        "nodes": list(graph.nodes),
+        "edges": [{"from": a, "to": b, "weight": w} for (a, b), w in sorted(graph.weights.items())],
+        "open": [
+            {"from": a, "to": b, "at_least": w}
+            for (a, b), w in sorted(graph.lower.items())
+            if (a, b) not in graph.weights
+        ],
+        "unknown": [{"from": a, "to": b} for a, b in graph.unknown],
+        "k": graph.depth,
+    }
+
+
+def _test(system: TransitionSystem, run: Run) -> dict[str, Any]:
+    """A run of its own that covers a goal: the start values that the tester chooses, and the inputs of each step."""
+    chosen = [variable for variable in system.state if variable.name in system.chosen]
+    return {
+        "length": run.length,
+        "chosen": shown(chosen, run.states[0]),
+        "inputs": [shown(system.inputs, inputs) for inputs in run.inputs],
+    }
+
+
+def _long_test(system: TransitionSystem, test: LongTest | None) -> dict[str, Any]:
+    """The entry of a goal whose test has more steps than are stored: its length, and its parts; none without one."""
+    if test is None:
+        return {}
+    parts = [{"inputs": [shown(system.inputs, each) for each in inputs], "times": n} for inputs, n in test.parts]
+    return {"long_test": {"length": test.length, "parts": parts}}
+
+
+def _ruling(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[str, Any]:
+    """Whether the property of ``goal`` can fail, with what fails, and the test that shows it."""
+    failure = ruling.failure
+    missed = None if failure is None else failure.deadline
+    return {
+        "goal": goal.name,
+        "requirement": goal.requirement,
+        "ruling": ruling.status,
+        "detail": ruling.detail,
+        "shortest": None if failure is None else failure.shortest,
+        "step": None if failure is None else failure.step,
+        "deadline": None
+        if missed is None
+        else {"asked": missed.asked, "antecedent": missed.antecedent, "check": missed.check},
+        "values": []
+        if failure is None
+        else [
+            {"variable": each.variable, "step": each.step, "actual": each.actual, "expected": each.expected}
+            for each in failure.values
+        ],
+        "held": [] if failure is None else list(failure.held),
+        "test": None if failure is None else _test(system, failure.run),
+    }
+
+
+def chains_document(
+    controller: Controller,
+    options: Options,
+    found: SeveralChains,
+    finished: bool = True,
+    no_step: DeadEnd | None = None,
+) -> dict[str, Any]:
+    """What was found, as the data of ``chains.json``; the same for the same input.
+
+    ``no_step``: why no run goes on after some step, where a goal is not covered and that was found.
+    """
+    return {
+        "schema": CHAINS_SCHEMA,
+        "controller": controller.system.name,
+        "settings": _settings(controller, options),
+        "chains": [
+            {
+                "file": f"chain-{number}.json",
+                "length": result.chain.length,
+                "lower": result.bounds.lower,
+                "minimal": result.bounds.minimal,
+                "goals": [hit.goal for hit in result.chain.hits],
+            }
+            for number, result in enumerate(found.results, 1)
+            if result.chain is not None
+        ],
+        "length": found.length,
+        "lower": found.bounds.lower,
+        "minimal": found.bounds.minimal,
+        "basis": found.bounds.basis,
+        "number_minimal_within_k": found.number_minimal_within_k,
+        "number_minimal": found.number_minimal,
+        "conflicts": [{"goals": list(c.goals), "reason": c.reason, "at_all": c.at_all} for c in found.conflicts],
+        "verdicts": [
+            {
+                "goal": v.goal,
+                "property": goal.text,
+                "generated": goal.generated or None,
+                "verdict": v.status,
+                "step": v.step,
+                "detail": v.detail,
+                "test": _test(controller.system, found.tests[v.goal]) if v.goal in found.tests else None,
+            }
+            for goal, v in zip(controller.goals, found.verdicts, strict=True)
+        ],
+        "requirements": _requirements(controller, found.requirements),
+        "finished": finished,
+        "stopped_by": found.stopped_by,
+        "effort_used_up": found.used_up,
+        **({} if no_step is None else {"dead_end": no_step.as_data()}),
+    }
