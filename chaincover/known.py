@@ -356,7 +356,7 @@ class Board:
         them."""
         seen = dict(self.known.seen)
         for name, step in steps.items():
-            end = step + self.known.problem.length(name)
+            end = self.known.problem.over(name, step)
             if name not in seen or end < seen[name].length:
                 seen[name] = Run(run.states[: end + 1], run.inputs[:end])
         self.known = replace(self.known, seen=seen)

@@ -325,7 +325,7 @@ def _search(board: Board, stages: Sequence[Stage]) -> str:
     stopped_by = ""
     try:
         with ending.interruptible():
-            if any(not goal.length for goal in board.problem.goals):
+            if not all(goal.takes_step for goal in board.problem.goals):
                 board.offer(board.judge.empty_run())
             take_turns(stages, board)
             find_tests(board)

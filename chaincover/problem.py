@@ -68,9 +68,21 @@ class Problem:
         """The goals, and the final condition as a node."""
         return (*self.goals, *([] if self.final is None else [Goal(FINAL, at(self.final, 0), None, 0)]))
 
+    def over(self, node: str, begin: int) -> int:
+        """The step of the last state that ``node`` reads where it begins at ``begin``; init and the end read one."""
+        return self.by_name[node].over(begin) if node in self.by_name else begin
+
     def length(self, node: str) -> int:
         """The number of steps of the goal ``node``; 0 for init and the end."""
-        return self.by_name[node].length if node in self.by_name else 0
+        return self.over(node, 0)
+
+    def earlier(self, node: str) -> int:
+        """How many steps before its last step ``node`` begins."""
+        return self.by_name[node].earlier if node in self.by_name else 0
+
+    def takes_step(self, node: str) -> bool:
+        """Whether ``node`` is a condition on one step; init and the end are conditions on one state."""
+        return node in self.by_name and self.by_name[node].takes_step
 
     def end_formulas(self, step: int) -> list[FNode]:
         """What must hold at the end of a chain of ``step`` steps, framed."""

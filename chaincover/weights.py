@@ -45,12 +45,12 @@ class ReachGraph:
         """Init, the goals in their order, the end node."""
         return (INIT, *self.goals, self.end)
 
-    def between_triggers(self, lengths: Mapping[str, int]) -> ReachGraph:
-        """The graph of goals of so many steps, with distances between their first steps in place of their last ones.
+    def between_triggers(self, earlier: Mapping[str, int]) -> ReachGraph:
+        """The graph with distances between the first steps of goals in place of their last ones, which are so many
+        steps ``earlier``.
 
         They are below 0 where a goal that is over no earlier than another one begins before it.
         """
-        earlier = {goal: max(0, length - 1) for goal, length in lengths.items()}
 
         def moved(weights: Mapping[Edge, int]) -> dict[Edge, int]:
             return {(a, b): w + earlier.get(a, 0) - earlier.get(b, 0) for (a, b), w in weights.items()}

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE
+from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import Location
 from bmc.formulas.terms import both, negate
-from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
+from bmc.formulas.unroll import NEXT, plain, shift, unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
 from properties.deadlines import Deadline, last_step
@@ -42,6 +42,29 @@ class Goal:
     memory: tuple[StateVariable, ...] = ()
     violated: FNode | None = None
     deadline: Deadline | None = None
+
+    @property
+    def takes_step(self) -> bool:
+        """Whether the goal is a condition on one step: on the state before it, its inputs and the state after it.
+
+        Otherwise it is a condition on one state. Other goals there are none below ``properties.one_step``.
+        """
+        assert self.length <= 1, f"{self.name} takes {self.length} steps: it is asked for without its monitor"
+        return self.length == 1
+
+    @property
+    def earlier(self) -> int:
+        """How many steps before its last step the goal begins."""
+        return max(0, self.length - 1)
+
+    def over(self, begin: int) -> int:
+        """The step of the last state that the goal reads where it begins at the step ``begin``."""
+        return begin + self.length
+
+    def ending(self, step: int) -> FNode:
+        """The antecedent placed in a run so that the last state that it reads is that of ``step``; FALSE where that is
+        too early."""
+        return shift(self.antecedent, step - self.length) if self.length <= step else FALSE()
 
 
 def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:

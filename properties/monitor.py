@@ -46,6 +46,10 @@ class Monitor:
             return False
         return self._true(self.goals[goal].antecedent, run, step, self.goals[goal].length)
 
+    def ends(self, run: Run, goal: str, step: int) -> bool:
+        """Whether ``run`` covers ``goal`` so that the state of ``step`` is the last one that the goal reads."""
+        return self.holds(run, goal, step - self.goals[goal].length)
+
     def judge(self, run: Run, goal: str, step: int) -> bool | None:
         """Whether the consequent of ``goal`` held for its antecedent at ``step``; None if it has none.
 

@@ -75,7 +75,7 @@ def in_one_step(system: TransitionSystem, goals: Sequence[Goal], forbid: bool) -
     return OneStep(
         system=replace(with_memory(system, memory.variables), inputs=(*system.inputs, *inputs)),
         goals=made,
-        earlier={goal.name: max(0, goal.length - 1) for goal, new in zip(goals, made, strict=True) if new is not goal},
+        earlier={goal.name: goal.earlier for goal, new in zip(goals, made, strict=True) if new is not goal},
         made=(*(var.name for var in memory.variables), *(var.name for var in inputs)),
     )
 

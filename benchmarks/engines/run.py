@@ -72,9 +72,8 @@ def measured(task: Task, engine: Engine, limit: float) -> Measurement:
     system = sliced(controller.system, controller.goals, controller.final)
     engine.cost = ProcessorCost()
     begun = time.process_time()
-    builder = GraphBuilder(
-        Questions(Problem(system, tuple(controller.goals), controller.final, "allow"), engine, Limits(limit))
-    )
+    problem = Problem(system, tuple(controller.goals), controller.final)
+    builder = GraphBuilder(Questions(problem.in_one_step(problem.names)[0], engine, Limits(limit)))
     try:
         while builder.depth < task.depth and not builder.complete:
             builder.extend()

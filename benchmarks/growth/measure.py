@@ -83,7 +83,8 @@ def levels(
     solver: Engine = choose(engine)
     solver.cost = ProcessorCost()
     begun = time.process_time()
-    builder = GraphBuilder(Questions(Problem(system, tuple(searched), final, "allow"), solver, Limits(limit)))
+    problem = Problem(system, tuple(searched), final)
+    builder = GraphBuilder(Questions(problem.in_one_step(problem.names)[0], solver, Limits(limit)))
     before = (0.0, -1)
     for depth in depths:
         try:

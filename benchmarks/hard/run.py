@@ -85,16 +85,15 @@ def answered(question: Question, engine: Engine) -> str:
     """The engine's answer: ``sat``, ``unsat`` or ``unknown``; of a graph all its weights."""
     controller, system = read(question.controller)
     if question.goal == GRAPH:
-        builder = GraphBuilder(
-            Questions(Problem(system, tuple(controller.goals), controller.final, "allow"), engine, Limits())
-        )
+        problem = Problem(system, tuple(controller.goals), controller.final)
+        builder = GraphBuilder(Questions(problem.in_one_step(problem.names)[0], engine, Limits()))
         while builder.depth < question.steps and not builder.complete:
             builder.extend()
         return json.dumps(sorted([*edge, weight] for edge, weight in builder.graph().weights.items()))
     goal = next(goal for goal in controller.goals if goal.name == question.goal)
     source = TRUE() if question.anywhere else at(system.init_formula, 0)
     session = engine.session(system, source, [goal.antecedent])
-    return session.check([shift(goal.antecedent, question.steps)], question.steps + goal.length).status.value
+    return session.check([shift(goal.antecedent, question.steps)], goal.over(question.steps)).status.value
 
 
 def measured(question: Question, engine: str, limit: float) -> Result:

@@ -336,21 +336,20 @@ class Watch:
             self._tests.append((length, names, Program(parts), places))
 
     def hits(self, runs: Runs) -> dict[str, Column]:
-        """For each name where (step, run) the formula holds from that step on, within the allowed steps."""
-        found: dict[str, Column] = {}
-        count = len(runs.valid)
+        """For each name where (step, run) the formula holds of the last steps up to that one, all of them allowed."""
+        shape = runs.steps + 1, len(runs.valid)
+        found: dict[str, Column] = {name: np.zeros(shape, bool) for name in self._lengths}
         for length, names, test, places in self._tests:
             starts = runs.steps - length + 1
             if starts <= 0:
-                found.update((name, np.zeros((0, count), bool)) for name in names)
                 continue
             columns = {
                 symbol: (runs.states if name in runs.states else runs.inputs)[name][step : step + starts]
                 for symbol, name, step in places
             }
-            ends = np.arange(length, length + starts)[:, None] <= runs.valid[None, :]
+            allowed = np.arange(length, length + starts)[:, None] <= runs.valid[None, :]
             for name, holds in zip(names, test(columns), strict=True):
-                found[name] = np.broadcast_to(holds, (starts, count)) & ends
+                found[name][length:] = holds & allowed
         return found
 
 

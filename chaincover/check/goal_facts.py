@@ -20,7 +20,6 @@ from bmc.engines.dead_ends import DeadEnd
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached
 from bmc.explicit.state_graph import EXACT_STATES, StateGraph, invariant_of
-from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, plain, shift, unframed, unplaced
 from bmc.invariants.induction import Anywhere
 from bmc.native.differential import Sampler
@@ -34,6 +33,7 @@ from chaincover.problem import Problem, Questions
 from chaincover.verdicts import listed
 from chaincover.weights import Edge, ReachGraph
 from properties.goal import Goal
+from properties.monitor import Monitor
 
 NONE, SINGLE, SEVERAL, UNKNOWN = "none", "single", "several", "unknown"
 APART, MEETS, INSIDE, EQUAL = "apart", "meets", "inside", "equal"
@@ -225,7 +225,7 @@ class _Finder:
 
     def _longer(self, *names: str) -> bool:
         """Whether one of these goals takes a step at all: state goals alone can hold together without harm."""
-        return any(goal.length for goal in self._goals if goal.name in names)
+        return any(self._problem.over(name, 0) for name in names)
 
     def _trigger(self, goal: Goal) -> Trigger:
         try:
@@ -249,12 +249,12 @@ class _Finder:
     def _asked(self, goal: Goal) -> Trigger:
         """The trigger as far as queries tell, over all states that the proved invariants allow."""
         session = self._engine.session(self._system, goal.antecedent, self._formulas)
-        status = self._check(session, [], goal.length)
+        status = self._check(session, [], goal.over(0))
         if status is Status.UNSAT:
             return Trigger(goal.name, NONE, 0, True, APART, "" if self._final is None else APART)
         only = self._same(session.run().states[0]) if status is Status.SAT else None
         if only is not None:
-            status = self._check(session, [at(Not(only), 0)], goal.length)
+            status = self._check(session, [at(Not(only), 0)], goal.over(0))
         single = only is not None and status is Status.UNSAT
         places = [self._init, *([] if self._final is None else [self._final])]
         init, *final = [self._lies(session, goal, place, only if single else None) for place in places]
@@ -265,17 +265,17 @@ class _Finder:
 
     def _lies(self, session: Session, goal: Goal, place: FNode, only: FNode | None) -> str:
         """How the start states of ``goal`` lie to the states of ``place``; ``only`` is its single start state."""
-        common = self._check(session, [at(place, 0)], goal.length)
+        common = self._check(session, [at(place, 0)], goal.over(0))
         if common is Status.UNSAT:
             return APART
-        outside = self._check(session, [at(Not(place), 0)], goal.length)
+        outside = self._check(session, [at(Not(place), 0)], goal.over(0))
         if outside is Status.UNSAT:
             return EQUAL if self._fills(goal, place, only) else INSIDE
         return MEETS if common is outside is Status.SAT else UNKNOWN
 
     def _fills(self, goal: Goal, place: FNode, only: FNode | None) -> bool:
         """Whether ``goal`` is proved to start in every state of ``place``; only asked where it does not need a run."""
-        if only is None and goal.length:
+        if only is None and goal.over(0):
             return False
         elsewhere = Not(goal.antecedent) if only is None else at(Not(only), 0)
         session = self._engine.session(self._system, at(place, 0), self._formulas)
@@ -288,7 +288,7 @@ class _Finder:
         session, other = self._from_init, list[FNode]()
         for step in range(SEARCH_DEPTH + 1):
             start = shift(goal.antecedent, step)
-            while self._check(session, [start, *(at(f, step) for f in other)], step + goal.length) is Status.SAT:
+            while self._check(session, [start, *(at(f, step) for f in other)], goal.over(step)) is Status.SAT:
                 if other:
                     return True
                 other.append(Not(self._same(session.run().states[step])))
@@ -300,7 +300,7 @@ class _Finder:
 
     def _near_weights(self, goals: Sequence[Goal]) -> ReachGraph:
         """Which goals can start during which: the weights that tell of it (Algorithm 10)."""
-        lengths = [goal.length for goal in goals] or [0]
+        lengths = [goal.over(0) for goal in goals] or [0]
         limit = max(0, max(lengths) - min(1, *lengths))
         builder = GraphBuilder(Questions(Problem(self._system, tuple(goals), None), self._engine, self._limits), limit)
         with suppress(LimitReached):
@@ -316,7 +316,7 @@ class _Finder:
         for a in goals:
             session = None
             for b in goals:
-                spare, edge = a.length - b.length, (a.name, b.name)
+                spare, edge = a.over(0) - b.over(0), (a.name, b.name)
                 if a is b or spare < 0 or {*edge} & {*weights.unsatisfiable}:
                     continue
                 if edge not in weights.weights and weights.lower.get(edge, 0) <= spare:
@@ -327,7 +327,7 @@ class _Finder:
                     undecided.append(edge)
                     continue
                 session = session or self._engine.session(self._system, a.antecedent, self._formulas)
-                status = self._try(session, [shift(Not(b.antecedent), d) for d in range(spare + 1)], a.length)
+                status = self._try(session, [shift(Not(b.antecedent), d) for d in range(spare + 1)], a.over(0))
                 if status is not Status.SAT:
                     (implied if status is Status.UNSAT else undecided).append(edge)
         return implied, undecided
@@ -359,7 +359,7 @@ def _sharing(goals: Sequence[Goal], graph: ReachGraph) -> tuple[list[Sharing], l
             found.append(Sharing(a.name, b.name, 0))
             continue
         for first, second in ((a, b), (b, a)):
-            edge, before = (first.name, second.name), max(first.length, 1)
+            edge, before = (first.name, second.name), max(first.over(0), 1)
             if graph.weights.get(edge, before) < before:
                 found.append(Sharing(*edge, graph.weights[edge]))
             elif graph.lower.get(edge, 0) < before:
@@ -406,46 +406,31 @@ class VacuitySearch:
             except LimitReached:
                 return
             symbols = symbols_of(goal.antecedent)
-            if goal.length == 1 and all(unframed(symbol)[1] == 0 for symbol in symbols):
+            if goal.over(0) == 1 and all(unframed(symbol)[1] == 0 for symbol in symbols):
                 formula = unplaced([goal.antecedent])[0]
                 self._status[goal] = anywhere.status([formula], limit, budget.question())
             else:
                 session = self._engine.session(self._system, goal.antecedent)
-                self._status[goal] = session.check([], goal.length, limit, budget.question()).status
+                self._status[goal] = session.check([], goal.over(0), limit, budget.question()).status
 
     def _look_at_init(self) -> None:
         """Note the goals that a run of no step covers."""
         run = Run((Simulator(self._system).initial(),), ())
-        self._status.update((g, Status.SAT) for g in self._status if not g.length and _Watched(g).covered(run))
+        self._note(self.undecided, run)
 
     def _simulate(self, budget: Limits) -> None:
         """Note the goals that random runs cover."""
         if not self.undecided:
             return
         sampler = Sampler(self._system, seed=0)
-        watched = [_Watched(goal) for goal in self.undecided]
         for inputs in sampler.runs(SIMULATED_STEPS):
             run = sampler.simulator.run(sampler.simulator.initial(), inputs)
             budget.spend(len(inputs) * sampler.simulator.size / OPERATIONS_PER_UNIT)
-            seen = [one for one in watched if one.covered(run)]
-            self._status.update((one.goal, Status.SAT) for one in seen)
-            watched = [one for one in watched if one not in seen]
-            if not watched or budget.over:
+            self._note(self.undecided, run)
+            if not self.undecided or budget.over:
                 return
 
-
-class _Watched:
-    """A goal whose antecedent is evaluated at every step of a run."""
-
-    def __init__(self, goal: Goal) -> None:
-        self.goal = goal
-        self._holds = compile_formulas([goal.antecedent])
-        self._read = [(symbol.symbol_name(), *unframed(symbol)) for symbol in symbols_of(goal.antecedent)]
-
-    def covered(self, run: Run) -> bool:
-        """Whether ``run`` satisfies the whole antecedent from some step on."""
-        moments = [{**state, **values} for state, values in zip(run.states, [*run.inputs, {}], strict=True)]
-        return any(
-            self._holds({framed: moments[start + step][name] for framed, name, step in self._read})[0]
-            for start in range(run.length - self.goal.length + 1)
-        )
+    def _note(self, goals: Sequence[Goal], run: Run) -> None:
+        """Note which of ``goals`` the ``run`` covers."""
+        covered = Monitor(goals).covered(run)
+        self._status.update((goal, Status.SAT) for goal in goals if covered[goal.name])

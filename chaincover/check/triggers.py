@@ -49,7 +49,8 @@ def trigger_states(
     due = [(part, _read(part, names)) for part in conjuncts(goal.antecedent)]
     arrows, rows = Arrows(graph.steps.offsets, graph.steps.nexts), {(0, False): np.arange(len(graph.states))}
     start = rows[0, False]
-    for step in range(goal.length + 1):
+    last_step = goal.over(0)
+    for step in range(last_step + 1):
         check()
         good = np.ones(len(start), bool)
         for part, read in due:
@@ -60,7 +61,7 @@ def trigger_states(
         rows = {key: column[good] for key, column in rows.items() if key in later or key == (step, False)}
         different = np.unique(np.stack([start[good], *rows.values()]), axis=1)
         start, rows = different[0], dict(zip(rows, different[1:], strict=True))
-        if step < goal.length:
+        if step < last_step:
             last = rows[step, False]
             if int((arrows.offsets[last + 1] - arrows.offsets[last]).sum()) > MOST_ROWS:
                 return None

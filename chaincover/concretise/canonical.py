@@ -41,14 +41,14 @@ from bmc.system.transition import (
     symbols_of,
 )
 from chaincover.chain import Chain, Plan
-from chaincover.concretise.check_path import build_path
+from chaincover.concretise.check_path import build_path, plan_length
 from chaincover.concretise.tidy import tidy
 from chaincover.graph.enumerated_goals import run_of, states_in
 from chaincover.graph.goal_product import goal_product
 from chaincover.graph.least_run import least_run
 from chaincover.known import Board
 from chaincover.limits import QUESTION, Limits
-from chaincover.problem import Problem, Questions
+from chaincover.problem import Questions
 from chaincover.replay.judge import Judge, credited_with, open_variables
 
 SIMULATED = 1000
@@ -362,7 +362,7 @@ def start_dependence(questions: Questions, plan: Plan, run: Run, after: Limits) 
     problem, names = questions.problem, tuple(var.name for var in open_variables(questions.problem.system))
     if not names:
         return ()
-    begun = _settled_at(problem, plan, run.length)
+    begun = min(ENCODED, run.length)
     if begun < run.length:
         state = [
             equal(framed(var.symbol, begun), var.type.constant(run.states[begun][var.name]))
@@ -375,14 +375,6 @@ def start_dependence(questions: Questions, plan: Plan, run: Run, after: Limits) 
     if run.length * Simulator(problem.system).size * GATE / WORK > after.unspent:
         return names
     return () if _works(questions, build_path(problem, plan)[0], run, after) else names
-
-
-def _settled_at(problem: Problem, plan: Plan, length: int) -> int:
-    """The first step after so many that are encoded together at which no goal is under way; the end if there is
-    none."""
-    spans = [(start, start + problem.length(goal)) for goal, start in zip(plan.goals, plan.starts, strict=True)]
-    free = (step for step in range(ENCODED, length) if not any(start < step < end for start, end in spans))
-    return next(free, length)
 
 
 def _works(questions: Questions, formulas: Sequence[FNode], run: Run, after: Limits) -> bool:
@@ -436,8 +428,7 @@ def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan, units
     if not _by_value(system):
         return None
     made = goal_product(replace(problem, goals=tuple(wanted)), graph, check)
-    ends = [start + goals[name].length for name, start in zip(plan.goals, plan.starts, strict=True)]
-    length = max([sum(plan.gaps), *ends])
+    length = plan_length(problem, plan)
     if made is None:
         return None
     taken = 0
@@ -453,8 +444,8 @@ def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan, units
     if not allow(len(made.product.arrows.ends)):
         return None
     completed = [0] * (length + 1)
-    for name, end in zip(plan.goals, ends, strict=True):
-        completed[end] |= 1 << wanted.index(goals[name])
+    for name, start in zip(plan.goals, plan.starts, strict=True):
+        completed[problem.over(name, start)] |= 1 << wanted.index(goals[name])
     final_nodes = states_in(graph, final)
     found = least_run(graph, made, completed, final_nodes, check, allow)
     return None if found is None else run_of(system, graph, *found)

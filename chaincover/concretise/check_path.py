@@ -29,8 +29,7 @@ class Attempt:
 
 def plan_length(problem: Problem, plan: Plan) -> int:
     """Steps of a chain for ``plan``: the end lies no earlier than the end of any goal."""
-    ends = [start + problem.length(goal) for goal, start in zip(plan.goals, plan.starts, strict=True)]
-    return max([sum(plan.gaps), *ends])
+    return max([sum(plan.gaps), *map(problem.over, plan.goals, plan.starts)])
 
 
 def build_path(problem: Problem, plan: Plan, nodes: int | None = None) -> tuple[list[FNode], int]:
@@ -44,7 +43,7 @@ def build_path(problem: Problem, plan: Plan, nodes: int | None = None) -> tuple[
     if nodes == len(plan.path):
         steps = plan_length(problem, plan)
         return formulas + problem.end_formulas(steps), steps
-    return formulas, max((start + problem.length(goal) for goal, start in placed), default=0)
+    return formulas, max((problem.over(goal, start) for goal, start in placed), default=0)
 
 
 def check_path(questions: Questions, plan: Plan, nodes: int | None = None) -> Attempt:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, Bool
 
 from bmc.engines.protocol import Session, Status
 from bmc.errors import CheckDisagreed
-from bmc.formulas.unroll import at, shift, unframed
+from bmc.formulas.unroll import at, shift
 from bmc.records import dataclass
-from bmc.system.transition import Run, Valuation, conjunction, equal, symbols_of
+from bmc.system.transition import Run, conjunction, equal
 from chaincover.chain import Plan
 from chaincover.concretise.check_path import Attempt, check_path
 from chaincover.problem import Questions
@@ -103,28 +102,24 @@ def repair_by_prefixes(questions: Questions, plan: Plan, nodes: int, limit: int)
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where chaining stands: ``source`` fixes the state, ``active`` is what is left of goals that still run.
-
-    Each of ``active`` is a formula framed from here and the number of steps that it still needs.
-    """
+    """Where chaining stands: ``source`` fixes the state, ``begun`` are the goals whose step begins in it (framed)."""
 
     source: FNode
-    active: tuple[tuple[FNode, int], ...] = ()
+    begun: tuple[FNode, ...] = ()
 
     @property
-    def span(self) -> int:
-        """Steps that the active goals still need."""
-        return max((steps for _, steps in self.active), default=0)
+    def least(self) -> int:
+        """Steps that any run from here takes on which the goals that begin here are over."""
+        return 1 if self.begun else 0
 
     def after(self, questions: Questions, target: str, run: Run, gap: int) -> _Place:
         """The place ``gap`` steps on along ``run``, where ``target`` starts (if it is a goal)."""
         state = run.states[gap]
         fixed = conjunction(equal(v.symbol, v.type.constant(state[v.name])) for v in questions.problem.system.state)
-        active = [(_rest(formula, run, gap), steps - gap) for formula, steps in self.active if steps > gap]
-        goal = questions.problem.by_name.get(target)
-        if goal is not None and goal.length > 0:
-            active.append((goal.antecedent, goal.length))
-        return _Place(at(fixed, 0), tuple(active))
+        problem, begun = questions.problem, () if gap else self.begun
+        return _Place(
+            at(fixed, 0), (*begun, problem.by_name[target].antecedent) if problem.takes_step(target) else begun
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +131,9 @@ class _Found:
 
 def _least_gap(questions: Questions, place: _Place, target: str, gap: int, limit: int) -> _Found:
     """The least distance from ``gap`` to ``limit`` at which ``target`` can start from ``place``."""
-    session = questions.session(conjunction([place.source, *(formula for formula, _ in place.active)]))
+    session = questions.session(conjunction([place.source, *place.begun]))
     if target not in questions.problem.by_name:
-        gap = max(gap, place.span)
+        gap = max(gap, place.least)
     for distance in range(gap, max(gap, limit) + 1):
         status = _check_target(questions, session, place, target, distance)
         if status is Status.SAT:
@@ -152,26 +147,5 @@ def _least_gap(questions: Questions, place: _Place, target: str, gap: int, limit
 def _check_target(questions: Questions, session: Session, place: _Place, target: str, distance: int) -> Status:
     goal = questions.problem.by_name.get(target)
     formulas = questions.problem.end_formulas(distance) if goal is None else [shift(goal.antecedent, distance)]
-    steps = max(place.span, distance + (goal.length if goal else 0))
+    steps = max(place.least, questions.problem.over(target, distance))
     return session.check(formulas, steps, questions.limits.for_query()).status
-
-
-def _rest(formula: FNode, run: Run, elapsed: int) -> FNode:
-    """What ``formula`` still demands ``elapsed`` steps later, its earlier symbols replaced by the run's values."""
-    values = {s: _value(s, run) for s in _earlier(symbols_of(formula), elapsed)}
-    return shift(formula.substitute(values).simplify(), -elapsed)
-
-
-def _earlier(symbols: Sequence[FNode], step: int) -> list[FNode]:
-    return [s for s in symbols if unframed(s)[1] < step]
-
-
-def _value(symbol: FNode, run: Run) -> FNode:
-    name, step = unframed(symbol)
-    here: Valuation = {**run.states[step], **(run.inputs[step] if step < run.length else {})}
-    return _constant(symbol, here[name])
-
-
-def _constant(symbol: FNode, raw: int) -> FNode:
-    """The constant of ``symbol``'s type with the raw value ``raw``."""
-    return Bool(bool(raw)) if symbol.get_type().is_bool_type() else BV(raw, symbol.bv_width())

@@ -45,13 +45,13 @@ class SubPaths:
     """Asks for contiguous parts of paths: node names, the first one init or a goal, the last one a goal or the end.
 
     ``reaches`` limits every edge that is asked for. An edge to the final
-    condition may also take as many steps as the longest goal.
+    condition may also take the step of a goal.
     """
 
     def __init__(self, questions: Questions, reaches: Mapping[Edge, Reach]) -> None:
         self._questions = questions
-        self._reaches = reaches
-        self._longest = max((goal.length for goal in questions.problem.by_name.values()), default=0)
+        self._reaches, self._over = reaches, questions.problem.over
+        self._longest = int(any(goal.takes_step for goal in questions.problem.goals))
         self._system = replace(questions.problem.system, input_constraint=TRUE(), defined=TRUE(), invariants=())
         self._step_ok = conjunction([questions.problem.system.input_constraint, questions.problem.system.defined])
         self._state_ok = conjunction(inv.formula for inv in questions.problem.system.invariants if inv.proved)
@@ -123,7 +123,7 @@ class SubPaths:
         return self._tables[key]
 
     def _first(self, node: str, longest: int | None) -> dict[int, FNode]:
-        return {} if longest is not None and self._length(node) > longest else {0: TRUE()}
+        return {} if longest is not None and self._over(node, 0) > longest else {0: TRUE()}
 
     def _next(self, path: Path, longest: int | None) -> dict[int, FNode]:
         goal, reach = self._questions.problem.by_name[path[-1]], self._reaches[path[-2], path[-1]]
@@ -131,7 +131,7 @@ class SubPaths:
         found = {}
         for step in _steps(before, reach):
             self._questions.limits.check()
-            if longest is None or step + goal.length <= longest:
+            if longest is None or goal.over(step) <= longest:
                 found[step] = And(self._at(goal, step), _one_of(_before(before, step, reach)))
         return found
 
@@ -153,16 +153,13 @@ class SubPaths:
     def _sticks_out(self, path: Path) -> bool:
         """Whether a goal of ``path`` may still run where the last node is reached."""
         starts = [0, *accumulate(self._reaches[edge].least for edge in pairwise(path))]
-        return any(start + self._length(node) > starts[-1] for node, start in zip(path, starts, strict=True))
-
-    def _length(self, node: str) -> int:
-        return self._questions.problem.by_name[node].length if node in self._questions.problem.by_name else 0
+        return max(map(self._over, path, starts)) > starts[-1]
 
     def _at(self, goal: Goal, step: int) -> FNode:
         key = (goal.name, step)
         if key not in self._placed:
             self._questions.limits.check()
-            valid = self._valid_until(step + goal.length)
+            valid = self._valid_until(goal.over(step))
             self._placed[key] = conjunction([shift(goal.antecedent, step), valid])
         return self._placed[key]
 
@@ -183,7 +180,7 @@ class SubPaths:
             )
             asked = [goal.antecedent for goal in questions.problem.by_name.values()]
             asked += [*questions.problem.end_formulas(0), at(self._step_ok, 0), at(self._state_ok, 0)]
-            valid = conjunction([source, self._valid_until(self._length(node))])
+            valid = conjunction([source, self._valid_until(self._over(node, 0))])
             self._sessions[node] = questions.engine.session(self._system, valid, asked)
         return self._sessions[node]
 
@@ -195,7 +192,7 @@ class SubPaths:
         starts, free, end = [0], 0, 0
         for node in path[1:-1]:
             starts.append(_first_from(free, covered[node], node))
-            end = max(end, starts[-1] + self._length(node))
+            end = max(end, self._over(node, starts[-1]))
             free = starts[-1]
         if path[-1] == FINAL:
             end = _first_from(end, covered[FINAL], FINAL)

@@ -45,11 +45,10 @@ class _Tidying:
         self._system, self._limits = problem.system, limits
         self._simulator, self._monitor = Simulator(problem.system), Monitor(problem.of(chain.goals).goals)
         self._states, self._inputs = [*chain.run.states], [*chain.run.inputs]
-        self._lengths = {hit.goal: problem.length(hit.goal) for hit in chain.hits}
+        self._problem = problem
         self._reading: dict[int, list[Hit]] = {}
         for hit in chain.hits:
-            for step in range(hit.step, hit.step + max(1, self._lengths[hit.goal])):
-                self._reading.setdefault(step, []).append(hit)
+            self._reading.setdefault(hit.step, []).append(hit)
         memory = [var.next for var in problem.system.state if remembers(var.name)]
         self._tied = {symbol.symbol_name() for following in memory for symbol in symbols_of(following)}
 
@@ -115,12 +114,12 @@ class _Tidying:
 
     def _still_covered(self, steps: range) -> bool:
         """Whether the goals that read any of ``steps`` are covered where they are credited."""
-        read = dict.fromkeys(hit for step in steps for hit in self._reading.get(step, ()))
+        read = (hit for step in steps for hit in self._reading.get(step, ()))
         return all(self._monitor.holds(self._part(hit), hit.goal, 0) for hit in read)
 
     def _part(self, hit: Hit) -> Run:
-        """The steps at which a goal is covered."""
-        end = hit.step + self._lengths[hit.goal]
+        """The step in which a goal is covered, or the state."""
+        end = self._problem.over(hit.goal, hit.step)
         return Run(tuple(self._states[hit.step : end + 1]), tuple(self._inputs[hit.step : end]))
 
 

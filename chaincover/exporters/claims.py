@@ -92,7 +92,7 @@ class _Facts:
     def path(self, claim: Said, fact: PathFact) -> Claim:
         """The least length of one path, ``fact``."""
         text = claim.text
-        if any(self.whole.length(node) > 1 for node in fact.path):
+        if any(map(self.whole.earlier, fact.path)):
             text += " (a goal counts from its last step on)"
         unknown = self._no_path(fact.path)
         if unknown:
@@ -114,14 +114,14 @@ class _Facts:
         inner = path[path[:1] == (INIT,) : len(path) - (path[-1:] == (self.problem.end,))]
         if len(path) < 2 or len({*inner}) < len(inner):
             return "this is no path of goals, each once"
-        long = [name for name in inner if self.problem.length(name) > 1]
-        if long or (self.problem.forbid and any(map(self.problem.length, inner))):
+        long = [name for name in inner if self.problem.earlier(name)]
+        if long or (self.problem.forbid and any(self.problem.over(name, 0) for name in inner)):
             return "the certificate has no monitors" + (f" of {listed(long)}" if long else "")
         return _unknown(self.problem, inner)
 
     def _trivial(self, path: Sequence[str]) -> int:
         """The steps that a path takes at least because its goals take steps themselves."""
-        return max(self.problem.length(node) for node in path) if path[-1] == self.problem.end else 0
+        return max(self.problem.over(node, 0) for node in path) if path[-1] == self.problem.end else 0
 
     def invariants(self, told: Sequence[str]) -> Iterator[Claim]:
         """The invariants on which the certificate rests, and those of the program that are ``told`` to be proved."""

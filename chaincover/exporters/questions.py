@@ -84,8 +84,7 @@ class Notes:
 
     def condition(self, goal: Goal) -> FNode:
         """Where ``goal`` holds: over the state if it takes no step, else over the state and the inputs of its step."""
-        assert goal.length <= 1, "a goal of several steps is asked for without a monitor"
-        after = {framed(var.symbol, 1): at(var.next, 0) for var in self.problem.system.state} if goal.length else {}
+        after = {framed(var.symbol, 1): at(var.next, 0) for var in self.problem.system.state if goal.takes_step}
         read = {symbol: after[symbol] for symbol in symbols_of(goal.antecedent) if symbol in after}
         return unplaced(with_terms([goal.antecedent], read))[0]
 
@@ -132,14 +131,14 @@ def chain_question(
 
 def _covered(notes: Notes) -> list[FNode]:
     """For each goal that the run up to this state covers it; goals that ask for the same share a variable."""
-    known: dict[tuple[FNode, int], FNode] = {}
+    known: dict[tuple[FNode, bool], FNode] = {}
     found = []
     for goal in notes.problem.goals:
-        key = goal.antecedent, goal.length
+        key = goal.antecedent, goal.takes_step
         if key not in known:
             event = notes.condition(goal)
             flag = notes.sticky(f"covered {goal.name}", event)
-            known[key] = flag if goal.length else either(flag, event)
+            known[key] = flag if goal.takes_step else either(flag, event)
         found.append(known[key])
     return found
 
@@ -173,8 +172,7 @@ def path_question(problem: Problem, fact: PathFact, statement: Statement, known:
     starts = _starts(notes, path, once)
     if once:
         bad = _in_order(notes, path, starts)
-        longest = max(problem.length(node) for node in path)
-        return notes.question(statement, bad, fact.at_least + longest)
+        return notes.question(statement, bad, fact.at_least + any(map(problem.takes_step, path)))
     return notes.question(statement, _close(notes, path, starts, fact.at_least), None)
 
 
@@ -185,26 +183,25 @@ def _starts(notes: Notes, path: Sequence[str], once: bool) -> list[FNode]:
     state in which the run ends, by an input that stops it: no node is seen that ends later.
     """
     problem, memory = notes.problem, notes.memory
-    longest = max(problem.length(node) for node in path)
+    moves = any(map(problem.takes_step, path))
     going, goes_on = TRUE(), TRUE()
-    if longest and path[-1] == problem.end:
+    if moves and path[-1] == problem.end:
         going, goes_on = BOOLEAN.symbol("not stopped"), negate(notes.free_input("stop"))
         notes.note("not stopped", both(going, goes_on), begins=1)
     found = []
     for number, node in enumerate(path):
         if node == INIT or node == problem.end:
-            condition, length = (TRUE() if node == INIT or problem.final is None else problem.final), 0
+            condition = TRUE() if node == INIT or problem.final is None else problem.final
         else:
-            condition, length = notes.condition(problem.by_name[node]), problem.length(node)
+            condition = notes.condition(problem.by_name[node])
         if number == 0 and once:
             condition = both(condition, notes.first)
-        if length:
+        if problem.takes_step(node):
             seen = conjunction([condition, notes.valid_step, going, goes_on])
-            ended = notes.note(f"ended {number} {node}", seen)
+            seen = notes.note(f"ended {number} {node}", seen)
         else:
-            ended = conjunction([condition, notes.valid, going])
-        seen = memory.before(ended, longest - length)
-        if node == problem.end and longest:
+            seen = memory.before(conjunction([condition, notes.valid, going]), int(moves))
+        if node == problem.end and moves:
             seen = both(seen, negate(going))
         found.append(seen)
     return found

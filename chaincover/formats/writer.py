@@ -226,7 +226,7 @@ def _chain(controller: Controller, result: ChainResult) -> dict[str, Any] | None
 def graph_data(graph: ReachGraph, goals: Iterable[Goal]) -> dict[str, Any]:
     """The K-reachability graph of ``goals``, which the search has told by their last steps: exact weights, and for
     edges not found the least distance not proved impossible, from trigger to trigger."""
-    graph = graph.between_triggers({goal.name: goal.length for goal in goals})
+    graph = graph.between_triggers({goal.name: goal.earlier for goal in goals})
     return {
         "nodes": list(graph.nodes),
         "edges": [{"from": a, "to": b, "weight": w} for (a, b), w in sorted(graph.weights.items())],

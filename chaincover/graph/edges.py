@@ -37,14 +37,15 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 class Distances:
     """The least distance that any run so far has shown, for each pair of nodes.
 
-    ``lengths`` has the length of each goal in steps.
+    ``goals`` has for each goal whether it takes a step: the final condition, if there is one, holds no earlier
+    than after that.
     """
 
-    def __init__(self, lengths: Mapping[str, int]) -> None:
-        self._names = [INIT, *lengths, FINAL]
-        self._lengths = np.array([lengths.get(name, 0) for name in self._names], np.int64)
-        self._best = np.full((len(lengths) + 1, len(lengths) + 1), _NEVER, np.int64)
-        for place in range(len(lengths)):
+    def __init__(self, goals: Mapping[str, bool]) -> None:
+        self._names = [INIT, *goals, FINAL]
+        self._take_step = np.array([False, *goals.values()])
+        self._best = np.full((len(goals) + 1, len(goals) + 1), _NEVER, np.int64)
+        for place in range(len(goals)):
             self._best[place + 1, place] = -1
 
     def shorter(self, covered: Mapping[str, Sequence[int]], steps: int) -> dict[Edge, int]:
@@ -67,7 +68,7 @@ class Distances:
             return {}
         reached = following[starts]
         if ends:
-            reached[:, -1] = following[np.minimum(starts + self._lengths[places], steps + 1), -1]
+            reached[:, -1] = following[starts + self._take_step[places], -1]
         nearest = np.minimum.reduceat(reached - starts[:, None], np.cumsum(counts) - counts)
         best = self._best[here]
         sources, targets = np.nonzero(nearest < best)
@@ -108,7 +109,8 @@ class EdgeSearch:
         self._sources = {goal.name: goal for goal in (problem.start, *problem.goals)}
         self._targets = {goal.name: goal for goal in problem.targets}
         self._monitor = Monitor([problem.start, *problem.targets])
-        self._distances = Distances({goal.name: goal.length for goal in problem.goals})
+        ends = problem.final is not None
+        self._distances = Distances({goal.name: ends and goal.takes_step for goal in problem.goals})
         self._simulator = Simulator(problem.system)
         self._sessions: dict[str, Session] = {}
         self._moved: dict[tuple[FNode, int], FNode] = {}
@@ -120,7 +122,8 @@ class EdgeSearch:
         left, anywhere = list(names), self._anywhere
         while left and isinstance(anywhere, GroupSession):
             groups = [
-                Group(self._sources[name].antecedent, (Placed(TRUE(), 0, self._sources[name].length),)) for name in left
+                Group(self._sources[name].antecedent, (Placed(TRUE(), 0, self._sources[name].over(0)),))
+                for name in left
             ]
             status = self._counted(partial(anywhere.check_groups, groups))
             if status is Status.UNSAT:
@@ -134,8 +137,8 @@ class EdgeSearch:
         return [name for name in left if not self._satisfiable(name)]
 
     def _satisfiable(self, source: str) -> bool:
-        session, length = self._session(source), self._sources[source].length
-        return self._counted(lambda limit, effort: session.check([], length, limit, effort)) is not Status.UNSAT
+        session, steps = self._session(source), self._sources[source].over(0)
+        return self._counted(lambda limit, effort: session.check([], steps, limit, effort)) is not Status.UNSAT
 
     def ask_all(self, rows: Sequence[Row], upper: Upper, to: int) -> None:
         """Decide the open edges of all ``rows`` at distances up to ``to``: all rows together, else one after the other.
@@ -205,12 +208,12 @@ class EdgeSearch:
 
     def _placed(self, source: str, asked: Question) -> tuple[Placed, ...]:
         """The targets ``asked`` for, placed at their distances from ``source``, with the steps that must be valid."""
-        least = self._sources[source].length
+        least = self._sources[source].over(0)
         places = self._places.setdefault(least, {})
         for name, distance in asked:
             if (name, distance) not in places:
                 target = self._targets[name]
-                steps = max(least, distance + target.length)
+                steps = max(least, target.over(distance))
                 places[name, distance] = Placed(target.antecedent, distance, steps)
         return tuple([places[each] for each in asked])
 

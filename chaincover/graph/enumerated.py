@@ -276,7 +276,7 @@ def _tell(board: Board, graph: ReachGraph, states: int) -> None:
     board.tell(graph=_within(graph, board.options.bound))
     if gone:
         board.rule_out(gone)
-    steps = {goal: graph.weights[INIT, goal] + problem.length(goal) for goal in graph.goals if goal not in gone}
+    steps = {goal: problem.over(goal, graph.weights[INIT, goal]) for goal in graph.goals if goal not in gone}
     board.set_aside({goal: LongTest(far) for goal, far in steps.items() if far > board.options.most_steps})
     lower, targets = graph.restricted(board.known.targets).lower, board.known.targets
     board.prove(order_bound=farthest(targets, graph.end, lower), edges=lower, basis=FARTHEST)

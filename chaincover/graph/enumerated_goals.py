@@ -79,10 +79,10 @@ def values_on_steps(
 
 def goal_on_steps(goal: Goal, graph: StateGraph, sources: Column) -> Column:
     """Among all steps, which leave ``sources``, where a goal of one step holds; of no step: where among all states."""
-    found: Column = np.zeros(len(sources) if goal.length else len(graph.states), bool)
+    found: Column = np.zeros(len(sources) if goal.takes_step else len(graph.states), bool)
     for first in range(0, len(found), BLOCK):
         part = np.arange(first, min(first + BLOCK, len(found)))
-        here, steps = (sources[part], part) if goal.length else (part, None)
+        here, steps = (sources[part], part) if goal.takes_step else (part, None)
         found[first : first + BLOCK] = values_on_steps([goal.antecedent], graph, here, steps)[0]
     return found
 
@@ -98,7 +98,7 @@ class EnumeratedGoals:
         self._sources = states.steps.sources
         self._near: dict[int, dict[int, int]] = {}
         self._begins: dict[int, Column] = {}
-        self._sizes = [states.steps.total if goal.length else len(states.states) for goal in problem.goals]
+        self._sizes = [states.steps.total if goal.takes_step else len(states.states) for goal in problem.goals]
         self._bits = [np.packbits(goal_on_steps(goal, states, self._sources)) for goal in problem.goals]
         self.followed = (states.steps.total + LEAST_BLOCK) * len(problem.goals)
 
@@ -108,7 +108,7 @@ class EnumeratedGoals:
 
     def ends_of(self, goal: int) -> tuple[Column, Column]:
         """The states in which runs of a goal can start, and those in which they can end."""
-        if self.problem.goals[goal].length == 0:
+        if not self.problem.goals[goal].takes_step:
             here = np.flatnonzero(self.holds(goal))
             return here, here
         steps = np.flatnonzero(self.holds(goal))
@@ -119,12 +119,12 @@ class EnumeratedGoals:
         if goal in self._near:
             return self._near[goal]
         near = self._near[goal] = {}
-        if self.problem.goals[goal].length == 0:
+        if not self.problem.goals[goal].takes_step:
             return near
         steps = np.flatnonzero(self.holds(goal))
         self.followed += len(steps) * len(self._bits)
         for other, each in enumerate(self.problem.goals):
-            if other != goal and self.holds(other)[self._sources[steps] if each.length == 0 else steps].any():
+            if other != goal and self.holds(other)[steps if each.takes_step else self._sources[steps]].any():
                 near[other] = 0
         return near
 

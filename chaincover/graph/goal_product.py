@@ -210,7 +210,7 @@ def followers_on_steps(
 
 def _at_once(problem: Problem, graph: StateGraph, width: int) -> Column:
     """The goals of no step that hold in each state, in bits."""
-    goals = [goal if goal.length == 0 else None for goal in problem.goals]
+    goals = [None if goal.takes_step else goal for goal in problem.goals]
     return _packed(goals, graph, np.arange(len(graph.states)), None, width)
 
 
@@ -219,7 +219,7 @@ def _steps_with_goals(
 ) -> Iterator[tuple[int, int, Column, Column]]:
     """From the first to the last state, some at a time: the steps that leave them, and for each the number in ``sets``
     of the goals, of at most one step, that are completed on arrival."""
-    in_step = [goal if goal.length == 1 else None for goal in problem.goals]
+    in_step = [goal if goal.takes_step else None for goal in problem.goals]
     here, sources = _at_once(problem, graph, sets.width), graph.steps.sources
     for first, last in blocks(graph.steps.offsets):
         check()

@@ -59,7 +59,7 @@ class LayeredGoals:
         self.problem, self._limits, self._memory = problem, limits, memory
         self._say, self._told = say, 1 << 28
         self.states, self.far = 0, False
-        watched = [Watched(goal.antecedent, goal.length == 1) for goal in problem.goals]
+        watched = [Watched(goal.antecedent, goal.takes_step) for goal in problem.goals]
         self._final = len(watched) if problem.final is not None else None
         made = self._made = LayeredSystem(
             problem.system, [*watched, *(Watched(formula, False) for formula in problem.end_formulas(0))]
@@ -98,7 +98,7 @@ class LayeredGoals:
         goals, names = self.problem.goals, self.problem.names
         sought = [*possible, *([] if self._final is None else [self._final])]
         for source in (None, *possible):
-            length = 0 if source is None else goals[source].length
+            length = 0 if source is None else goals[source].over(0)
             if source is not None:
                 self._search.from_ends(source, sought)
                 self._go()

@@ -34,7 +34,7 @@ def long_test(graph: JumpGraph, goal: Goal, path: Sequence[Arc]) -> LongTest | N
     def covered(place: int, count: int) -> bool:
         """Whether the goal is covered where the part at ``place`` is made so many times."""
         last = _last(simulator, start, [*parts[:place], (parts[place][0], count), *parts[place + 1 :]])
-        return last is not None and Monitor([goal]).holds(last, goal.name, last.length - goal.length)
+        return last is not None and Monitor([goal]).ends(last, goal.name, last.length)
 
     if not parts or not covered(0, parts[0][1]):
         return None

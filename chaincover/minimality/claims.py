@@ -131,7 +131,7 @@ def _edges(known: Known, proof: Proof) -> dict[Edge, int]:
     problem, goals = known.problem, proof.goals
     trivial = {(INIT, goal): 0 for goal in goals}
     trivial |= {(a, b): 0 for a in goals for b in goals if a != b}
-    trivial |= {(goal, problem.end): problem.length(goal) for goal in goals} or {(INIT, problem.end): 0}
+    trivial |= {(goal, problem.end): problem.over(goal, 0) for goal in goals} or {(INIT, problem.end): 0}
     lower = known.graph.lower if proof.order_bound else {}
     return {edge: proof.edges.get(edge, lower.get(edge, least)) for edge, least in trivial.items()}
 

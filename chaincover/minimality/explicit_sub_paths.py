@@ -51,7 +51,7 @@ class _InOrder:
         self._arrows = Arrows(graph.steps.offsets, graph.steps.nexts)
         self._begins = [goals.can_begin(number) for number in path]
         self._goals, self._path = goals, tuple(path)
-        self._one_step = [goals.problem.goals[number].length == 1 for number in path]
+        self._one_step = [goals.problem.goals[number].takes_step for number in path]
         self.followed = 0
 
     def state_of(self, nodes: Column) -> Column:
@@ -326,7 +326,7 @@ class ExplicitSubPaths:
     def single_states(self) -> bool:
         """Whether each goal is one state: then exact distances add up along every order."""
         goals = self._problem.goals
-        alone = all(goal.length == 0 for goal in goals)
+        alone = not any(goal.takes_step for goal in goals)
         return alone and all(self._goals.ends_of(number)[0].size == 1 for number in range(len(goals)))
 
     def least_all(self, sub_paths: Sequence[SubPath]) -> list[KnownLength]:

@@ -80,7 +80,7 @@ def _represented(follows: Mapping[str, Collection[str]]) -> dict[str, str]:
 
 def _followers(questions: Questions, goal: Goal, monitor: Monitor) -> frozenset[str]:
     """The goals that ``goal`` implies: those that no run of it leaves out."""
-    left = [other for other in questions.problem.goals if other is not goal and other.length <= goal.length]
+    left = [other for other in questions.problem.goals if other is not goal and other.takes_step <= goal.takes_step]
     session = questions.session(goal.antecedent)
     if not left or _checked(questions, session, [], goal) is not Status.SAT:
         return frozenset()
@@ -98,4 +98,4 @@ def _followers(questions: Questions, goal: Goal, monitor: Monitor) -> frozenset[
 
 
 def _checked(questions: Questions, session: Session, formulas: list[FNode], goal: Goal) -> Status:
-    return session.check(formulas, goal.length, questions.limits.for_query(), IMPLICATION_EFFORT).status
+    return session.check(formulas, goal.over(0), questions.limits.for_query(), IMPLICATION_EFFORT).status

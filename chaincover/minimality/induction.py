@@ -73,6 +73,6 @@ def prove_unreachable(board: Board) -> None:
             board.say(f"unreachable goals: is there a proof that no run covers {name}?")
             goal, refuted = problem.by_name[name], known.graph.lower.get(edge, 0)
             prover = Prover(board.engine, board.limits.for_query, board.limits.question())
-            k = never(problem.system, goal.antecedent, goal.length, min(INDUCTION, refuted), prover)
+            k = never(problem.system, goal.antecedent, goal.over(0), min(INDUCTION, refuted), prover)
             if k is not None:
                 board.rule_out({name: Reason(UNREACHABLE, never_by_induction(k))})

@@ -159,16 +159,13 @@ class SubPathSearch:
             self._sessions[node] = self._questions.session(source)
         return self._sessions[node]
 
-    def _length(self, node: str) -> int:
-        return self._goals[node].length if node in self._goals else 0
-
     def _horizons(self, path: Path, steps: int) -> range:
         """The numbers of steps that runs for ``path`` can need: longer ones only where a goal in between needs them."""
-        least = max(self._length(path[0]), steps + self._length(path[-1]))
+        over = self._questions.problem.over
+        least = max(over(path[0], 0), over(path[-1], steps))
         if path[-1] in (FINAL, END):
             return range(steps, steps + 1) if least == steps else range(0)
-        longest = max((self._length(node) for node in path[1:-1]), default=0)
-        return range(least, max(least, steps + longest) + 1)
+        return range(least, max([least, *(over(node, steps) for node in path[1:-1])]) + 1)
 
     def _formula(self, path: Path, steps: int, horizon: int) -> FNode:
         """The nodes after the first in order, the last at ``steps``, all ended by ``horizon``."""
@@ -195,7 +192,7 @@ class SubPathSearch:
 
     def _exactly(self, path: Path, steps: int, horizon: int) -> FNode:
         """The last node of ``path``, which is a goal, starts at ``steps``, the ones between in order before it."""
-        if steps + self._length(path[-1]) > horizon:
+        if self._goals[path[-1]].over(steps) > horizon:
             return FALSE()
         key = (path, steps, self._cut(steps, horizon), True)
         if key not in self._built:
@@ -205,8 +202,7 @@ class SubPathSearch:
 
     def _cut(self, steps: int, horizon: int) -> int:
         """Formulas up to ``steps`` are the same for all horizons that no goal placed there can exceed."""
-        longest = max((goal.length for goal in self._goals.values()), default=0)
-        return horizon if steps + longest > horizon else -1
+        return horizon if any(goal.over(steps) > horizon for goal in self._goals.values()) else -1
 
     def _at(self, goal: str, step: int) -> FNode:
         key = (goal, step)

@@ -15,7 +15,7 @@ from pysmt.shortcuts import Or
 
 from bmc.engines.protocol import Session, Status
 from bmc.errors import counted
-from bmc.formulas.unroll import at, shift
+from bmc.formulas.unroll import at
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, conjunction, equal
@@ -37,12 +37,13 @@ class AnyOrder:
 
     def formulas(self, names: Sequence[str], length: int) -> list[FNode]:
         """What a run of ``length`` steps that covers the goals ``names`` satisfies; false where it is too short."""
-        return [Or([self._at(name, step) for step in range(length - self._goals[name].length + 1)]) for name in names]
+        first = {name: self._goals[name].over(0) for name in names}
+        return [Or([self._ending(name, step) for step in range(first[name], length + 1)]) for name in names]
 
-    def _at(self, name: str, step: int) -> FNode:
+    def _ending(self, name: str, step: int) -> FNode:
         key = (name, step)
         if key not in self._placed:
-            self._placed[key] = shift(self._goals[name].antecedent, step)
+            self._placed[key] = self._goals[name].ending(step)
         return self._placed[key]
 
 
@@ -123,22 +124,15 @@ class WindowSearch:
         return None
 
     def windows(self, chain: Chain) -> list[Window]:
-        """The windows to try, narrow ones first: from one goal's start to another's, no goal across its borders."""
-        problem, length = self._questions.problem, chain.length
-        spans = {
-            hit.goal: (hit.step, hit.step + problem.length(hit.goal))
-            for hit in chain.hits
-            if hit.goal in problem.by_name
-        }
-        borders = sorted({0, length, *(low for low, _ in spans.values())})
-        borders = [b for b in borders if not any(low < b < high for low, high in spans.values())]
+        """The windows to try, narrow ones first: from one goal's start to another's."""
+        length = chain.length
+        starts = {hit.goal: hit.step for hit in chain.hits if hit.goal in self._questions.problem.by_name}
+        borders = sorted({0, length, *starts.values()})
         found = []
         for width in range(1, WIDEST + 1):
             for first, last in zip(borders, borders[width:], strict=False):
-                goals = tuple(g for g, (low, high) in spans.items() if first <= low and high <= last and low < last)
                 ending = last == length
-                if ending:
-                    goals = tuple(g for g, (low, _) in spans.items() if first <= low)
+                goals = tuple(goal for goal, step in starts.items() if first <= step and (step < last or ending))
                 found.append(Window(first, last, goals, ending))
         return found
 

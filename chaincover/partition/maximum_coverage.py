@@ -275,7 +275,7 @@ class _Most:
             return tests
         for hit in chain.hits:
             if hit.goal not in tests and hit.goal not in _covered(self._best):
-                end = hit.step + self._problem.length(hit.goal)
+                end = self._problem.over(hit.goal, hit.step)
                 tests[hit.goal] = Run(chain.run.states[: end + 1], chain.run.inputs[:end])
         return tests
 

@@ -126,9 +126,9 @@ class _Alone:
             known |= proof.edges
         for goal, least in self._least.items():
             if goal in problem.by_name:
-                length = problem.length(goal)
-                known[INIT, goal] = max(known.get((INIT, goal), 0), least - length)
-                known[goal, problem.end] = max(known.get((goal, problem.end), 0), length)
+                steps = problem.over(goal, 0)
+                known[INIT, goal] = max(known.get((INIT, goal), 0), least - steps)
+                known[goal, problem.end] = max(known.get((goal, problem.end), 0), steps)
         bound = farthest(problem.names, problem.end, known)
         if bound > self._board.known.lower:
             paths = proof.paths if proof.goals == problem.names else {}

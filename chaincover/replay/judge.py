@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -82,7 +82,7 @@ class Judge:
 
     def _end(self, run: Run, steps: Mapping[str, int]) -> int | None:
         """The first step at which a chain credited at ``steps`` may end."""
-        least = max((step + self._problem.length(goal) for goal, step in steps.items()), default=0)
+        least = max((self._problem.over(goal, step) for goal, step in steps.items()), default=0)
         for end in range(least, run.length + 1):
             if self._final is None or self._final(run.states[end])[0]:
                 return end
@@ -93,7 +93,7 @@ class Judge:
             self._hit(run, goal, step)
             for goal, places in covered.items()
             for step in places
-            if steps.get(goal) != step and step + self._problem.length(goal) <= run.length
+            if steps.get(goal) != step and self._problem.over(goal, step) <= run.length
         )
         return Chain(
             run=run,
@@ -145,11 +145,10 @@ class Judge:
 
         It ends where goals that begin before that step do, as far as that is in ``run``.
         """
-        longest = max((goal.length for goal in self._problem.goals), default=0)
         states = [start]
         for step, state in enumerate(run.states):
             if states[step] == state:
-                end = min(run.length, step + longest)
+                end = min(run.length, max((goal.over(step) for goal in self._problem.goals), default=step))
                 return Run((*states, *run.states[step + 1 : end + 1]), run.inputs[:end]), step
             if step < run.length:
                 states.append(self._simulator.step(states[step], run.inputs[step]))
@@ -168,10 +167,9 @@ class Judge:
         if not self._problem.forbid:
             found = {name: steps[0] for name, steps in met.items()}
             return dict(sorted(found.items(), key=lambda item: item[1]))
-        lengths = {name: self._problem.length(name) for name in met}
-        few = _greedily(met, lengths)
+        few = _greedily(met, self._problem.over)
         if len(few) < len(met) <= EXACTLY:
-            return all_disjoint(met, lengths) or few
+            return all_disjoint(met, self._problem.over) or few
         return few
 
 
@@ -194,13 +192,17 @@ def open_variables(system: TransitionSystem) -> tuple[StateVariable, ...]:
     return tuple(var for var in system.state if var.init is None and var.name not in system.chosen)
 
 
-def _greedily(covered: Mapping[str, Sequence[int]], lengths: Mapping[str, int]) -> dict[str, int]:
+Over = Callable[[str, int], int]
+"""Tells the step of the last state that a goal reads which begins at a step."""
+
+
+def _greedily(covered: Mapping[str, Sequence[int]], over: Over) -> dict[str, int]:
     """Disjoint steps for as many goals as fit if always the one comes next that ends first."""
     steps: dict[str, int] = {}
     free = 0
     while True:
         ends = [
-            (step + lengths[name], name, step)
+            (over(name, step), name, step)
             for name, places in covered.items()
             if name not in steps and (step := next((k for k in places if k >= free), None)) is not None
         ]
@@ -210,7 +212,7 @@ def _greedily(covered: Mapping[str, Sequence[int]], lengths: Mapping[str, int]) 
         steps[name] = step
 
 
-def all_disjoint(covered: Mapping[str, Sequence[int]], lengths: Mapping[str, int]) -> dict[str, int] | None:
+def all_disjoint(covered: Mapping[str, Sequence[int]], over: Over) -> dict[str, int] | None:
     """Disjoint steps for all goals, the earliest first; None if there are none. Backtracks where goals get in the
     way."""
     failed: dict[frozenset[str], int] = {}
@@ -224,8 +226,8 @@ def all_disjoint(covered: Mapping[str, Sequence[int]], lengths: Mapping[str, int
         steps = {name: next((k for k in covered[name] if k >= free), None) for name in left}
         first = {name: step for name, step in steps.items() if step is not None}
         if len(first) == len(left):
-            for name in sorted(left, key=lambda name: (first[name], lengths[name], name)):
-                after = place(left - {name}, first[name] + lengths[name])
+            for name in sorted(left, key=lambda name: (first[name], over(name, first[name]), name)):
+                after = place(left - {name}, over(name, first[name]))
                 if after is not None:
                     return ((name, first[name]), *after)
         failed[left] = free

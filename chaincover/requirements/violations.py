@@ -106,7 +106,7 @@ class _Violations(Board):
     def open(self) -> tuple[str, ...]:
         """The goals of which neither a shortest run is known, nor that there is none."""
         known = self.known
-        ends = {name: self.least(name) + known.problem.length(name) for name in known.problem.names}
+        ends = {name: known.problem.over(name, self.least(name)) for name in known.problem.names}
         return tuple(
             name
             for name, least in ends.items()
@@ -161,7 +161,7 @@ class _Unrolled:
     """Asks about open goals, one number of steps after the other. Where the solver gives up nothing is concluded."""
 
     def __init__(self, board: _Violations) -> None:
-        self._board, self._monitor = board, Monitor(board.known.problem.goals)
+        self._board = board
         self._from_init = self._session(at(board.known.problem.system.init_formula, 0))
         self._system, self._anywhere = board.known.problem.system, self._session(TRUE())
         self._tried: dict[str, int] = {}
@@ -196,15 +196,15 @@ class _Unrolled:
             for k in range(self._tried.get(name, -1) + 1, most + 1) if name not in board.known.seen else ():
                 self._tried[name] = k
                 before = [Not(shift(goal.antecedent, step)) for step in range(k)]
-                status = self._asked(self._anywhere, [*before, shift(goal.antecedent, k)], k + goal.length)
+                status = self._asked(self._anywhere, [*before, shift(goal.antecedent, k)], goal.over(k))
                 if status is Status.UNSAT:
                     board.rule_out({name: Reason(UNREACHABLE, never_by_induction(k))})
                     break
 
     def _reach(self, steps: int) -> None:
         """Runs of so many steps that end with an open goal."""
-        length = self._board.known.problem.length
-        due = [name for name in self._asking(steps) if steps - length(name) >= self._board.least(name)]
+        board, over = self._board, self._board.known.problem.over
+        due = [name for name in self._asking(steps) if over(name, board.least(name)) <= steps]
         status = Status.SAT
         while due and status is Status.SAT:
             status = self._reached(due, steps)
@@ -212,19 +212,18 @@ class _Unrolled:
         if status is Status.UNKNOWN:
             due = [name for name in due if len(due) > 1 and self._reached([name], steps) is Status.UNSAT]
         for name in due:
-            start = steps - length(name)
-            if self._board.at_least.get(name, 0) == start:
-                self._board.at_least[name] = start + 1
+            least = board.at_least.get(name, 0)
+            if over(name, least) == steps:
+                board.at_least[name] = least + 1
 
     def _reached(self, names: Sequence[str], steps: int) -> Status:
         """Whether a run of so many steps ends with one of the goals ``names``."""
         board, problem = self._board, self._board.known.problem
-        starts = {name: steps - problem.length(name) for name in names}
-        placed = [shift(problem.by_name[name].antecedent, start) for name, start in starts.items()]
+        placed = [problem.by_name[name].ending(steps) for name in names]
         status = self._asked(self._from_init, [Or(placed)], steps)
         if status is Status.SAT:
             run = self._from_init.run()
-            board.see(run, {name: start for name, start in starts.items() if self._monitor.holds(run, name, start)})
+            board.see(run, board.judge.first_steps(run))
         return status
 
 
@@ -264,7 +263,7 @@ class Search:
         before = len(self._shown)
         for run in runs:
             for name, steps in self._monitor.covered(run).items():
-                end = min(steps, default=run.length) + self._whole.length(name)
+                end = self._whole.over(name, min(steps, default=run.length))
                 if steps and (name not in self._shown or end < self._shown[name].length):
                     self._shown[name] = Run(run.states[: end + 1], run.inputs[:end])
                     if self._board is not None:
@@ -329,7 +328,6 @@ class Search:
         board, reduction = self._board, self._reduction
         result = reduction.restore(result_of(board, replace(board.known, chain=None), ""))
         rulings = tuple(self._ruling(problem, goal, result, ended) for goal in goals)
-        earlier = {name: self._whole.length(name) - self._asked_length(name) for name in self._whole.names}
         states = board.known.enumerated
         invariants = [each for each in board.known.problem.system.invariants if each.proved and states is None]
         certificate = Certificate(
@@ -342,8 +340,8 @@ class Search:
             validity=None if result.certificate is None else result.certificate.validity,
             monitors={} if result.certificate is None else result.certificate.monitors,
             edges=tuple(
-                EdgeFact(INIT, violation_name(ruling.goal), ruling.failure.step + earlier[violation_name(ruling.goal)])
-                for ruling in rulings
+                EdgeFact(INIT, name, ruling.failure.step + self._whole.earlier(name))
+                for ruling, name in zip(rulings, self._whole.names, strict=True)
                 if ruling.failure is not None and ruling.failure.shortest
             ),
             paths=(),
@@ -360,10 +358,6 @@ class Search:
         """The goal that is searched for in place of the goal ``name``."""
         return distinct(self._whole.goals)[1].get(name, name)
 
-    def _asked_length(self, name: str) -> int:
-        """The steps of the goal that is searched for in place of the goal ``name``."""
-        return self._reduction.problem.length(self._representative(name))
-
     def _ruling(self, problem: Problem, goal: Goal, result: ChainResult | None, ended: str) -> Ruling:
         name, run, fewest, why = violation_name(goal.name), self._shown.get(violation_name(goal.name)), 0, ""
         beyond = 0
@@ -374,7 +368,8 @@ class Search:
             if verdict.status == UNREACHABLE:
                 return Ruling(goal.name, NEVER_VIOLATED, verdict.detail.replace("covers it", "violates it"))
             run = result.tests.get(name, run)
-            fewest = self._board.least(self._representative(name)) + self._asked_length(name)
+            asked = self._representative(name)
+            fewest = self._reduction.problem.over(asked, self._board.least(asked))
             why = f"no run violates it in fewer than {counted(fewest, 'step')}" if fewest else ""
             if name in result.beyond:
                 length, most = result.beyond[name].length, self._options.most_steps
@@ -383,7 +378,7 @@ class Search:
         if run is not None:
             chosen = {name: run.states[0][name] for name in problem.system.chosen}
             played = self._simulator.run(self._simulator.initial(chosen), run.inputs)
-            step = run.length - self._whole.length(name)
+            step = run.length - self._whole.over(name, 0)
             if self._monitor.holds(played, name, step):
                 shortest = result is not None and run.length == fewest
                 failure = replace(explained(problem, goal.name, played, step), shortest=shortest)

@@ -21,7 +21,6 @@ from chaincover.runs.budget import PER_UNIT
 from chaincover.runs.population import NEVER
 from chaincover.stages import await_news
 from chaincover.weights import FINAL
-from properties.goal import Goal
 
 PLACES = 4
 """Places, in a block's length, at which blocks begin."""
@@ -113,7 +112,7 @@ class Shortening:
         hits = self._watch.hits(self._follow(inputs, each))
         ends = np.zeros(len(candidates), np.int64)
         for goal in self._goals:
-            ends = self._after(goal, hits[goal.name], ends)
+            ends = _after(goal.name == FINAL, hits[goal.name], ends)
         return ends
 
     def _work(self, count: int) -> float:
@@ -129,10 +128,11 @@ class Shortening:
 
         return self._batch.follow(self._start, inputs, check)
 
-    def _after(self, goal: Goal, rows: Column, ends: Column) -> Column:
-        """The steps until ``goal``, which starts at ``rows``, is covered too; the final condition holds after all."""
-        if goal.name == FINAL:
-            rows = rows & (np.arange(len(rows))[:, None] >= ends[None, :])
-        first = np.where(rows.any(axis=0), rows.argmax(axis=0) if len(rows) else 0, NEVER)
-        found: Column = np.where((ends < NEVER) & (first < NEVER), np.maximum(ends, first + goal.length), NEVER)
-        return found
+
+def _after(last: bool, rows: Column, ends: Column) -> Column:
+    """The steps until what is over at ``rows`` is covered too; ``last``: only where that is after ``ends``."""
+    if last:
+        rows = rows & (np.arange(len(rows))[:, None] >= ends[None, :])
+    first = np.where(rows.any(axis=0), rows.argmax(axis=0), NEVER)
+    found: Column = np.where((ends < NEVER) & (first < NEVER), np.maximum(ends, first), NEVER)
+    return found

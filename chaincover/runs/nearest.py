@@ -9,7 +9,7 @@ from pysmt.shortcuts import TRUE, Or
 
 from bmc.engines.protocol import Session, Status
 from bmc.errors import LimitReached
-from bmc.formulas.unroll import at, shift
+from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, Valuation, conjunction, equal
 from chaincover.facts import CHAIN
@@ -67,7 +67,7 @@ def _possible(questions: Questions) -> list[str]:
     return [
         goal.name
         for goal in questions.problem.goals
-        if session.check([goal.antecedent], goal.length, limits.for_query(), 0).status is not Status.UNSAT
+        if session.check([goal.antecedent], goal.over(0), limits.for_query(), 0).status is not Status.UNSAT
     ]
 
 
@@ -134,20 +134,20 @@ class NearestFirst:
 
     def _nearest(self, run: Run | None, names: Sequence[str]) -> tuple[str, Run] | None:
         """The goal of ``names`` that can be ended first, with the run to its end."""
-        starts = {name: -self._goals[name].length for name in names}
-        longest = self._limit - min(starts.values())
+        ends = {name: (self._goals[name].over(0), self._goals[name].over(self._limit)) for name in names}
+        longest = max(last for _, last in ends.values())
 
         def due(steps: int) -> list[str]:
-            return [name for name, start in starts.items() if 0 <= steps + start <= self._limit]
+            return [name for name, (first, last) in ends.items() if first <= steps <= last]
 
         def placed(steps: int) -> FNode:
-            return Or([shift(self._goals[name].antecedent, steps + starts[name]) for name in due(steps)])
+            return Or([self._goals[name].ending(steps) for name in due(steps)])
 
         asked = ((steps, [placed(steps)]) for steps in range(longest + 1) if due(steps))
         piece = self._shortest(self._session(run), asked)
         if piece is None:
             return None
-        return next(n for n in due(piece.length) if self._monitor.holds(piece, n, piece.length + starts[n])), piece
+        return next(n for n in due(piece.length) if self._monitor.ends(piece, n, piece.length)), piece
 
     def _to_end(self, run: Run | None) -> Run | None:
         if self._questions.problem.final is None:

@@ -156,7 +156,7 @@ class RandomRuns:
     @property
     def _longest(self) -> int:
         """Steps of the longest goal."""
-        return max((goal.length for goal in self._problem.goals), default=0)
+        return int(any(goal.takes_step for goal in self._problem.goals))
 
     @property
     def best(self) -> Run:
@@ -315,19 +315,18 @@ class RandomRuns:
     def _credit(self, hits: Mapping[str, Column], begun: int, before: int) -> None:
         """Credit goals that end after ``before`` steps of what was seen, which began at the step ``begun``."""
         ends = self._population.ends
-        for place, (name, goal) in enumerate(self._goals.items()):
-            skipped = max(0, before + 1 - goal.length)
-            rows = hits[name][skipped:]
+        for place, name in enumerate(self._goals):
+            rows = hits[name][before + 1 :]
             if rows.any():
-                found = begun + skipped + rows.argmax(axis=0) + goal.length
+                found = begun + before + 1 + rows.argmax(axis=0)
                 self._note(place, rows.any(axis=0) & (ends[place] == NEVER), found)
 
     def _note(self, place: int, new: Column, ends: Column) -> None:
         """Credit the goal at ``place`` in runs where it is ``new``, unless it is too far from the goal before."""
         population = self._population
         if self._within is not None:
-            length = list(self._goals.values())[place].length
-            far = new & (ends - length - population.last > self._within)
+            starts = ends - self._problem.goals[place].takes_step
+            far = new & (starts - population.last > self._within)
             population.alive &= ~far
             new = new & ~far
         population.ends[place][new] = ends[new]
@@ -373,7 +372,7 @@ class RandomRuns:
             hits = self._watch.hits(runs)
             self._keep_tests(runs, hits)
             if self.distances:
-                self._learn(hits, True)
+                self._learn(self._starts(hits), True)
 
     def _keep_others(self) -> None:
         """Tests of goals that the best run does not cover, by runs that do."""
@@ -387,21 +386,25 @@ class RandomRuns:
     def _keep_tests(self, runs: Runs, hits: Mapping[str, Column]) -> None:
         """The first run from init to the end of each goal that is met."""
         start = self._batch.initial()
-        for name, goal in self._goals.items():
+        for name in self._goals:
             place = earliest(hits[name])
             if place is not None and name not in self.tests:
                 step, number = place
-                self.tests[name] = self._batch.run(start, runs.run_inputs(number, step + goal.length))
+                self.tests[name] = self._batch.run(start, runs.run_inputs(number, step))
+
+    def _starts(self, hits: Mapping[str, Column]) -> dict[str, Column]:
+        """Where goals begin that are over at ``hits``."""
+        return {name: rows[1:] if self._problem.takes_step(name) else rows for name, rows in hits.items()}
 
     def _learn(self, hits: Mapping[str, Column], first: bool) -> None:
-        """Note the distances that runs show; ``first``: they start in init."""
+        """Note the distances between where goals begin, at ``hits``; ``first``: these runs start in init."""
         cells = max((rows.size for rows in hits.values()), default=0)
         self._budget.pairs(len(hits) ** 2 * cells)
         seen = gaps(hits, dict.fromkeys(self._goals, 0), self._goals)
         if first:
             seen |= {(INIT, name): place[0] for name in self._goals if (place := earliest(hits[name])) is not None}
         if self._problem.final is not None:
-            seen |= gaps(hits, {name: goal.length for name, goal in self._goals.items()}, [FINAL])
+            seen |= gaps(hits, {name: int(goal.takes_step) for name, goal in self._goals.items()}, [FINAL])
         for edge, steps in seen.items():
             self.upper[edge] = min(steps, self.upper.get(edge, steps))
 
@@ -413,10 +416,10 @@ class RandomRuns:
             runs = self._budget.drawn(run.states[end], *AROUND) if end < NEVER else None
             if runs is None:
                 continue
-            hits = self._watch.hits(runs)
+            hits = self._starts(self._watch.hits(runs))
             self._learn(hits, False)
             for other, rows in hits.items():
                 place = earliest(rows)
                 if place is not None and other != name:
-                    steps = goal.length + place[0]
+                    steps = goal.over(place[0])
                     self.upper[name, other] = min(steps, self.upper.get((name, other), steps))

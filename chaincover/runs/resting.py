@@ -43,7 +43,7 @@ class Resting:
             return None
         if met := self._met(rest, missing):
             return rest.run_inputs(0, met[0])
-        steps = ASIDE + max((self._goals[name].length for name in missing), default=0)
+        steps = ASIDE + any(self._goals[name].takes_step for name in missing)
         enough, nearest = 2 * self._budget.left - before, self._nearest(rest, missing)
         while nearest and self._budget.left > enough:
             places, goals = self._random.below(rest.steps + 1, WIDTH), self._random.below(len(nearest), WIDTH)
@@ -61,8 +61,7 @@ class Resting:
     def _met(self, runs: Runs, names: Collection[str]) -> tuple[int, int] | None:
         """The step at which ``runs`` meet one of the goals ``names`` first, at its end, and the run that does."""
         hits = self._watch.hits(runs)
-        met = ((self._goals[name].length, earliest(hits[name])) for name in names)
-        return min(((at[0] + length, at[1]) for length, at in met if at is not None), default=None)
+        return min(filter(None, (earliest(hits[name]) for name in names)), default=None)
 
     def _nearest(self, rest: Runs, missing: Collection[str]) -> list[Column]:
         """For each of the goals ``missing`` the steps at which ``rest`` is nearest to where it begins."""

@@ -92,8 +92,8 @@ def ends_of(runs: Runs, watch: Watch, problem: Problem) -> Column:
     found = np.full((len(problem.goals), count), NEVER, np.int64)
     for place, goal in enumerate(problem.goals):
         rows = hits[goal.name]
-        if rows.size and rows.any():
-            end = np.where(rows.any(axis=0), rows.argmax(axis=0) + goal.length, runs.steps + 1)
+        if rows.any():
+            end = np.where(rows.any(axis=0), rows.argmax(axis=0), runs.steps + 1)
             found[place] = ending[end, np.arange(count)]
     return found
 

@@ -9,6 +9,7 @@ from itertools import pairwise, permutations
 
 import pytest
 from chain_tasks import TSP, DoubtfulEngine, check_against_explicit_search, extended, task, with_reachable_states
+from enumerated import one_step
 from explicit import Explicit
 from machines import Case, Machine, random_machine
 from paper_examples import DETOUR, endless, figure_5, three_to_four, trap
@@ -158,7 +159,7 @@ def test_random_machines_against_explicit_search(seed: int, reachable: bool) -> 
 @pytest.mark.parametrize("seed", [16, 32, 78, 90, 96, 152, 161, 12, 15, 21])
 def test_random_systems_against_explicit_search(seed: int) -> None:
     made = random_case(seed, longest=2)
-    case = (made.system, made.goals, made.final)
+    case = one_step((made.system, made.goals, made.final))
     wanted = task(case, "asp", 2 + seed % 3, "allow")
     check_against_explicit_search(case, wanted, constrained_chain(wanted))
 
@@ -215,7 +216,7 @@ def compared(case: Case, overlap: str, most: int) -> list[bool]:
 def test_sub_paths_are_infeasible_exactly_if_no_run_follows_them() -> None:
     answers = []
     for seed in range(6):
-        made = random_case(seed, goals=3, longest=2, inputs=1)
+        made = random_case(seed, goals=3, longest=1, inputs=1)
         answers += compared((made.system, made.goals, made.final), "allow", most=1 + seed % 2)
         answers += compared(random_machine(seed), "allow", most=1 + seed % 2)
     assert answers.count(True) > 20
@@ -224,7 +225,7 @@ def test_sub_paths_are_infeasible_exactly_if_no_run_follows_them() -> None:
 
 def test_the_end_waits_for_long_goals_before_the_last() -> None:
     machine = Machine("moving", ["u", "v"], ["left", "right"], [("u", "left", "v"), ("u", "right", "v")])
-    long, short = (Goal(name, at(machine.at_any("u"), 0), None, length) for name, length in (("long", 2), ("short", 0)))
+    long, short = (Goal(name, at(machine.at_any("u"), 0), None, length) for name, length in (("long", 1), ("short", 0)))
     everywhere = {(a, b): Reach(0, 3) for a in (INIT, "long", "short") for b in ("long", "short", FINAL)}
 
     def feasible(place: str) -> Status:
@@ -237,11 +238,11 @@ def test_the_end_waits_for_long_goals_before_the_last() -> None:
 
 def test_the_least_run_has_goals_at_the_same_step() -> None:
     machine = Machine("resting", ["u", "v"], ["left", "right"], [("u", "left", "v")])
-    goals = tuple(Goal(name, at(machine.at_any("u"), 0), None, 2) for name in "ab")
+    goals = tuple(Goal(name, at(machine.at_any("u"), 0), None, 1) for name in "ab")
     wanted = extended(task((machine.system(), goals, None), "asp", 4, "allow"))
     _, reaches = distances(wanted.builder.graph(), 4)
     found = SubPaths(wanted.questions, reaches).least_run((INIT, "a", "b", "end"))
     assert found is not None
     plan, run = found
-    assert plan.gaps == (0, 0, 2)
-    assert run.length == 2
+    assert plan.gaps == (0, 0, 1)
+    assert run.length == 1

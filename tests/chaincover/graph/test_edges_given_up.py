@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 from engine_doubles import GivesUp
+from enumerated import one_step
 from machines import random_machine
 from pysmt.fnode import FNode
 from random_systems import random_case
@@ -63,10 +64,11 @@ class MoodySession:
 def graph(seed: int, engine: Engine) -> ReachGraph:
     """All edges of a random system, up to DEPTH in two portions."""
     if seed % 2:
-        system, goals, final = random_machine(seed)
+        case = random_machine(seed)
     else:
-        case = random_case(seed, goals=3, longest=2)
-        system, goals, final = case.system, case.goals, case.final
+        drawn = random_case(seed, goals=3, longest=2)
+        case = drawn.system, drawn.goals, drawn.final
+    system, goals, final = one_step(case)
     builder = GraphBuilder(Questions(Problem(system, tuple(goals), final, "allow"), engine, Limits()))
     for to in (DEPTH // 2, DEPTH):
         builder.extend(to)

@@ -120,7 +120,8 @@ def test_jumps_set_aside_just_what_is_too_far(seed: int) -> None:
 
 @seeds(6)
 def test_states_set_aside_just_what_is_too_far(seed: int) -> None:
-    problem, stored = random_program(seed).problem, 5
+    drawn, stored = random_program(seed).problem, 5
+    problem, _ = drawn.in_one_step(drawn.names)
     board, _ = board_of((problem.system, problem.goals, problem.final), Options(), engine=SatEngine())
     board.tell(enumerated=enumerated_within(problem, Limits()))
     with patch.object(options, "STORED", stored):

@@ -12,7 +12,7 @@ from chain_tasks import with_reachable_states
 from command_line import chaincover, write_files
 from drawn_seeds import seeds
 from engine_doubles import GivesUpAfter
-from enumerated import graph_of
+from enumerated import graph_of, one_step
 from explicit import Explicit
 from implied_cases import branching, by_all_runs, check_result, followers, fork, outline, planted
 from machines import Case
@@ -138,7 +138,7 @@ def test_the_result_is_that_of_a_search_for_all_goals(engine: str) -> None:
 
 
 def test_targets_are_the_goals_that_nothing_represents() -> None:
-    free, _ = board_of(planted(0), Options(engine="z3"))
+    free, _ = board_of(one_step(planted(0)), Options(engine="z3"))
     take_turns([Stage("implied goals", represent_implied)], free)
     assert {*free.known.targets} == {goal.name for goal in free.known.problem.goals} - {*free.known.represented}
 

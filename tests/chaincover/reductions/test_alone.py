@@ -63,7 +63,8 @@ def lock_and_mixer_problem() -> Problem:
     low = mixed.BVExtract(0, 1).Equals(WIDE.constant(3).BVExtract(0, 1))
     twice = And(at(mix.Equals(FLAG.constant(1)), 0), at(mix.Equals(FLAG.constant(1)), 1), at(low, 0))
     goals = [Goal("open", at(count.Equals(TIME.constant(DEPTH)), 0), None, 0), Goal("stirred", twice, None, 2)]
-    return problem_of(lock_and_mixer(), goals, None)
+    problem = problem_of(lock_and_mixer(), goals, None)
+    return problem.in_one_step(problem.names)[0]
 
 
 @pytest.mark.slow

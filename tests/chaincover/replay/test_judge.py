@@ -45,7 +45,7 @@ def test_disjoint_steps_for_all_goals_against_all_choices(data: st.DataObject) -
     }
     covered = {name: sorted(data.draw(st.sets(st.integers(0, 7), min_size=1, max_size=4))) for name in lengths}
     spans = [[(step, step + lengths[name]) for step in covered[name]] for name in lengths]
-    found = all_disjoint(covered, lengths)
+    found = all_disjoint(covered, lambda name, step: step + lengths[name])
     assert (found is not None) == any(apart(list(chosen)) for chosen in product(*spans))
     if found is not None:
         assert found.keys() == lengths.keys()
@@ -123,7 +123,7 @@ def test_many_goals_are_credited_apart(times: int) -> None:
     names = [f"g{n:02}" for n in range(number)]
     covered = {name: [n + turn * number for turn in range(times)] for n, name in enumerate(names)}
     lengths = dict.fromkeys(names, 1)
-    found = all_disjoint(covered, lengths)
+    found = all_disjoint(covered, lambda name, step: step + 1)
     assert found is not None
     assert found.keys() == lengths.keys()
     check_disjoint(found, covered, lengths)

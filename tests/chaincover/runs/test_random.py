@@ -9,6 +9,7 @@ import pytest
 from chain_checks import check_run
 from cruise import INIT as RESTED
 from cruise import PROPERTIES, cruise
+from enumerated import one_step
 from explicit import Explicit
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -168,7 +169,8 @@ def test_drawn_runs_are_runs_of_the_simulator(seed: int, ticks: int) -> None:
         valid = simulator.valid_part(run)
         assert valid.length == runs.valid[number]
         shown = {name: np.flatnonzero(rows[:, number]).tolist() for name, rows in hits.items()}
-        assert shown == Monitor(case.goals).covered(valid)
+        covered = Monitor(case.goals).covered(valid)
+        assert shown == {goal.name: [goal.over(step) for step in covered[goal.name]] for goal in case.goals}
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -214,13 +216,14 @@ def test_what_runs_show_is_never_below_the_least_distance(seed: int) -> None:
 @given(SEEDS)
 def test_runs_side_by_side_are_credited_with_what_each_of_them_covers(seed: int) -> None:
     """Also where a goal begins before a run was chosen to go on, and ends after."""
-    case = random_case(seed)
+    drawn = random_case(seed)
+    system, goals, final = one_step((drawn.system, drawn.goals, drawn.final))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(random, "WIDTH", 12)
         patch.setattr(random, "STRIDE", 2)
         patch.setattr(random, "PATIENCE", (12, 0.0))
-        simulated = RandomRuns(problem_of(case.system, case.goals, case.final), Limits(), distances=False)
-        simulator, monitor = Simulator(case.system), Monitor(case.goals)
+        simulated = RandomRuns(problem_of(system, goals, final), Limits(), distances=False)
+        simulator, monitor = Simulator(system), Monitor(goals)
         for _ in simulated.runs():
             population = simulated._population
             for number in range(12):
@@ -231,8 +234,8 @@ def test_runs_side_by_side_are_credited_with_what_each_of_them_covers(seed: int)
                 for steps in (0, 1, run.length, population.steps // 2):
                     assert population.inputs(number, steps) == every[:steps]
                 covered = monitor.covered(run)
-                for goal, end in zip(case.goals, population.ends[:, number].tolist(), strict=True):
-                    assert end == min((step + goal.length for step in covered[goal.name]), default=random.NEVER)
+                for goal, end in zip(goals, population.ends[:, number].tolist(), strict=True):
+                    assert end == min((goal.over(step) for step in covered[goal.name]), default=random.NEVER)
 
 
 def cruise_runs(limit: int | None = None) -> list[Run]:
@@ -295,7 +298,7 @@ def test_the_chain_of_random_runs_stays_whatever_ends_the_search() -> None:
 
 def test_distances_seen_in_a_run() -> None:
     covered = {INIT: [0], "a": [1, 5], "b": [2, 6], FINAL: [0, 9]}
-    assert Distances({"a": 2, "b": 1}).shorter(covered, 9) == {
+    assert Distances({"a": True, "b": True}).shorter(covered, 9) == {
         (INIT, "a"): 1, (INIT, "b"): 2, (INIT, FINAL): 0, ("a", "b"): 1, ("a", FINAL): 4, ("b", "a"): 3, ("b", FINAL): 3
     }  # fmt: skip
 
@@ -466,8 +469,9 @@ def test_a_run_at_rest_is_left_at_the_step_that_a_goal_asks_for(steps: int) -> N
     """The input is to be pressed while the timer is at 5,000, so many steps before it is at 0 again."""
     timer, pressed = TIME.symbol("timed_timer"), FLAG.symbol("timed_in")
     asked = [at(timer.Equals(TIME.constant(5000)), 0), at(pressed.Equals(FLAG.constant(1)), steps - 1)]
-    goals = [Goal("pressed", And(*asked, at(timer.Equals(TIME.constant(0)), steps)), None, steps)]
-    *_, last = RandomRuns(problem_of(timed(6000, False), goals, None), Limits()).runs()
+    goal = Goal("pressed", And(*asked, at(timer.Equals(TIME.constant(0)), steps)), None, steps)
+    system, goals, _ = one_step((timed(6000, False), (goal,), None))
+    *_, last = RandomRuns(problem_of(system, goals, None), Limits()).runs()
     assert all(Monitor(goals).covered(last).values())
     assert last.length >= 5000 + steps
 
