@@ -25,7 +25,6 @@ from chaincover.options import HERE, Options
 from chaincover.project.load import Controller
 from chaincover.result import ChainResult
 from chaincover.verify.report import FINDING, HOLDS, NOTE, WRONG, Line, limited
-from chaincover.verify.requirements import rulings_again
 from chaincover.verify.values import Values
 from chaincover.weights import ReachGraph
 
@@ -130,7 +129,7 @@ def made_again(controller: Controller, document: Document, values: Values) -> Tr
         graph=NOTHING_KNOWN,
         options=Options(overlap=document.settings.overlap),
         tests=tests_of(controller, document.goals, where),
-        requirements=rulings_again(controller, document, where),
+        requirements=values.rulings,
         beyond={name: LongTest(*read_long_test(test, name, system, where)) for name, test in beyond.items()},
     )
     again = chain_document(

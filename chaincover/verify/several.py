@@ -26,14 +26,14 @@ from chaincover.formats.document import (
 from chaincover.formats.writer import chains_document
 from chaincover.options import Options
 from chaincover.project.load import Request
-from chaincover.result import ChainResult, Conflict, SeveralChains
+from chaincover.result import ChainResult, Conflict, Requirements, SeveralChains
 from chaincover.verify.claims import SOURCES, tests
 from chaincover.verify.fields import FIELDS, INFORMATIVE_OF_ALL, NOTHING_KNOWN, compared, project, tests_of
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
 from chaincover.verify.requirements import found, rulings_again, untold, violations
 from chaincover.verify.search import covers, search
-from chaincover.verify.values import BOUND
+from chaincover.verify.values import BOUND, wrong_rulings
 from chaincover.verify.verification import Checks, Listener, proved_requirements, verify
 
 TOGETHER, CONFLICTS, FEWEST, TOTAL = "all chains", "conflicts", "number of chains", "total length"
@@ -98,7 +98,11 @@ def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks, lin
         yield Line(SOURCES, NOTE, text)
     yield _together(summary, documents)
     settings = checks.document
-    faults = limited(compared(_made_again(summary, documents, checks), summary.data, INFORMATIVE_OF_ALL))
+    rulings = rulings_again(checks.controller, summary)
+    again = _made_again(summary, documents, checks, rulings)
+    faults = limited(
+        [*wrong_rulings(rulings, summary.requirements), *compared(again, summary.data, INFORMATIVE_OF_ALL)]
+    )
     yield Line(
         FIELDS,
         WRONG if faults else HOLDS,
@@ -124,7 +128,9 @@ def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks, lin
         yield from proved_requirements(*of, ruled, checks.clock, checks.listener)
 
 
-def _made_again(summary: Summary, documents: Sequence[Document], checks: Checks) -> dict[str, Any]:
+def _made_again(
+    summary: Summary, documents: Sequence[Document], checks: Checks, rulings: Requirements
+) -> dict[str, Any]:
     """The summary of the chains, and of what it claims of them, by the writer."""
     controller, where = checks.controller, checks.document.where
     steps = {
@@ -152,7 +158,7 @@ def _made_again(summary: Summary, documents: Sequence[Document], checks: Checks)
         number_minimal=summary.number_minimal,
         bounds=Bounds(summary.lower, summary.length if documents else None, ""),
         tests=tests_of(controller, (claim for claim in summary.verdicts if claim.name not in steps), where),
-        requirements=rulings_again(controller, summary, where),
+        requirements=rulings,
     )
     return chains_document(controller, Options(overlap=checks.document.settings.overlap), found)
 
