@@ -122,7 +122,7 @@ def made_again(controller: Controller, document: Document, values: Values) -> Tr
     beyond = {goal.name: goal.long_test for goal in document.goals if goal.long_test is not None}
     said = {goal.name: goal.detail for goal in document.goals}
     result = ChainResult(
-        chain=_chain(document, values),
+        chain=None if values.run is None else _chain(document, values, values.run),
         verdicts=tuple(Verdict(name, *values.verdict(name), said.get(name, "")) for name in values.setting.names),
         bounds=Bounds(document.bounds.lower, None if values.run is None else values.run.length, ""),
         certificate=document.certificate,
@@ -141,11 +141,9 @@ def made_again(controller: Controller, document: Document, values: Values) -> Tr
     return again
 
 
-def _chain(document: Document, values: Values) -> Chain | None:
+def _chain(document: Document, values: Values, run: Run) -> Chain:
     """The chain with what its run covers and violates, and what it is said to rely on."""
-    run, system = values.run, values.setting.system
-    if run is None:
-        return None
+    system = values.setting.system
     placed = ((goal, step) for goal, step in values.steps.items() if goal in values.setting.by_name)
     hits = [Hit(goal, step, values.held(goal, step)) for goal, step in placed]
     failed = [(hit.goal, hit.step) for hit in hits if hit.consequent_held is False]

@@ -145,22 +145,23 @@ def _made_again(
         own = claimed.get(goal, GoalClaim(goal, "", "", None, ""))
         left = own.verdict if own.verdict in STATUSES[1:] else "not covered"
         verdicts.append(Verdict(goal, COVERED if number else left, step, own.detail))
-    conflicts = dict(zip(summary.conflicts, summary.at_all, strict=True))  # each is named once
-    known = {goal.name for goal in controller.goals}
     found = SeveralChains(
         results=tuple(_result(document) for document in documents),
         verdicts=tuple(verdicts),
-        conflicts=tuple(
-            Conflict(tuple(dict.fromkeys(names)), "", at_all)
-            for names, at_all in conflicts.items()
-            if {*names} <= known and len({*names}) > 1
-        ),
+        conflicts=_told_conflicts(summary, {goal.name for goal in controller.goals}),
         number_minimal=summary.number_minimal,
         bounds=Bounds(summary.lower, summary.length if documents else None, ""),
         tests=tests_of(controller, (claim for claim in summary.verdicts if claim.name not in steps), where),
         requirements=rulings,
     )
     return chains_document(controller, Options(overlap=checks.document.settings.overlap), found)
+
+
+def _told_conflicts(summary: Summary, known: set[str]) -> tuple[Conflict, ...]:
+    """The conflicts that are told, as far as they are some of at least two ``known`` goals; each is named once."""
+    told = dict(zip(summary.conflicts, summary.at_all, strict=True))
+    fitting = {names: at_all for names, at_all in told.items() if {*names} <= known and len({*names}) > 1}
+    return tuple(Conflict(tuple(dict.fromkeys(names)), "", at_all) for names, at_all in fitting.items())
 
 
 def _result(document: Document) -> ChainResult:
