@@ -25,7 +25,6 @@ from chaincover.options import HERE, Options
 from chaincover.project.load import Controller
 from chaincover.result import ChainResult
 from chaincover.verify.report import FINDING, HOLDS, NOTE, WRONG, Line, limited
-from chaincover.verify.requirements import rulings_again
 from chaincover.verify.values import Values
 from chaincover.weights import ReachGraph
 
@@ -123,14 +122,14 @@ def made_again(controller: Controller, document: Document, values: Values) -> Tr
     beyond = {goal.name: goal.long_test for goal in document.goals if goal.long_test is not None}
     said = {goal.name: goal.detail for goal in document.goals}
     result = ChainResult(
-        chain=_chain(document, values),
+        chain=None if values.run is None else _chain(document, values, values.run),
         verdicts=tuple(Verdict(name, *values.verdict(name), said.get(name, "")) for name in values.setting.names),
         bounds=Bounds(document.bounds.lower, None if values.run is None else values.run.length, ""),
         certificate=document.certificate,
         graph=NOTHING_KNOWN,
         options=Options(overlap=document.settings.overlap),
         tests=tests_of(controller, document.goals, where),
-        requirements=rulings_again(controller, document, where),
+        requirements=values.rulings,
         beyond={name: LongTest(*read_long_test(test, name, system, where)) for name, test in beyond.items()},
     )
     again = chain_document(
@@ -142,11 +141,9 @@ def made_again(controller: Controller, document: Document, values: Values) -> Tr
     return again
 
 
-def _chain(document: Document, values: Values) -> Chain | None:
+def _chain(document: Document, values: Values, run: Run) -> Chain:
     """The chain with what its run covers and violates, and what it is said to rely on."""
-    run, system = values.run, values.setting.system
-    if run is None:
-        return None
+    system = values.setting.system
     placed = ((goal, step) for goal, step in values.steps.items() if goal in values.setting.by_name)
     hits = [Hit(goal, step, values.held(goal, step)) for goal, step in placed]
     failed = [(hit.goal, hit.step) for hit in hits if hit.consequent_held is False]

@@ -36,9 +36,9 @@ NOTHING = Certificate((), END, "allow", (), (), (), 0, (0, 0), 0, 0)
 CAN_FAIL_LINE, VIOLATIONS, NEVER, UNTOLD = "can fail", "violations", "never violated", "undecided"
 
 
-def rulings_again(controller: Controller, said: Document | Summary, where: Location) -> Requirements:
+def rulings_again(controller: Controller, said: Document | Summary) -> Requirements:
     """What is ``said`` as it should be; nothing where nothing has to be. InputRefused where a test is damaged."""
-    claim, judged = said.requirements, _judged(controller)
+    claim, judged, where = said.requirements, _judged(controller), Location(str(said.place))
     if claim is None and (_part(said) or _unfinished(said)):
         return Requirements()
     claim = claim or RulingsClaim((), None)

@@ -28,14 +28,14 @@ from chaincover.formats.document import (
 from chaincover.formats.writer import chains_document
 from chaincover.options import Options
 from chaincover.project.load import Controller, Request
-from chaincover.result import ChainResult, Conflict, SeveralChains
+from chaincover.result import ChainResult, Conflict, Requirements, SeveralChains
 from chaincover.verify.claims import SOURCES, tests
 from chaincover.verify.fields import FIELDS, INFORMATIVE_OF_ALL, NOTHING_KNOWN, compared, project, tests_of
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
 from chaincover.verify.requirements import found, rulings_again, untold, violations
 from chaincover.verify.search import covers
-from chaincover.verify.values import BOUND
+from chaincover.verify.values import BOUND, wrong_rulings
 from chaincover.verify.verification import Checks, Listener, proved_requirements, subject_of, verify
 
 TOGETHER, FEWEST, TOTAL = "all chains", "number of chains", "total length"
@@ -113,7 +113,9 @@ def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line
         text = "the file names no chain, so neither sources nor macros: the program is looked at as it is now"
         yield Line(SOURCES, NOTE, text)
     yield _together(summary, documents)
-    faults = limited(compared(_made_again(every), summary.data, INFORMATIVE_OF_ALL))
+    rulings = rulings_again(controller, summary)
+    again = compared(_made_again(every, rulings), summary.data, INFORMATIVE_OF_ALL)
+    faults = limited([*wrong_rulings(rulings, summary.requirements), *again])
     yield Line(
         FIELDS,
         WRONG if faults else HOLDS,
@@ -143,7 +145,7 @@ def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line
         yield from proved_requirements(controller, ruled, checks.clock, checks.listener)
 
 
-def _made_again(every: _All) -> dict[str, Any]:
+def _made_again(every: _All, rulings: Requirements) -> dict[str, Any]:
     """The summary of the chains, and of what it claims of them, by the writer."""
     summary, documents, controller, where = every.summary, every.documents, every.controller, every.left.where
     steps = {
@@ -158,22 +160,23 @@ def _made_again(every: _All) -> dict[str, Any]:
         own = claimed.get(goal, GoalClaim(goal, "", "", None, ""))
         left = own.verdict if own.verdict in STATUSES[1:] else "not covered"
         verdicts.append(Verdict(goal, COVERED if number else left, step, own.detail))
-    conflicts = dict(zip(summary.conflicts, summary.at_all, strict=True))  # each is named once
-    known = {goal.name for goal in controller.goals}
     found = SeveralChains(
         results=tuple(_result(document) for document in documents),
         verdicts=tuple(verdicts),
-        conflicts=tuple(
-            Conflict(tuple(dict.fromkeys(names)), "", at_all)
-            for names, at_all in conflicts.items()
-            if {*names} <= known and len({*names}) > 1
-        ),
+        conflicts=_told_conflicts(summary, {goal.name for goal in controller.goals}),
         number_minimal=summary.number_minimal,
         bounds=Bounds(summary.lower, summary.length if documents else None, ""),
         tests=tests_of(controller, (claim for claim in summary.verdicts if claim.name not in steps), where),
-        requirements=rulings_again(controller, summary, where),
+        requirements=rulings,
     )
     return chains_document(controller, Options(overlap=every.left.settings.overlap), found)
+
+
+def _told_conflicts(summary: Summary, known: set[str]) -> tuple[Conflict, ...]:
+    """The conflicts that are told, as far as they are some of at least two ``known`` goals; each is named once."""
+    told = dict(zip(summary.conflicts, summary.at_all, strict=True))
+    fitting = {names: at_all for names, at_all in told.items() if {*names} <= known and len({*names}) > 1}
+    return tuple(Conflict(tuple(dict.fromkeys(names)), "", at_all) for names, at_all in fitting.items())
 
 
 def _result(document: Document) -> ChainResult:

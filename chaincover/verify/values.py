@@ -16,7 +16,8 @@ from bmc.system.transition import Run
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, STATUSES
 from chaincover.formats.chain_file import Stimulus
-from chaincover.formats.document import ChainClaim, Document
+from chaincover.formats.document import ChainClaim, Document, RulingsClaim
+from chaincover.result import Requirements
 from chaincover.verify.acceleration import JUMPS
 from chaincover.verify.constraints import CONSTRAINTS
 from chaincover.verify.orders import CHECK as ORDERS
@@ -33,10 +34,15 @@ WORSE = (HOLDS, OPEN, WRONG)
 
 
 class Values:
-    """What the chain of ``document`` covers and violates, by a simulation of its inputs; nothing without a chain."""
+    """What the chain of ``document`` covers and violates, by a simulation of its inputs; nothing without a chain.
 
-    def __init__(self, setting: Setting, document: Document, stimulus: Stimulus | None) -> None:
-        self.setting, self._document = setting, document
+    ``rulings`` are those on the requirements as they should be.
+    """
+
+    def __init__(
+        self, setting: Setting, document: Document, stimulus: Stimulus | None, rulings: Requirements | None = None
+    ) -> None:
+        self.setting, self._document, self.rulings = setting, document, rulings or Requirements()
         self.steps = {} if document.chain is None else {hit.goal: hit.step for hit in document.chain.hits}
         self._simulator, self._monitor = Simulator(setting.system), Monitor(list(setting.goals))
         self.run: Run | None = None
@@ -95,6 +101,17 @@ class Values:
         everything = self.run is not None and all(goal in self.steps for goal in self.setting.names)
         if everything and data.get("no_chain") is not None:
             yield "no_chain: the chain covers all goals"
+        yield from wrong_rulings(self.rulings, document.requirements)
+
+
+def wrong_rulings(again: Requirements, claim: RulingsClaim | None) -> Iterator[str]:
+    """Where the rulings that are claimed are not those made ``again``."""
+    said = {each.goal: (each.ruling, each.step, each.shortest) for each in (claim.rulings if claim else ())}
+    for ruling in again.rulings:
+        failure = ruling.failure
+        own = (ruling.status, failure and failure.step, failure and failure.shortest)
+        if said.get(ruling.goal) != own:
+            yield f"the ruling on {ruling.goal} is {own}, not {said.get(ruling.goal)}"
 
 
 def inconsistent(document: Document, claim: ChainClaim, setting: Setting) -> Iterator[str]:

@@ -146,7 +146,7 @@ def verify(
         done(claims.properties(controller, document))
         stimulus = None if chain is None else claims.stimulus_of(controller, document)
         credited = checks.subject.setting
-        values = Values(credited, document, stimulus)
+        values = Values(credited, document, stimulus, requirements.rulings_again(controller, document))
         done(fields(document, made_again(controller, document, values), values))
         done(project(controller, document))
         done(constraints(controller.system, controller.rules, checks.clock))

@@ -246,6 +246,20 @@ def test_goals_that_come_with_others_change_no_total(seed: int) -> None:
         assert "g0" not in left or "g1" not in left
 
 
+@seeds(30)
+def test_the_least_total_of_more_goals_and_runs_is_that_of_every_choice(seed: int) -> None:
+    rng = random.Random(seed)
+    goals = [f"g{place}" for place in range(rng.randint(5, 9))]
+    covers = {frozenset(rng.sample(goals, rng.randint(1, 5))): rng.randint(1, 30) for _ in range(rng.randint(6, 14))}
+    number = rng.randint(3, 5)
+    best = {frozenset[str](): 0}
+    for _ in range(number):
+        for before, steps in list(best.items()):
+            for names, length in covers.items():
+                best[before | names] = min(best.get(before | names, steps + length), steps + length)
+    assert least_total(goals, covers, number, Clock(Limits())) == best.get(frozenset(goals), inf)
+
+
 def test_two_of_many_runs_are_chosen_within_the_default_limits() -> None:
     """Any 8 of 14 goals take 3 steps and 2 for each: more pairs of runs than are compared one by one."""
     goals = [f"g{place}" for place in range(14)]
