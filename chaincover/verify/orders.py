@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from bmc.errors import counted
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, OrderProof
 from chaincover.orderings.duals import order_proof
@@ -60,7 +61,7 @@ def order_bound(certificate: Certificate, clock: Clock) -> Line:
     found = order_proof(problem, claimed, Limit(clock.left, clock.limits.solver))
     if isinstance(found, OrderProof) and orders.take(claimed, found):
         text = f"{claimed}: no order of {len(goals)} goals takes less"
-        return Line(CHECK, HOLDS, f"{text}, by a dual solution in integers for each of {found.leaves} cases")
+        return Line(CHECK, HOLDS, f"{text}, by dual solutions in integers ({counted(found.leaves, 'case')})")
     cost = max(far, orders.cost(found)) if isinstance(found, tuple) and orders.has(found) else claimed
     if cost < claimed and isinstance(found, tuple):
         text = f"{claimed} is claimed, but by the same facts an order takes {cost}"
@@ -75,8 +76,9 @@ class Orders:
 
     The earliest start of a node is later than the edge before it says, by a *delay*, only where one of ``paths`` ends
     there, and by no more than the steps that this sub-path takes beyond its edges (its *excess*). Where an order runs
-    along a sub-path, the delays of its nodes after the first sum up to the excess or more. So an order takes the sum of
-    its edges and delays, and a price of a sub-path, times its excess, is paid by edges and delays together.
+    along a sub-path, the delays of its nodes after the first sum up to the excess or more; it does so where it has as
+    many edges forwards in the sub-path as that has, and it never has more. So an order takes the sum of its edges and
+    delays, and what a sub-path is worth, its price times its excess, is taken from delays and given to edges.
     """
 
     names: Path

@@ -1,4 +1,4 @@
-"""``chaincover.verify`` imports nothing of the search but makers of witnesses: every import statement of the room is looked at."""
+"""``chaincover.verify`` imports nothing of the search but makers of witnesses: every import statement is looked at."""
 
 from __future__ import annotations
 
