@@ -83,6 +83,29 @@ class Prices:
 
 
 @dataclass(frozen=True)
+class OrderProof:
+    """Why no order of goals takes fewer steps than so many: prices, in parts of a step (``scale`` to a step).
+
+    Each of ``nodes`` has a price, and each set of nodes of ``cuts``, and each sub-path of ``paths``: a solution of the
+    dual of the linear program over edges and delays. Where they do not suffice there are two ``cases``: the next node
+    after ``node`` is one of ``following``, or it is none of them.
+    """
+
+    scale: int
+    nodes: Mapping[str, int]
+    cuts: tuple[tuple[tuple[str, ...], int], ...] = ()
+    paths: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    node: str = ""
+    following: tuple[str, ...] = ()
+    cases: tuple[OrderProof, ...] = ()
+
+    @property
+    def leaves(self) -> int:
+        """The number of cases that are not divided any more."""
+        return sum(case.leaves for case in self.cases) if self.cases else 1
+
+
+@dataclass(frozen=True)
 class Acceleration:
     """``cells`` has for each counter the first values of its cells, rising from 0: the last one ends with the greatest
     value. In two states that differ only in counters, within cells, the same inputs are allowed and do the same; each

@@ -13,6 +13,7 @@ import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ class _Search:
     def __init__(self, problem: OrderingProblem, paths: PathModel, limit: Limit, clock: Clock) -> None:
         self._problem, self._paths, self._clock = problem, paths, clock
         self._work = math.inf if limit.work is None else limit.work * PER_UNIT
-        self._program = _Program(paths)
+        self._program = Program(paths)
         self.path: Path = ()
         self.cost = math.inf
         self.lower = 0
@@ -112,12 +113,12 @@ class _Search:
         if left is None or left > 0:
             self._keep(quick.solve(self._problem, Limit(left)).path)
 
-    def _relax(self) -> _Solution | None:
+    def _relax(self) -> Solution | None:
         """The solution of the linear program with all cuts that it misses; None where no work is left."""
         program, solution = self._program, self._solve()
         while solution is not None and not solution.infeasible:
             self.lower = max(self.lower, math.ceil(solution.value - ROUNDING))
-            cuts = _missed(program.size, program.used(solution))
+            cuts = missed(program.size, program.used(solution))
             if not cuts:
                 break
             program.add_cuts(cuts)
@@ -145,7 +146,7 @@ class _Search:
                 return False  # the solver's tolerance lets a path pass that costs more than it says
         return True
 
-    def _solve(self) -> _Solution | None:
+    def _solve(self) -> Solution | None:
         """The solution of the program as it is; None where work or time ends before."""
         left = self._clock.left
         if self._work <= 0 or (left is not None and left <= 0):
@@ -192,7 +193,7 @@ def _circles(after: Mapping[int, int]) -> list[list[int]]:
     return found
 
 
-def _missed(size: int, used: Sequence[tuple[Edge, float]]) -> list[frozenset[int]]:
+def missed(size: int, used: Sequence[tuple[Edge, float]]) -> list[frozenset[int]]:
     """Sets of nodes without the start that ``used`` edges enter less than once."""
     graph = Capacities()
     for (tail, head), flow in used:
@@ -236,16 +237,18 @@ class _Columns:
 
 
 @dataclass(frozen=True)
-class _Solution:
+class Solution:
     """What the program has for an answer: the least ``value`` that the solver proves, ``flow`` in the columns.
 
-    ``reduced_costs`` are those of the linear program. A program that is ``infeasible`` has none of them.
+    ``reduced_costs`` and ``row_prices`` are the dual solution of the linear program. A program that is ``infeasible``
+    has none of them.
     """
 
     infeasible: bool = False
     value: float = math.inf
     flow: Numbers = field(default_factory=lambda: np.zeros(0))
     reduced_costs: Numbers = field(default_factory=lambda: np.zeros(0))
+    row_prices: Numbers = field(default_factory=lambda: np.zeros(0))
 
     @property
     def places(self) -> list[int]:
@@ -253,7 +256,7 @@ class _Solution:
         return np.flatnonzero(self.flow > TINY).tolist()
 
 
-class _Program:
+class Program:
     """The program in HiGHS: at first the linear one, after ``allow`` the integer one."""
 
     def __init__(self, paths: PathModel) -> None:
@@ -279,7 +282,9 @@ class _Program:
             self._add({number[edge]: 1.0 for edge in edges}, -math.inf, len(edges) - 1.0)
         for excess in paths.excesses:
             steps = float(excess.steps)
-            row = {number[edge]: -steps for edge in excess.edges} | {delayed[node]: 1.0 for node in excess.delayed}
+            nodes = (excess.edges[0][0], *(head for _, head in excess.edges))
+            forwards = [number[edge] for edge in combinations(nodes, 2) if edge in number]
+            row = dict.fromkeys(forwards, -steps) | {delayed[node]: 1.0 for node in excess.delayed}
             self._add(row, steps - steps * len(excess.edges), math.inf)
         self._cutoff = -1
         self._interrupted = False
@@ -303,7 +308,14 @@ class _Program:
             entering = np.flatnonzero(~inside[self._columns.tails] & inside[self._columns.heads])
             self._add(dict.fromkeys(entering.tolist(), 1.0), 1.0, math.inf)
 
-    def allow(self, most: float, relaxed: _Solution) -> None:
+    def charge(self, edges: Iterable[Edge], price: int) -> None:
+        """Let each of ``edges`` cost ``price`` more, and the others what they cost at first."""
+        columns = self._columns
+        charged, more = set(edges), np.zeros(len(columns.costs))
+        more[[place for place, edge in enumerate(columns.edges) if edge in charged]] = price
+        self._solver.changeColsCost(len(columns.costs), columns.every, columns.costs + more)
+
+    def allow(self, most: float, relaxed: Solution) -> None:
         """Ask for whole numbers at most the cost ``most``, and edges that the ``relaxed`` one makes no dearer."""
         columns = self._columns
         if self._cutoff < 0:
@@ -320,7 +332,7 @@ class _Program:
         high = np.where(useful, columns.most, 0.0)
         self._solver.changeColsBounds(len(columns.costs), columns.every, np.zeros(len(columns.costs)), high)
 
-    def solve(self, seconds: float | None) -> _Solution | None:
+    def solve(self, seconds: float | None) -> Solution | None:
         """Its solution; None where that was not found within ``seconds``."""
         solver, status = self._solver, self._highs.HighsModelStatus
         solver.setOptionValue("time_limit", math.inf if seconds is None else solver.getRunTime() + seconds)
@@ -331,12 +343,13 @@ class _Program:
             self._branch()
         answer, info = solver.getModelStatus(), solver.getInfo()
         if answer in (status.kInfeasible, status.kUnboundedOrInfeasible):
-            return _Solution(infeasible=True)
+            return Solution(infeasible=True)
         if answer != status.kOptimal:
             return None
         solution = solver.getSolution()
         value = float(info.objective_function_value if linear else info.mip_dual_bound)
-        return _Solution(False, value, np.array(solution.col_value), np.array(solution.col_dual))
+        duals = np.array(solution.col_dual), np.array(solution.row_dual)
+        return Solution(False, value, np.array(solution.col_value), *duals)
 
     @property
     def work(self) -> int:
@@ -359,12 +372,18 @@ class _Program:
         if self._interrupted:
             event.interrupt()
 
-    def used(self, solution: _Solution) -> list[tuple[Edge, float]]:
-        """The edges of the solution, each with its part of one."""
-        edges = self._columns.edges
-        return [(edges[place], float(solution.flow[place])) for place in solution.places if place < len(edges)]
+    @property
+    def edges(self) -> Sequence[Edge]:
+        """The edges, by the number of their columns."""
+        return self._columns.edges
 
-    def circles(self, solution: _Solution) -> list[list[int]]:
+    def used(self, solution: Solution) -> list[tuple[Edge, float]]:
+        """The edges of the solution, each with its part of one."""
+        return [
+            (self.edges[place], float(solution.flow[place])) for place in solution.places if place < len(self.edges)
+        ]
+
+    def circles(self, solution: Solution) -> list[list[int]]:
         """The circles that the edges of a whole solution make, that of the start first."""
         return _circles({tail: head for (tail, head), flow in self.used(solution) if flow > 0.5})
 

@@ -21,8 +21,7 @@ class Limits:
 
     ``question``: for each question to the solver, in units of work of about a second. ``explored``: steps tried for the
     table of reachable states. ``original``: steps of the compiled original. ``nodes``: nodes of the search over state
-    and covered goals. ``orders``: partial orders of goals looked at. ``solver``: work of the solver of orders, in about
-    seconds.
+    and covered goals. ``solver``: work of the linear programs over orders, in about seconds.
     """
 
     seconds: float | None = None
@@ -31,14 +30,13 @@ class Limits:
     explored: int = 20_000_000
     original: int = 200_000
     nodes: int = 5_000_000
-    orders: int = 30_000
     solver: float = 60.0
 
     @staticmethod
     def of(effort: float | None, seconds: float | None) -> Limits:
         """The limits for so many units of effort (None: no limit but the time)."""
         if effort is None:
-            return Limits(seconds, None, 1e9, 1 << 40, 1 << 40, 1 << 40, 1 << 40, 1e9)
+            return Limits(seconds, None, 1e9, 1 << 40, 1 << 40, 1 << 40, 1e9)
         base = Limits()
 
         def scaled(count: int) -> int:
@@ -50,7 +48,6 @@ class Limits:
             explored=scaled(base.explored),
             original=scaled(base.original),
             nodes=scaled(base.nodes),
-            orders=scaled(base.orders),
             solver=effort * base.solver,
         )
 

@@ -392,8 +392,8 @@ class Checks:
     def _part(self, part: int) -> Clock:
         """This part of the effort."""
         limits = self.clock.limits
-        nodes, orders, solver = limits.nodes // part, limits.orders // part, limits.solver / part
-        limits = replace(limits, nodes=nodes, orders=orders, solver=solver, explored=limits.explored // part)
+        nodes, solver = limits.nodes // part, limits.solver / part
+        limits = replace(limits, nodes=nodes, solver=solver, explored=limits.explored // part)
         return replace(self.clock, limits=limits)
 
     def proof_lines(self, proof: Certificate) -> Iterator[Line]:
