@@ -2,9 +2,9 @@
 
 The lemma, which the solver proves again, speaks of any two states that differ in counters only, each within one cell,
 and of any inputs: both allow the step or neither does; what is no counter gets the same value; a counter gets the same
-value in both, or in each its own and the same added; one counter at most is moved in this way; and no goal, and no final
-condition, tells them apart. It holds for cells that are cut as well. They are cut at half of the values: no move within
-a cell is then one up as well as one down that wraps around.
+value in both, or in each its own and the same added; one counter at most is moved in this way; and no goal and no end
+tells them apart. It holds for cells that are cut as well. They are cut at half of the values: no move within a cell is
+then one up as well as one down that wraps around.
 
 *Nodes.* A node has a state r, and stands for every state s that is like r but for counters, each within the cell of its
 value in r. The difference s(c) - r(c) is the deviation of counter c. A slow counter deviates only at nodes that say so:
@@ -134,15 +134,7 @@ def jumps_of(
     if any(var.init is None for var in system.state):
         return Jumps(OPEN, "start values are open")
     looks = Looks.of(setting)
-    todo: list[FNode] = [] if known is None else [known]
-    given: list[FNode] = []
-    while todo:
-        part = todo.pop()
-        if part.is_and():
-            todo += part.args()
-        elif not {s.symbol_name() for s in symbols_of(part)} & claim.cells.keys():
-            given.append(part)
-    fine = lemma(system, looks, claim.cells, (clock, given))
+    fine = lemma(system, looks, claim.cells, (clock, [] if known is None else _without(known, claim.cells)))
     if not fine:
         why = "the solver did not finish with the lemma" if fine is None else "two values of one cell are told apart"
         return Jumps(OPEN if fine is None else WRONG, why)
@@ -153,6 +145,13 @@ def jumps_of(
     choices = [classes.choice(number) for number in range(classes.size)]
     graph = _Builder(_Steps(system, looks, claim.cells), claim, choices).graph(clock)
     return Jumps(OPEN, "too many jumps, or no time left") if graph is None else Jumps(HOLDS, "", graph)
+
+
+def _without(known: FNode, counters: Collection[str]) -> list[FNode]:
+    """The conjuncts of ``known`` that read none of ``counters``."""
+    if known.is_and():
+        return [part for each in known.args() for part in _without(each, counters)]
+    return [] if any(symbol.symbol_name() in counters for symbol in symbols_of(known)) else [known]
 
 
 class _Steps:
@@ -251,7 +250,7 @@ class _Builder:
 
     def _follow(self, node: int, beside: State, choice: Valuation, most: int) -> int:
         """Add what a step needs, under one choice of inputs; the number of leaps, made if ``most`` or fewer."""
-        state, (charged, others), ages = self._nodes[node]
+        state, (charged, others), _ = self._nodes[node]
         made = self._steps.made(state, choice)
         if made is None:
             return 0
@@ -273,13 +272,16 @@ class _Builder:
             return 0
         last = range(max(low, high - shift + 1), high + 1) if shift > 0 else range(low, min(high + 1, low - shift))
         if len(last) <= most:
-            rest = self._still_late(node, frozenset(self._steps.cells) - {place})
-            for end in last:
-                if end != value or late:
-                    there = (*state[:place], end, *state[place + 1 :])
-                    target = self._node(there, {**ages, place: 0}, rest)
-                    self._leaps.append((node, target, place, end - value))
+            self._leap(node, place, [end for end in last if end != value or late])
         return len(last)
+
+    def _leap(self, node: int, place: int, ends: Sequence[int]) -> None:
+        """Add leaps to nodes where the counter at ``place`` has the values ``ends``, and does not deviate."""
+        state, _, ages = self._nodes[node]
+        rest = self._still_late(node, frozenset(self._steps.cells) - {place})
+        for end in ends:
+            target = self._node((*state[:place], end, *state[place + 1 :]), {**ages, place: 0}, rest)
+            self._leaps.append((node, target, place, end - state[place]))
 
     def _still_late(self, node: int, carried: frozenset[int]) -> Late:
         charged, others = self._nodes[node][1]
@@ -302,7 +304,7 @@ class _Builder:
         stays = (*made[0][:place], state[place], *made[0][place + 1 :])
         charged, others = still = self._still_late(node, carried)
         late, slow = place in {charged, *others}, place in self._slow
-        matters = slow or events or stays != state
+        matters = slow or (events, stays) != (0, state)
         if within == state[place] and self._nodes[node][2][place] < self._kept and matters and not late:
             self._in_time(node, made, carried, place)
             return
@@ -331,28 +333,32 @@ class _Builder:
                 todo += [(speed, target, place, down) for target in onward[node, place]]
         return speeds
 
-    def _weighed(self) -> Iterator[tuple[int, int, int, int]]:
-        """All arcs, with source, target, events and weight."""
-        speeds, arcs = self._speeds(), [*self._arcs]
-        charged = [late[0] for _, late, _ in self._nodes]
+    def _priced(self, charged: Sequence[int]) -> Iterator[_Arc]:
+        """All arcs, and those of leaps; ``charged`` has the counter that is charged at each node."""
+        speeds = self._speeds()
+        yield from self._arcs
         for source, target, place, way in self._leaps:
             speed = speeds.get((source, place, way < 0), 0)
             if not way:
-                arcs.append(_Arc(source, target, 0, frozenset(), 0))
+                yield _Arc(source, target, 0, frozenset(), 0)
             elif speed:
-                more = -(-abs(way) // speed) - 1
-                own = charged[source] == place
-                arcs.append(_Arc(source, target, 0, frozenset(), 1 if own else 1 + more, more if own else 0))
-        periods, height = {-1: 0}, [0] * len(charged)
+                more, own = -(-abs(way) // speed) - 1, charged[source] == place
+                yield _Arc(source, target, 0, frozenset(), 1 if own else 1 + more, more if own else 0)
+
+    def _weighed(self) -> Iterator[tuple[int, int, int, int]]:
+        """All arcs, with source, target, events and weight."""
+        charged = [late[0] for _, late, _ in self._nodes]
+        arcs, periods, height = [*self._priced(charged)], {-1: 0}, [0] * len(charged)
         for place in self._slow:
-            inner = [arc for arc in arcs if charged[arc.source] == place == charged[arc.target]]
-            into = _into((arc.source, arc.target, arc.steps) for arc in inner if not arc.periods)
-            ahead = _least(into, [(0, arc.source) for arc in inner if arc.periods])
-            moved = [a.target for a in arcs if charged[a.target] == place and (a.periods or charged[a.source] != place)]
-            rest = min((ahead[node] for node in moved if node in ahead), default=0)
-            periods[place] = 1 + int(rest)
-            for node in (node for node, own in enumerate(charged) if own == place):
-                height[node] = int(min(ahead.get(node, rest), rest) - rest)
+            nodes = {node for node, own in enumerate(charged) if own == place}
+            moves = [arc for arc in arcs if arc.target in nodes and (arc.periods or arc.source not in nodes)]
+            others = [arc for arc in arcs if {arc.source, arc.target} <= nodes and not arc.periods]
+            into = _into((arc.source, arc.target, arc.steps) for arc in others)
+            ahead = _least(into, [(0, arc.source) for arc in moves if arc.periods])
+            rest = int(min((ahead[arc.target] for arc in moves if arc.target in ahead), default=0))
+            periods[place] = 1 + rest
+            for node in nodes:
+                height[node] = int(min(ahead.get(node, rest), rest)) - rest
         for arc in arcs:
             weight = arc.steps + arc.periods * periods[charged[arc.source]]
             yield arc.source, arc.target, arc.events, weight + height[arc.target] - height[arc.source]
@@ -377,7 +383,7 @@ class Graph:
     def no_path(self, goals: Sequence[str], below: float) -> bool | None:
         """Whether no path through all events of ``goals`` to an end weighs less than ``below``; None: not finished."""
         events = sorted({self.of_goal[goal] for goal in goals})
-        wanted, ahead = sum(events), {0: self._to_end, **{event: self._over(event) for event in events}}
+        wanted, ahead = sum(events), {0: self._to_end, **dict(zip(events, map(self._over, events), strict=True))}
         queue, followed = [(0.0, 0, 0, self.begun & wanted)], 0
         best: dict[tuple[int, int], int] = {}
         passed: list[list[tuple[int, int]]] = [[] for _ in self.arcs]
