@@ -1,32 +1,55 @@
-"""Jumps over the values of counters: the lemma is proved again, and the bound found again on a graph of jumps.
+"""Jumps over the values of counters: no run takes fewer steps than the lightest path through a graph of jumps.
 
-The lemma speaks of any two states that differ in counters only, each within one cell, and of any inputs: both allow the
-step or neither does; what is no counter gets the same value; a counter gets the same value in both, or in each its own
-and the same added; one counter at most is moved in this way; and no goal, and no final condition, tells them apart.
+The lemma, which the solver proves again, speaks of any two states that differ in counters only, each within one cell,
+and of any inputs: both allow the step or neither does; what is no counter gets the same value; a counter gets the same
+value in both, or in each its own and the same added; one counter at most is moved in this way; and no goal and no end
+tells them apart. It holds for cells that are cut as well. They are cut at half of the values: no move within a cell is
+then one up as well as one down that wraps around.
 
-Then a state may stand for another one from which it differs within cells, at a price: the steps that its counter needs
-to catch up. It catches up where a step leaves a cell, and pays nothing for steps that only move the counter. So for
-every run there is a path that sees the same and costs no more; where no path is cheap enough, no run is short enough.
+*Nodes.* A node has a state r, and stands for every state s that is like r but for counters, each within the cell of its
+value in r. The difference s(c) - r(c) is the deviation of counter c. A slow counter deviates only at nodes that say so:
+it is late there. At most one of the late counters is charged: its period p may be any positive number; that of all
+others is 1.
 
-Of a slow counter, one that moves at most every few steps, the price is the whole time. It is paid by the jump, so the
-steps that lead to the next one that moves the counter cost nothing while it is late, and those that lead away cost two.
-One counter at a time is charged like that; others that are late too pay for the steps that move them.
+*Potential.* The speed of a counter at a node is the greatest number by which one step has moved it in some direction
+since it last had no deviation, on any path. A deviation that takes m moves at this speed costs 1 + (m - 1) p steps, and
+none costs 0. The potential of s at a node is the sum of these costs over all counters.
+
+*Claim.* For every run of k steps to a state s there is a path with the same events to a node that stands for s, and its
+weight and the potential of s are k at most together. By induction; the lemma says that r does what s does in the step:
+
+1. The step moves no counter, or takes one out of its cell that does not deviate: an arc of weight 1 makes it as it is.
+   Counters that are set anew deviate no more, others do as before, and speeds do not fall along an arc.
+2. It takes a counter out of its cell that deviates: a leap goes first to the node where r has the value of s; it weighs
+   what the deviation costs. Then the step is as above. All values of the cell that the step leads out of have a leap.
+3. It moves a counter within its cell. Either an arc of weight 1 makes it as it is, if r stays in the cell as well; or r
+   stays where it is. The potential rises by p at most if the counter is charged, else by 1 at most (also where a slow
+   counter becomes late and charged), so the arc may weigh 1 - p, or 0. It may weigh 1 where r is already at the end of
+   the cell to which the step moves, for there the potential does not rise.
+
+A potential is never negative, so a run of k steps through all events of the goals has a path that weighs k at most,
+whatever the periods are. For the search no weight may be negative. So a height of each node, at most 0, and 0 at the
+start, is added at the target of an arc and taken away at its source: that makes no path heavier. The period is the
+least weight from an arc that moves the charged counter to the end of the next one, towards which heights fall.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import inf
+from typing import NamedTuple
 
 from pysmt.fnode import FNode
 
 from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import with_terms
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, Valuation, conjunction, symbols_of
@@ -38,14 +61,13 @@ from chaincover.verify.report import HOLDS, OPEN, WRONG, Line
 from chaincover.verify.setting import Setting
 
 JUMPS = "jumps of counters"
-EXITS = 4096
-"""Values of a cell from which one step may leave it, at most."""
 
 State = tuple[int, ...]
 
+Late = tuple[int, frozenset[int]]
+"""The slow counter that is late and charged (-1: none), and the others that are late, by the place of a variable."""
 
-class _TooMany(Exception):
-    """A step may leave a cell from too many of its values."""
+IN_TIME: Late = (-1, frozenset())
 
 
 @dataclass(frozen=True)
@@ -82,7 +104,7 @@ class Jumps:
             return Line(JUMPS, OPEN, f"{said}: too many nodes, or no time left", unfinished=True)
         if not found:
             return Line(JUMPS, OPEN, f"{said}: some path of jumps weighs less")
-        return Line(JUMPS, HOLDS, f"{text}, and {said} among {counted(len(self.graph.states), 'node')} of jumps")
+        return Line(JUMPS, HOLDS, f"{text}, and {said} among {counted(len(self.graph.arcs), 'node')} of jumps")
 
 
 def jumps_of(
@@ -103,22 +125,13 @@ def jumps_of(
     setting = replace(setting, goals=tuple(goal for goal in setting.goals if goal.name in told))
     variables = {var.name: var for var in system.state}
     for name, starts in claim.cells.items():
-        var = variables.get(name)
-        rising = all(a < b for a, b in pairwise(starts))
-        if var is None or not var.type.bits or not starts or starts[0] or not rising or starts[-1] >> var.type.bits:
+        size = 1 << variables[name].type.bits if name in variables else 0
+        if size < 2 or not starts or starts[0] or any(a >= b for a, b in pairwise((*starts, size))):
             return Jumps(WRONG, f"'{name}' has no such cells")
     if any(var.init is None for var in system.state):
         return Jumps(OPEN, "start values are open")
     looks = Looks.of(setting)
-    todo: list[FNode] = [] if known is None else [known]
-    given: list[FNode] = []
-    while todo:
-        part = todo.pop()
-        if part.is_and():
-            todo += part.args()
-        elif not {s.symbol_name() for s in symbols_of(part)} & claim.cells.keys():
-            given.append(part)
-    fine = lemma(system, looks, claim.cells, (clock, given))
+    fine = lemma(system, looks, claim.cells, (clock, [] if known is None else _without(known, claim.cells)))
     if not fine:
         why = "the solver did not finish with the lemma" if fine is None else "two values of one cell are told apart"
         return Jumps(OPEN if fine is None else WRONG, why)
@@ -127,299 +140,235 @@ def jumps_of(
     if classes is None:
         return Jumps(OPEN, "too many inputs")
     choices = [classes.choice(number) for number in range(classes.size)]
-    graph = _Builder(_Stepping(system, looks, claim.cells), claim, choices).graph(clock)
+    graph = _Builder(_Steps(system, looks, claim.cells), claim, choices).graph(clock)
     return Jumps(OPEN, "too many jumps, or no time left") if graph is None else Jumps(HOLDS, "", graph)
 
 
-class _Stepping:
-    """Makes single steps between states on the variables that matter, and knows the cells of counters."""
+def _without(known: FNode, counters: Collection[str]) -> list[FNode]:
+    """The conjuncts of ``known`` that read none of ``counters``."""
+    if known.is_and():
+        return [part for each in known.args() for part in _without(each, counters)]
+    return [] if any(symbol.symbol_name() in counters for symbol in symbols_of(known)) else [known]
+
+
+class _Steps:
+    """Makes single steps on the variables that matter, and knows the cells of counters, by the place of a variable."""
 
     def __init__(self, system: TransitionSystem, looks: Looks, cells: Mapping[str, Sequence[int]]) -> None:
         variables = looks.variables(system)
-        self.names = [var.name for var in variables]
-        self.looks = looks
-        self.cells = {place: cells[var.name] for place, var in enumerate(variables) if var.name in cells}
-        self.wraps = {place: 1 << variables[place].type.bits for place in self.cells}
+        self.names, self.looks = [var.name for var in variables], looks
+        counters = [(place, var.name, 1 << var.type.bits) for place, var in enumerate(variables) if var.name in cells]
+        self.cells = {place: (*sorted({*cells[name], size // 2}), size) for place, name, size in counters}
         begin = Simulator(system).initial()
         self.start = tuple(begin[name] for name in self.names)
         allowed = conjunction([system.input_constraint, system.defined])
-        self._step = compile_formulas([allowed, *(var.next for var in variables)])
-        self._events = compile_formulas(looks.in_steps)
+        after = {var.type.symbol(LATER + var.name): var.next for var in variables}
+        self._step = compile_formulas([allowed, *after.values(), *with_terms(looks.in_steps, after)])
+        self._in_state = compile_formulas([looks.end, *looks.in_states])
 
     def made(self, state: State, choice: Valuation) -> tuple[State, int] | None:
         """The next state and the events of the step; None where it is not allowed."""
-        values = {**dict(zip(self.names, state, strict=True)), **choice}
-        allowed, *after = self._step(values)
-        if not allowed:
-            return None
-        happening = self._events({**values, **{LATER + n: value for n, value in zip(self.names, after, strict=True)}})
-        first = len(self.looks.in_states)
-        return tuple(after), sum(1 << place for place, holds in enumerate(happening, first) if holds)
+        allowed, *after = self._step({**dict(zip(self.names, state, strict=True)), **choice})
+        size = len(state)
+        return (tuple(after[:size]), _bits(after[size:]) << len(self.looks.in_states)) if allowed else None
+
+    def seen(self, state: State) -> tuple[bool, int]:
+        """Whether a run may end in a state, and the events of the state."""
+        end, *happening = self._in_state(dict(zip(self.names, state, strict=True)))
+        return bool(end), _bits(happening)
 
     def cell(self, place: int, value: int) -> tuple[int, int]:
         """The first and the last value of a cell."""
-        starts = self.cells[place]
-        number = bisect_right(starts, value)
-        return starts[number - 1], (starts[number] if number < len(starts) else self.wraps[place]) - 1
+        number = bisect_right(self.cells[place], value)
+        return self.cells[place][number - 1], self.cells[place][number] - 1
 
-    def kind(self, state: State) -> State:
-        """The state with the first value of its cell for each counter."""
-        return tuple(self.cell(n, value)[0] if n in self.cells else value for n, value in enumerate(state))
+    def beside(self, state: State) -> State:
+        """A state with another value of the same cell for each counter whose cell has one."""
+        found = [*state]
+        for place in self.cells:
+            low, high = self.cell(place, state[place])
+            found[place] += (state[place] < high) - (state[place] == high > low)
+        return tuple(found)
 
 
-Late = tuple[int, frozenset[int]]
-"""The slow counter that is charged for the time that it is late, -1: none; and others that are late, all by place."""
+class _Arc(NamedTuple):
+    """From node to node; the counters ``carried`` keep their deviation, but that of ``mover`` rises by ``shift``.
 
-IN_TIME: Late = (-1, frozenset())
+    It weighs ``steps``, and ``periods`` times the period of the counter that is charged at its source.
+    """
 
-PAID = -1
-"""The cost of a step that moves the counter charged: nothing, for the jump pays for the time since the last one."""
+    source: int
+    target: int
+    events: int
+    carried: frozenset[int]
+    steps: int
+    periods: int = 0
+    mover: int = -1
+    shift: int = 0
 
 
 class _Builder:
-    """Finds all nodes of the graph and the arcs between them, node by node."""
+    """Finds the nodes of the graph and the arcs that the argument above needs, node by node."""
 
-    def __init__(self, stepping: _Stepping, claim: Acceleration, choices: Sequence[Valuation]) -> None:
-        self._stepping, self._most, self._choices = stepping, claim.kept, choices
-        self._slow = {place for place in stepping.cells if stepping.names[place] in claim.slow}
-        self.states: list[State] = []
+    def __init__(self, steps: _Steps, claim: Acceleration, choices: Sequence[Valuation]) -> None:
+        self._steps, self._kept, self._choices = steps, claim.kept, choices
+        self._slow = {place for place in steps.cells if steps.names[place] in claim.slow}
         self._numbers: dict[tuple[State, Late], int] = {}
-        self._age: list[dict[int, int]] = []
-        self._late: list[Late] = []
+        self._nodes: list[tuple[State, Late, dict[int, int]]] = []
         self._queue: list[tuple[int, int]] = []
-        self._arcs: list[dict[tuple[int, int], int]] = []
+        self._arcs: dict[_Arc, None] = {}
         self._leaps: list[tuple[int, int, int, int]] = []
-        self._paces = _Paces()
 
     def graph(self, clock: Clock) -> Graph | None:
         """The graph; None where it takes more than the limits."""
-        self._node(self._stepping.start, dict.fromkeys(self._stepping.cells, 0), IN_TIME)
-        tried = 0
+        self._node(self._steps.start, dict.fromkeys(self._steps.cells, 0), IN_TIME)
+        left = clock.limits.explored // 16
         while self._queue:
             _, node = heappop(self._queue)
-            tried += len(self._choices)
-            if tried > clock.limits.explored // 16 or clock.over:
+            beside = self._steps.beside(self._nodes[node][0])
+            for choice in self._choices:
+                left -= 1 + self._follow(node, beside, choice, left)
+            if left < 0 or clock.over:
                 return None
-            try:
-                for choice in self._choices:
-                    self._follow(node, choice)
-            except _TooMany:
-                return None
-        self._paces.pass_on()
-        for node, place, last, target in self._leaps:
-            price = self._price(node, place, last - self.states[node][place])
-            if price is not None:
-                self._arc(node, target, 0, price)
-        in_states = compile_formulas([*self._stepping.looks.in_states, self._stepping.looks.end])
-        masks, ends = [], []
-        for state in self.states:
-            *happening, end = in_states(dict(zip(self._stepping.names, state, strict=True)))
-            masks.append(sum(1 << place for place, holds in enumerate(happening) if holds))
-            ends.append(bool(end))
-        arcs = [
-            [(target, self._cost(node, target, cost), mask | masks[target]) for (target, mask), cost in found.items()]
-            for node, found in enumerate(self._arcs)
-        ]
-        return Graph(self.states, arcs, ends, masks[0], self._stepping.looks.of_goal)
+        seen = [self._steps.seen(state) for state, *_ in self._nodes]
+        arcs: list[dict[tuple[int, int], int]] = [{} for _ in seen]
+        for source, target, events, weight in self._weighed():
+            key = target, events | seen[target][1]
+            arcs[source][key] = min(weight, arcs[source].get(key, weight))
+        leading = [[(target, weight, events) for (target, events), weight in found.items()] for found in arcs]
+        return Graph(leading, [end for end, _ in seen], seen[0][1], self._steps.looks.of_goal)
 
-    def _price(self, node: int, place: int, way: int) -> int | None:
-        """The time that a counter needs at least to get on by ``way``; None where it cannot."""
-        kind = self._stepping.kind(self.states[node])
-        speed = self._paces.speed.get((kind, place), (0, 0))[way < 0]
-        if not way or not speed:
-            return None if way else 0
-        moves = -(-abs(way) // speed)
-        if self._late[node][0] != place:
-            return moves
-        return moves * self._paces.gap(place) - self._paces.time_left(kind, place)
-
-    def _cost(self, node: int, target: int, cost: int) -> int:
-        """What an arc costs, where a counter is charged for the time."""
-        place = self._late[node][0]
-        if cost == PAID:
-            return 0
-        if place < 0 or self._late[target][0] != place:
-            return cost
-        before, after = (self._stepping.kind(self.states[number]) for number in (node, target))
-        return cost + self._paces.time_left(after, place) - self._paces.time_left(before, place)
-
-    def _node(self, state: State, age: dict[int, int], late: Late) -> int:
+    def _node(self, state: State, ages: dict[int, int], late: Late) -> int:
         if (state, late) not in self._numbers:
-            self._numbers[state, late] = len(self.states)
-            self.states.append(state)
-            self._age.append(age)
-            self._late.append(late)
-            self._arcs.append({})
-            heappush(self._queue, (sum(age.values()), self._numbers[state, late]))
+            self._numbers[state, late] = len(self._nodes)
+            self._nodes.append((state, late, ages))
+            heappush(self._queue, (sum(ages.values()), self._numbers[state, late]))
         return self._numbers[state, late]
 
-    def _still_late(self, node: int, taken: set[int]) -> Late:
-        """Which of the counters that are late at ``node`` still are when only those ``taken`` along can be."""
-        charged, others = self._late[node]
-        return charged if charged in taken else -1, others & taken
-
-    def _arc(self, source: int, target: int, mask: int, weight: int) -> None:
-        known = self._arcs[source].get((target, mask))
-        if known is None or weight < known:
-            self._arcs[source][target, mask] = weight
-
-    def _follow(self, node: int, choice: Valuation) -> None:
-        """What the step from a node under one choice of inputs leads to."""
-        state = self.states[node]
-        made = self._stepping.made(state, choice)
+    def _follow(self, node: int, beside: State, choice: Valuation, most: int) -> int:
+        """Add what a step needs, under one choice of inputs; the number of leaps, made if ``most`` or fewer."""
+        state, (charged, others), _ = self._nodes[node]
+        made = self._steps.made(state, choice)
         if made is None:
-            return
-        after, mask = made
-        beside = [*state]
-        for place in self._stepping.cells:
-            low, high = self._stepping.cell(place, state[place])
-            beside[place] += (state[place] < high) - (state[place] == high > low)
-        there = self._stepping.made(tuple(beside), choice) or made  # the lemma speaks of states that can be reached
-        taken = {n for n in self._stepping.cells if beside[n] != state[n] and there[0][n] != after[n]}
-        moved = [n for n in taken if after[n] != state[n]]
-        if not moved:
-            self._as_it_is(node, after, mask, taken, None)
-            return
-        place = moved[0]
-        low, high = self._stepping.cell(place, state[place])
-        shift = (after[place] - state[place]) % self._stepping.wraps[place]
-        back = self._stepping.wraps[place] - shift
-        up, down = shift if shift <= high - low else 0, back if back <= high - low else 0
-        inside = low <= after[place] <= high
-        late = place == self._late[node][0] or place in self._late[node][1]
-        if up or down:
-            self._behind(node, choice, after, (place, up, down, inside), taken)
-        if not inside and not late:
-            self._as_it_is(node, after, mask, taken - {place}, None)
+            return 0
+        after = made[0]
+        there, _ = self._steps.made(beside, choice) or made  # the lemma speaks of states that can be reached
+        carried = frozenset(n for n in self._steps.cells if beside[n] != state[n] and there[n] != after[n])
+        place = next((n for n in carried if after[n] != state[n]), -1)
+        if place < 0:
+            self._in_time(node, made, carried)
+            return 0
+        value, (low, high), late = state[place], self._steps.cell(place, state[place]), place in {charged, *others}
+        half = self._steps.cells[place][-1] // 2
+        shift = (after[place] - value + half) % (2 * half) - half
+        if abs(shift) <= high - low and (late or place not in self._slow or low <= after[place] <= high):
+            self._moved(node, choice, made, carried, (place, shift))
+        if not low <= after[place] <= high and not late:
+            self._in_time(node, made, carried - {place})
         if place in self._slow and not late:
-            return
-        if (up + down or high - low) > EXITS:
-            raise _TooMany
-        last_ones = {*range(low, low + down), *range(high - up + 1, high + 1)}
-        for last in sorted(last_ones) if up or down else range(low, high + 1):
-            if last != state[place] or late:
-                age = {**self._age[node], place: 0}
-                rest = self._still_late(node, {*self._stepping.cells} - {place})
-                target = self._node((*state[:place], last, *state[place + 1 :]), age, rest)
-                self._leaps.append((node, place, last, target))
+            return 0
+        last = range(max(low, high - shift + 1), high + 1) if shift > 0 else range(low, min(high + 1, low - shift))
+        if len(last) <= most:
+            self._leap(node, place, [end for end in last if end != value or late])
+        return len(last)
 
-    def _as_it_is(self, node: int, after: State, mask: int, taken: set[int], older: int | None) -> None:
-        """A step of one, after which the counters ``taken`` along are behind as before; ``older`` was moved."""
-        age = {n: steps + (n == older) if n in taken else 0 for n, steps in self._age[node].items()}
-        self._arc(node, self._node(after, age, self._still_late(node, taken)), mask, 1)
-        if older is None:
-            self._paces.step(self._stepping.kind(self.states[node]), self._stepping.kind(after), taken)
+    def _leap(self, node: int, place: int, ends: Sequence[int]) -> None:
+        """Add leaps to nodes where the counter at ``place`` has the values ``ends``, and does not deviate."""
+        state, _, ages = self._nodes[node]
+        rest = self._still_late(node, frozenset(self._steps.cells) - {place})
+        for end in ends:
+            target = self._node((*state[:place], end, *state[place + 1 :]), {**ages, place: 0}, rest)
+            self._leaps.append((node, target, place, end - state[place]))
 
-    def _behind(
-        self, node: int, choice: Valuation, after: State, move: tuple[int, int, int, bool], taken: set[int]
+    def _still_late(self, node: int, carried: frozenset[int]) -> Late:
+        charged, others = self._nodes[node][1]
+        return charged if charged in carried else -1, others & carried
+
+    def _in_time(self, node: int, made: tuple[State, int], carried: frozenset[int], mover: int = -1) -> None:
+        """A step that is made as it is; it moves the counter ``mover`` within its cell."""
+        ages = {n: age + (n == mover) if n in carried else 0 for n, age in self._nodes[node][2].items()}
+        target = self._node(made[0], ages, self._still_late(node, carried))
+        self._arcs[_Arc(node, target, made[1], carried, 1)] = None
+
+    def _moved(
+        self, node: int, choice: Valuation, made: tuple[State, int], carried: frozenset[int], move: tuple[int, int]
     ) -> None:
-        """A step that moves a counter within its cell, for some of its values."""
-        place, up, down, inside = move
-        state = self.states[node]
-        value = state[place]
-        low, high = self._stepping.cell(place, value)
-        stays = (*after[:place], value, *after[place + 1 :])
-        kinds = self._stepping.kind(state), self._stepping.kind(stays)
-        self._paces.move(kinds, taken, place, (up, down))
-        charged, others = still = self._still_late(node, taken)
-        late, slow = place == charged or place in others, place in self._slow
-        if slow and not inside and not late:
+        """A step that moves a counter within its cell, where it begins at a value that allows that."""
+        (place, shift), state = move, self._nodes[node][0]
+        low, high = self._steps.cell(place, state[place])
+        within = min(max(state[place], low - shift), high - shift)
+        _, events = self._steps.made((*state[:place], within, *state[place + 1 :]), choice) or (state, 0)
+        stays = (*made[0][:place], state[place], *made[0][place + 1 :])
+        charged, others = still = self._still_late(node, carried)
+        late, slow = place in {charged, *others}, place in self._slow
+        matters = slow or (events, stays) != (0, state)
+        if within == state[place] and self._nodes[node][2][place] < self._kept and matters and not late:
+            self._in_time(node, made, carried, place)
             return
-        sample = value
-        if up and value + up > high:
-            sample = high - up
-        elif not up and value - down < low:
-            sample = low + down
-        seen = self._stepping.made((*state[:place], sample, *state[place + 1 :]), choice) or (after, 0)
-        if not seen[1] and stays == state and not slow:
-            return
-        if inside and self._age[node][place] < self._most and not late:
-            within = self._stepping.made(state, choice)
-            assert within is not None
-            self._as_it_is(node, after, within[1], taken, place)
-            return
-        onward = not (up and down) and value == (high if up else low) and not slow
-        age = {n: steps if n in taken else 0 for n, steps in self._age[node].items()}
+        onward = state[place] == (high if shift > 0 else low)
+        own = place == charged and not onward
         if slow and not late:
             still = (place, others) if charged < 0 else (charged, others | {place})
-        self._arc(node, self._node(stays, age, still), seen[1], PAID if still[0] == place else int(onward))
+        target = self._node(stays, {n: age if n in carried else 0 for n, age in self._nodes[node][2].items()}, still)
+        self._arcs[_Arc(node, target, events, carried, int(own or onward), -int(own), place, shift)] = None
 
-
-class _Paces:
-    """How fast counters move from one kind of state to another, and how long they do not."""
-
-    def __init__(self) -> None:
-        self.speed: dict[tuple[State, int], tuple[int, int]] = {}
-        self._steps: dict[tuple[State, State, int], set[int]] = {}
-        self._left: dict[int, dict[State, int]] = {}
-        self._gaps: dict[int, int] = {}
-
-    def step(self, before: State, after: State, taken: set[int]) -> None:
-        """A step that moves no counter within its cell, and takes some along."""
-        self._steps.setdefault((before, after, -1), set()).update(taken)
-
-    def move(self, kinds: tuple[State, State], taken: set[int], place: int, most: tuple[int, int]) -> None:
-        """A step that moves a counter within its cell by ``most``, up or down."""
-        self._steps.setdefault((*kinds, place), set()).update(taken)
-        up, down = self.speed.get((kinds[1], place), (0, 0))
-        self.speed[kinds[1], place] = max(up, most[0]), max(down, most[1])
-
-    def pass_on(self) -> None:
-        """Counters are late by their greatest speed since they were set."""
-        passed: dict[tuple[State, int], list[State]] = {}
-        for (before, after, _), taken in self._steps.items():
-            for place in taken:
-                passed.setdefault((before, place), []).append(after)
-        todo = list(self.speed)
+    def _speeds(self) -> dict[tuple[int, int, bool], int]:
+        """How far a counter that deviates at a node has moved in one step at most, up and down."""
+        onward: dict[tuple[int, int], set[int]] = defaultdict(set)
+        for arc in self._arcs:
+            for place in arc.carried:
+                onward[arc.source, place].add(arc.target)
+        for source, target, gone, _ in self._leaps:
+            for place in self._steps.cells.keys() - {gone}:
+                onward[source, place].add(target)
+        speeds: dict[tuple[int, int, bool], int] = {}
+        todo = [(abs(arc.shift), arc.target, arc.mover, arc.shift < 0) for arc in self._arcs if arc.mover >= 0]
         while todo:
-            kind, place = todo.pop()
-            speed = self.speed[kind, place]
-            for later in passed.get((kind, place), ()):
-                before = self.speed.get((later, place), (0, 0))
-                most = max(before[0], speed[0]), max(before[1], speed[1])
-                if most != before:
-                    self.speed[later, place] = most
-                    todo.append((later, place))
+            speed, node, place, down = todo.pop()
+            if speed > speeds.get((node, place, down), 0):
+                speeds[node, place, down] = speed
+                todo += [(speed, target, place, down) for target in onward[node, place]]
+        return speeds
 
-    def gap(self, place: int) -> int:
-        """The least time from one step that moves a counter to the next one."""
-        if place not in self._gaps:
-            times = self._times(place)
-            ends = [after for _, after, moved in self._steps if moved == place]
-            self._gaps[place] = 1 + min((times[kind] for kind in ends if kind in times), default=0)
-        return self._gaps[place]
+    def _priced(self, charged: Sequence[int]) -> Iterator[_Arc]:
+        """All arcs, and those of leaps; ``charged`` has the counter that is charged at each node."""
+        speeds = self._speeds()
+        yield from self._arcs
+        for source, target, place, way in self._leaps:
+            speed = speeds.get((source, place, way < 0), 0)
+            if not way:
+                yield _Arc(source, target, 0, frozenset(), 0)
+            elif speed:
+                more, own = -(-abs(way) // speed) - 1, charged[source] == place
+                yield _Arc(source, target, 0, frozenset(), 1 if own else 1 + more, more if own else 0)
 
-    def time_left(self, kind: State, place: int) -> int:
-        """The time until a step moves the counter, at most that of a gap."""
-        most = self.gap(place) - 1
-        return min(self._times(place).get(kind, most), most)
+    def _weighed(self) -> Iterator[tuple[int, int, int, int]]:
+        """All arcs, with source, target, events and weight."""
+        charged = [late[0] for _, late, _ in self._nodes]
+        arcs, periods, height = [*self._priced(charged)], {-1: 0}, [0] * len(charged)
+        for place in self._slow:
+            nodes = {node for node, own in enumerate(charged) if own == place}
+            moves = [arc for arc in arcs if arc.target in nodes and (arc.periods or arc.source not in nodes)]
+            others = [arc for arc in arcs if {arc.source, arc.target} <= nodes and not arc.periods]
+            into = _into((arc.source, arc.target, arc.steps) for arc in others)
+            ahead = _least(into, [(0, arc.source) for arc in moves if arc.periods])
+            rest = int(min((ahead[arc.target] for arc in moves if arc.target in ahead), default=0))
+            periods[place] = 1 + rest
+            for node in nodes:
+                height[node] = int(min(ahead.get(node, rest), rest)) - rest
+        for arc in arcs:
+            weight = arc.steps + arc.periods * periods[charged[arc.source]]
+            yield arc.source, arc.target, arc.events, weight + height[arc.target] - height[arc.source]
 
-    def _times(self, place: int) -> dict[State, int]:
-        """The least time until a step moves a counter. Steps that move another one are that one's time."""
-        if place in self._left:
-            return self._left[place]
-        into: dict[State, list[tuple[State, int]]] = {}
-        for (before, after, moved), taken in self._steps.items():
-            if place in taken:
-                into.setdefault(after, []).append((before, 1 if moved in (-1, place) else 0))
-        queue = [(0, before) for before, _, moved in self._steps if moved == place]
-        found = self._left[place] = {}
-        while queue:  # all begin with 0: a heap
-            time, kind = heappop(queue)
-            if kind in found:
-                continue
-            found[kind] = time
-            for earlier, cost in into.get(kind, ()):
-                if earlier not in found:
-                    heappush(queue, (time + cost, earlier))
-        return found
+
+Into = Mapping[int, Sequence[tuple[int, int]]]
+"""By target: the sources and weights of arcs."""
 
 
 @dataclass(frozen=True)
 class Graph:
     """``arcs`` by node, as (target, weight, events); the first node is the start, where the events ``begun`` happen."""
 
-    states: Sequence[State]
     arcs: Sequence[Sequence[tuple[int, int, int]]]
     ends: Sequence[bool]
     begun: int
@@ -430,75 +379,68 @@ class Graph:
 
     def no_path(self, goals: Sequence[str], below: float) -> bool | None:
         """Whether no path through all events of ``goals`` to an end weighs less than ``below``; None: not finished."""
-        wanted = 0
-        for goal in goals:
-            wanted |= self.of_goal[goal]
-        ahead = [self._to_end, *(self._over(event) for event in _places(wanted))]
-        masks = [0, *(1 << event for event in _places(wanted))]
-
-        def left(node: int, mask: int) -> float:
-            return max(far[node] for far, event in zip(ahead, masks, strict=True) if not event or not mask & event)
-
-        first = self.begun & wanted
-        best = {(0, first): 0}
-        queue = [(left(0, first), 0, 0, first)]
-        followed, passed = 0, dict[int, list[tuple[int, int]]]()
+        events = sorted({self.of_goal[goal] for goal in goals})
+        wanted, ahead = sum(events), {0: self._to_end, **dict(zip(events, map(self._over, events), strict=True))}
+        queue, followed = [(0.0, 0, 0, self.begun & wanted)], 0
+        best: dict[tuple[int, int], int] = {}
+        passed: list[list[tuple[int, int]]] = [[] for _ in self.arcs]
         while queue:
-            total, weight, node, mask = heappop(queue)
-            if total >= below:
-                return True
-            earlier = passed.setdefault(node, [])
-            if weight > best[node, mask] or any(not mask & ~other and cost <= weight for other, cost in earlier):
+            _, weight, node, mask = heappop(queue)
+            if any(not mask & ~other and cost <= weight for other, cost in passed[node]):
                 continue  # with no fewer events and at no higher cost the search has been here
-            earlier.append((mask, weight))
+            passed[node].append((mask, weight))
             if mask == wanted and self.ends[node]:
                 return False
             followed += len(self.arcs[node])
             if followed > self.MOST:
                 return None
-            for target, step, events in self.arcs[node]:
-                key = target, mask | events & wanted
-                if weight + step < best.get(key, inf):
-                    far = left(*key)
-                    if far < inf:
-                        best[key] = weight + step
-                        heappush(queue, (weight + step + far, weight + step, *key))
+            for target, step, seen in self.arcs[node]:
+                after = weight + step, target, mask | seen & wanted
+                if after[0] < best.get(after[1:], inf):
+                    left = max(far.get(target, inf) for event, far in ahead.items() if not event & after[2])
+                    if after[0] + left < below:
+                        best[after[1:]] = after[0]
+                        heappush(queue, (after[0] + left, *after))
         return True
 
     @cached_property
-    def _backward(self) -> list[list[tuple[int, int]]]:
-        found: list[list[tuple[int, int]]] = [[] for _ in self.states]
-        for source, arcs in enumerate(self.arcs):
-            for target, weight, _ in arcs:
-                found[target].append((source, weight))
-        return found
+    def _into(self) -> Into:
+        return _into((source, target, weight) for source, out in enumerate(self.arcs) for target, weight, _ in out)
 
     @cached_property
-    def _to_end(self) -> list[float]:
-        return self._least({node: 0.0 for node, end in enumerate(self.ends) if end})
+    def _to_end(self) -> Mapping[int, float]:
+        return _least(self._into, [(0, node) for node, end in enumerate(self.ends) if end])
 
-    def _over(self, event: int) -> list[float]:
+    def _over(self, event: int) -> Mapping[int, float]:
         """For each node the least weight to an end with ``event`` on the way."""
-        begin: dict[int, float] = {}
-        for source, arcs in enumerate(self.arcs):
-            for target, weight, events in arcs:
-                if events >> event & 1:
-                    begin[source] = min(begin.get(source, inf), weight + self._to_end[target])
-        return self._least(begin)
+        arcs = ((source, *arc) for source, out in enumerate(self.arcs) for arc in out)
+        begin = [
+            (weight + self._to_end.get(target, inf), source) for source, target, weight, seen in arcs if seen & event
+        ]
+        return _least(self._into, begin)
 
-    def _least(self, begin: Mapping[int, float]) -> list[float]:
-        found = [begin.get(node, inf) for node in range(len(self.states))]
-        queue = [(weight, node) for node, weight in sorted(begin.items(), key=lambda pair: pair[1])]
-        while queue:
-            weight, node = heappop(queue)
-            if weight > found[node]:
-                continue
-            for source, step in self._backward[node]:
-                if weight + step < found[source]:
-                    found[source] = weight + step
+
+def _into(arcs: Iterable[tuple[int, int, int]]) -> Into:
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for source, target, weight in arcs:
+        found[target].append((source, weight))
+    return found
+
+
+def _least(into: Into, begin: Iterable[tuple[float, int]]) -> dict[int, float]:
+    """The least weight from each node to one of ``begin``, with the weight that is told there."""
+    found: dict[int, float] = {}
+    queue = [*begin]
+    heapify(queue)
+    while queue:
+        weight, node = heappop(queue)
+        if node not in found:
+            found[node] = weight
+            for source, step in into.get(node, ()):
+                if source not in found:
                     heappush(queue, (weight + step, source))
-        return found
+    return found
 
 
-def _places(mask: int) -> list[int]:
-    return [place for place in range(mask.bit_length()) if mask >> place & 1]
+def _bits(marks: Iterable[int]) -> int:
+    return sum(1 << place for place, holds in enumerate(marks) if holds)
