@@ -441,7 +441,7 @@ def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan, units
         questions.limits.spend(cells / CELLS_PER_UNIT)
         return True
 
-    if not allow(len(made.product.arrows.ends)):
+    if not allow(len(made.arrows.ends)):
         return None
     completed = [0] * (length + 1)
     for name, start in zip(plan.goals, plan.starts, strict=True):

@@ -24,12 +24,16 @@ MOST_ARROWS = 100_000_000
 
 @dataclass(frozen=True)
 class Product:
-    """The reachable states as nodes; ``starts``: where runs start, with the goals completed there (``start_masks``).
+    """The states of ``graph`` with the ``goals`` that arrows between them complete.
 
-    Of each arrow ``masks`` tells the goals completed on arrival, ``choices`` the input, the first of those that do the
-    same.
+    ``starts``: where runs start, with the goals completed there (``start_masks``). Of each arrow ``masks`` tells the
+    goals completed on arrival, ``choices`` the input, the first of those that do the same. A mask is a number in
+    ``sets``: the goals, as bits.
     """
 
+    graph: StateGraph
+    goals: tuple[Goal, ...]
+    sets: tuple[int, ...]
     starts: Column
     start_masks: Column
     arrows: Arrows
@@ -41,28 +45,17 @@ class Product:
         """The nodes on whose arrival, or start, goals are completed; some more than once."""
         return np.concatenate([self.arrows.ends[self.masks != 0], self.starts[self.start_masks != 0]]).astype(np.int64)
 
-
-@dataclass(frozen=True)
-class GoalProduct:
-    """The states of ``graph`` with the ``goals`` that arrows between them complete. An arrow's mask is a number in
-    ``sets``: the goals (as bits) that are completed on its arrival."""
-
-    graph: StateGraph
-    goals: tuple[Goal, ...]
-    product: Product
-    sets: tuple[int, ...]
-
     def complete(self, numbers: Column, wanted: int) -> Column:
         """Whether each of the sets ``numbers`` has all goals of ``wanted``."""
         return np.array([goals & wanted == wanted for goals in self.sets])[numbers.astype(np.int64)]
 
 
-_in_use: WeakValueDictionary[int, GoalProduct] = WeakValueDictionary()
+_in_use: WeakValueDictionary[int, Product] = WeakValueDictionary()
 
 
 def goal_product(
     problem: Problem, graph: StateGraph, check: Check = lambda: None, count: Count = lambda steps: None
-) -> GoalProduct | None:
+) -> Product | None:
     """The product for all goals of ``problem``; None for more than ``MOST_ARROWS``.
 
     It may take as much memory as all else: who asks for one that somebody has gets that one. ``count`` is told of one
@@ -82,23 +75,23 @@ MOST_WALKED, MOST_SETS = 400_000, 20_000
 """Arrows of the product up to which its components are looked at, and sets of goals that are carried through them."""
 
 
-def largest_sets(made: GoalProduct, ends: Column, least: int) -> tuple[int, ...] | None:
+def largest_sets(made: Product, ends: Column, least: int) -> tuple[int, ...] | None:
     """The sets of ``least`` goals or more that a walk from a start to one of ``ends`` completes, without those within
     others.
 
     A walk goes round in a strongly connected component until it has all of it, and never comes back to one: the sets
     follow from the graph of components, however many goals there are. None where these, or the sets, are too many.
     """
-    product, arrows = made.product, made.product.arrows
+    arrows = made.arrows
     if len(arrows.ends) > MOST_WALKED:
         return None
-    useful = arrows.distances(product.starts) < UNREACHED
+    useful = arrows.distances(made.starts) < UNREACHED
     useful &= arrows.backward().distances(np.flatnonzero(ends & useful)) < UNREACHED
     component = _components(arrows, useful)
     count = int(component.max(initial=-1)) + 1
     sources = np.repeat(np.arange(arrows.size), np.diff(arrows.offsets))
     kept = np.flatnonzero(useful[sources] & useful[arrows.ends])
-    steps = np.stack([component[sources[kept]], component[arrows.ends[kept]], product.masks[kept].astype(np.int64)])
+    steps = np.stack([component[sources[kept]], component[arrows.ends[kept]], made.masks[kept].astype(np.int64)])
     inside, leaving = [0] * count, [set[tuple[int, int]]() for _ in range(count)]
     for here, after, number in sorted({*zip(*steps.tolist(), strict=True)}):
         if here == after:
@@ -111,7 +104,7 @@ def largest_sets(made: GoalProduct, ends: Column, least: int) -> tuple[int, ...]
             goals |= completed | possible[after]
         possible.append(goals)
     arrived = [set[int]() for _ in range(count)]
-    for node, number in zip(product.starts.tolist(), product.start_masks.tolist(), strict=True):
+    for node, number in zip(made.starts.tolist(), made.start_masks.tolist(), strict=True):
         if useful[node]:
             arrived[component[node]].add(made.sets[int(number)])
     over, found, carried = {*component[np.flatnonzero(ends & useful)].tolist()}, set[int](), 0
@@ -231,7 +224,7 @@ def _steps_with_goals(
         yield first, last, steps, sets.numbered(rows | here[graph.steps.nexts[steps]])
 
 
-def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct | None:
+def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> Product | None:
     """``goal_product``, made anew."""
     sets, size = _Sets(len(problem.goals)), len(graph.states)
     sources, counts, ends, masks, choices = graph.steps.sources, [], list[Column](), list[Column](), list[Column]()
@@ -248,14 +241,17 @@ def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct 
             return None
     offsets = np.concatenate([[0], np.cumsum(np.concatenate(counts), dtype=np.int64)])
     starts = np.array(graph.starts, np.int64)
-    found = Product(
+    start_masks = sets.numbered(_at_once(problem, graph, sets.width)[starts])
+    return Product(
+        graph=graph,
+        goals=problem.goals,
+        sets=tuple(sets.sets),
         starts=starts,
-        start_masks=sets.numbered(_at_once(problem, graph, sets.width)[starts]),
+        start_masks=start_masks,
         arrows=Arrows(offsets, np.concatenate(ends).astype(np.int32)),
         masks=np.concatenate(masks),
         choices=np.concatenate(choices),
     )
-    return GoalProduct(graph, problem.goals, found, tuple(sets.sets))
 
 
 def _packed(

@@ -17,7 +17,7 @@ from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.records import dataclass
 from chaincover.graph.enumerated_goals import Check
-from chaincover.graph.goal_product import GoalProduct
+from chaincover.graph.goal_product import Product
 
 BLOCK = 1 << 18
 """Nodes whose arrows are looked at together."""
@@ -25,7 +25,7 @@ BLOCK = 1 << 18
 
 def least_run(
     graph: StateGraph,
-    made: GoalProduct,
+    made: Product,
     completed: Sequence[int],
     ends: Column,
     check: Check,
@@ -78,14 +78,14 @@ class _LeastRun:
     def __init__(
         self,
         graph: StateGraph,
-        made: GoalProduct,
+        made: Product,
         completed: Sequence[int],
         check: Check,
         allow: Callable[[int], bool],
     ) -> None:
         self._graph, self._made, self._completed = graph, made, completed
         self._check, self._allow = check, allow
-        self._arrows = made.product.arrows
+        self._arrows = made.arrows
         self._backward = self._arrows.backward()
         self._events = [0, *(step for step, goals in enumerate(completed) if step and goals)]
         self._marked = np.zeros(self._arrows.size, bool)
@@ -97,9 +97,9 @@ class _LeastRun:
 
     def _reached(self) -> list[_Nodes]:
         """For each step with goals to complete the nodes in which a run may be then, and perhaps some more."""
-        product = self._made.product
-        begun = self._made.complete(product.start_masks, self._completed[0])
-        here = distinct(product.starts[begun])
+        made = self._made
+        begun = made.complete(made.start_masks, self._completed[0])
+        here = distinct(made.starts[begun])
         reached = [_Nodes(here, self._arrows.size)]
         for before, step in zip(self._events, self._events[1:], strict=False):
             near = np.concatenate(self._near(self._arrows, here, step - 1 - before))
@@ -112,9 +112,7 @@ class _LeastRun:
         found = [nodes[:0]]
         for first in range(0, len(nodes), BLOCK):
             places, _ = self._arrows.of(nodes[first : first + BLOCK])
-            found.append(
-                distinct(self._arrows.ends[places[self._made.complete(self._made.product.masks[places], goals)]])
-            )
+            found.append(distinct(self._arrows.ends[places[self._made.complete(self._made.masks[places], goals)]]))
         return distinct(np.concatenate(found))
 
     def _before(self, nodes: Column, goals: int) -> Column:
@@ -124,7 +122,7 @@ class _LeastRun:
         found = [nodes[:0]]
         for first in range(0, len(nodes), BLOCK):
             places, _ = self._backward.of(nodes[first : first + BLOCK])
-            complete = self._made.complete(self._made.product.masks[numbers[places]], goals)
+            complete = self._made.complete(self._made.masks[numbers[places]], goals)
             found.append(distinct(self._backward.ends[places[complete]]))
         return distinct(np.concatenate(found))
 
@@ -175,19 +173,19 @@ class _LeastRun:
 
     def _walk(self, stretches: Sequence[_Stretch]) -> tuple[int, list[int]]:
         """The first start, and the first input at each step that the ways leave room for."""
-        product, graph = self._made.product, self._graph
-        fits = self._made.complete(product.start_masks, self._completed[0])
-        fits &= np.isin(product.starts, stretches[0].begin.numbers)
-        start = min(product.starts[fits].tolist(), key=lambda node: graph.starts.index(node))
+        made, graph = self._made, self._graph
+        fits = made.complete(made.start_masks, self._completed[0])
+        fits &= np.isin(made.starts, stretches[0].begin.numbers)
+        start = min(made.starts[fits].tolist(), key=lambda node: graph.starts.index(node))
         node, chosen = start, list[int]()
 
         def take(good: Callable[[Column], Column], goals: int = 0) -> None:
             nonlocal node
             places = np.arange(self._arrows.offsets[node], self._arrows.offsets[node + 1])
-            complete = self._made.complete(product.masks[places], goals)
+            complete = made.complete(made.masks[places], goals)
             places = places[complete & good(self._arrows.ends[places])]
-            place = places[np.argmin(product.choices[places])]
-            chosen.append(int(product.choices[place]))
+            place = places[np.argmin(made.choices[places])]
+            chosen.append(int(made.choices[place]))
             node = int(self._arrows.ends[place])
 
         for number, stretch in enumerate(stretches):

@@ -18,7 +18,7 @@ from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.graph.enumerated_goals import LEAST_BLOCK, Check, Count, run_of, states_in
-from chaincover.graph.goal_product import GoalProduct, goal_product
+from chaincover.graph.goal_product import Product, goal_product
 from chaincover.problem import Problem
 
 BLOCK = 1 << 16
@@ -160,10 +160,10 @@ class _Surroundings:
     """
 
     def __init__(
-        self, problem: Problem, graph: StateGraph, made: GoalProduct, check: Check, count: Count = lambda steps: None
+        self, problem: Problem, graph: StateGraph, made: Product, check: Check, count: Count = lambda steps: None
     ) -> None:
-        self.made, self.product, self._sets = made, made.product, made.sets
-        back = made.product.arrows.backward()
+        self.product, self._sets = made, made.sets
+        back = made.arrows.backward()
         self.layout = _Layout(self.size, len(problem.goals))
         split = zip(*(self.layout.split(goals) for goals in made.sets), strict=True)
         self.table = [np.array(column, np.uint64) for column in split]
@@ -287,7 +287,7 @@ class ProductSearch:
         """Make the product and let the starts wait. False if it takes too much memory."""
         made = goal_product(self._problem, self._graph, self._check, self._count)
         goals = len(self._problem.goals)
-        if made is None or made.product.arrows.size * (4 * goals + 16) > self._memory:
+        if made is None or made.arrows.size * (4 * goals + 16) > self._memory:
             self.given_up = (
                 f"the {len(self._graph.states)} states take too much memory with what is pending of {goals} goals"
             )
@@ -295,10 +295,10 @@ class ProductSearch:
         self._around = _Surroundings(self._problem, self._graph, made, self._check, self._count)
         self._met, self._waiting = _Nodes(self._around.layout), {}
         reached = self._around.to_end[self._around.to_end < UNREACHED]
-        self.work += len(made.product.arrows.ends) * (1 + goals) + LEAST_WORK * int(reached.max(initial=0))
-        covered = [table[made.product.start_masks.astype(np.int64)] for table in self._around.table]
-        nowhere = np.full(len(made.product.starts), -1, np.int32)
-        self._arrive(made.product.starts, covered, nowhere + 1, nowhere)
+        self.work += len(made.arrows.ends) * (1 + goals) + LEAST_WORK * int(reached.max(initial=0))
+        covered = [table[made.start_masks.astype(np.int64)] for table in self._around.table]
+        nowhere = np.full(len(made.starts), -1, np.int32)
+        self._arrive(made.starts, covered, nowhere + 1, nowhere)
         return True
 
     def _follow(self, numbers: Column) -> Iterator[bool]:

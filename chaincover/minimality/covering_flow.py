@@ -23,7 +23,7 @@ from bmc.explicit.state_graph import Arrows, StateGraph
 from chaincover.certificate import CutPrice, Prices
 from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.enumerated_goals import bits, run_of, states_in
-from chaincover.graph.goal_product import GoalProduct, goal_product
+from chaincover.graph.goal_product import Product, goal_product
 from chaincover.known import Board
 from chaincover.minimality.flow_network import Cut, Network
 from chaincover.minimality.flow_program import Relaxation
@@ -61,7 +61,7 @@ def cover_by_flow(board: Board) -> None:
     limits = board.limits
     made = goal_product(problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT))
     limits.check()
-    if made is None or len(made.product.arrows.ends) > MOST_ARCS:
+    if made is None or len(made.arrows.ends) > MOST_ARCS:
         board.say("covering flow: too many steps between the enumerated states")
         return
     board.say("covering flow: a linear bound over the enumerated states")
@@ -71,7 +71,7 @@ def cover_by_flow(board: Board) -> None:
 class _Stage:
     """One covering flow: its network, the linear program, and the best bound so far."""
 
-    def __init__(self, board: Board, states: StateGraph, made: GoalProduct) -> None:
+    def __init__(self, board: Board, states: StateGraph, made: Product) -> None:
         self._board, self._states, self._made = board, states, made
         self._ends = states_in(states, board.problem.final)
         self._network = Network(made, self._ends, len(board.problem.goals))
@@ -154,19 +154,19 @@ class _Stage:
 
     def _offer(self, flow: Column) -> None:
         """Offer the chain of a whole flow, whose parts are joined by detours where it does not hang together."""
-        network, board, product = self._network, self._board, self._made.product
+        network, board, made = self._network, self._board, self._made
         walk = network.walk(flow)
         if walk is None or (board.known.length is not None and len(walk) >= board.known.length):
             return
-        arrows, choices = product.arrows, []
+        arrows, choices = made.arrows, []
         for place in walk:
             tail, head, covered = network.arc(place)
             here, after = int(network.nodes[tail]), int(network.nodes[head])
             choices.append(
                 next(
-                    int(product.choices[n])
+                    int(made.choices[n])
                     for n in range(int(arrows.offsets[here]), int(arrows.offsets[here + 1]))
-                    if arrows.ends[n] == after and self._made.sets[int(product.masks[n])] == covered
+                    if arrows.ends[n] == after and made.sets[int(made.masks[n])] == covered
                 )
             )
         start = network.starts[int(np.flatnonzero(flow[len(network.tails) :])[0])][0]
@@ -198,7 +198,7 @@ class PricedProduct:
     arrows that were followed.
     """
 
-    def __init__(self, problem: Problem, graph: StateGraph, made: GoalProduct, ends: Column, prices: Prices) -> None:
+    def __init__(self, problem: Problem, graph: StateGraph, made: Product, ends: Column, prices: Prices) -> None:
         self._scale = prices.scale
         numbers = {goal: number for number, goal in enumerate(problem.names)}
         self._goals = np.array([prices.goals.get(goal, 0) for goal in problem.names], np.int64)
@@ -214,14 +214,14 @@ class PricedProduct:
         self._inside: Column = marks[:, of_state]
         worth = np.array([sum(int(self._goals[goal]) for goal in bits(goals)) for goals in made.sets], np.int64)
         has = np.array([[bool(goals >> goal & 1) for goals in made.sets] for goal in self._cut_goals.tolist()], bool)
-        arrows, masks = made.product.arrows, made.product.masks
+        arrows, masks = made.arrows, made.masks
         sources = np.repeat(np.arange(arrows.size, dtype=np.int32), np.diff(arrows.offsets))
         costs = self._scale - worth[masks]
         for place, inside in enumerate(self._inside):
             crossed = ~inside[sources] & (inside[arrows.ends] | has[place][masks])
             costs -= crossed * self._cut_prices[place]
         self.to_end, self.work = _cheapest(arrows, costs, ends)
-        starts, start_masks = made.product.starts, made.product.start_masks.astype(np.int64)
+        starts, start_masks = made.starts, made.start_masks.astype(np.int64)
         begun = worth[start_masks]
         for place, inside in enumerate(self._inside):
             begun = begun + (inside[starts] | has[place][start_masks]) * self._cut_prices[place]

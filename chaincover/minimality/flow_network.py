@@ -15,7 +15,7 @@ from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import UNREACHED, Arrows
 from bmc.records import dataclass
 from chaincover.graph.enumerated_goals import bits
-from chaincover.graph.goal_product import GoalProduct
+from chaincover.graph.goal_product import Product
 from chaincover.orderings.mip import TINY, VIOLATED, Capacities
 
 Arc = tuple[int, int, int]
@@ -73,13 +73,12 @@ class Network:
     ``leaving`` are the arcs of each node, ``entering`` those into it; ``covering`` are the columns that cover a goal.
     """
 
-    def __init__(self, made: GoalProduct, ends: Column, goals: int) -> None:
-        product = made.product
-        useful = _useful(product.arrows, product.starts, ends)
+    def __init__(self, made: Product, ends: Column, goals: int) -> None:
+        useful = _useful(made.arrows, made.starts, ends)
         number = (np.cumsum(useful) - 1).astype(np.int32)
-        sources = np.repeat(np.arange(product.arrows.size, dtype=np.int32), np.diff(product.arrows.offsets))
-        kept = np.flatnonzero(useful[sources] & useful[product.arrows.ends])
-        columns = number[sources[kept]], number[product.arrows.ends[kept]], product.masks[kept]
+        sources = np.repeat(np.arange(made.arrows.size, dtype=np.int32), np.diff(made.arrows.offsets))
+        kept = np.flatnonzero(useful[sources] & useful[made.arrows.ends])
+        columns = number[sources[kept]], number[made.arrows.ends[kept]], made.masks[kept]
         self.nodes = np.flatnonzero(useful).astype(np.int32)
         self.states: Column = self.nodes
         self.goals, self._sets = goals, made.sets
@@ -90,7 +89,7 @@ class Network:
         self.entering = self.leaving.backward()
         self.starts = [
             (int(number[node]), made.sets[int(mask)])
-            for node, mask in zip(product.starts.tolist(), product.start_masks.tolist(), strict=True)
+            for node, mask in zip(made.starts.tolist(), made.start_masks.tolist(), strict=True)
             if useful[node]
         ]
         self.ends: Column = number[np.flatnonzero(ends & useful)]

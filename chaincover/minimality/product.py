@@ -60,7 +60,7 @@ class ShortestRun(ProductSearch):
 
         if self._met is None:
             return
-        made, ends = self._around.made, self._around.ends
+        made, ends = self._around.product, self._around.ends
         try:
             self._priced = PricedProduct(self._problem, self._graph, made, ends, prices)
         except CircleOfGain:
@@ -81,7 +81,7 @@ class ShortestRun(ProductSearch):
         yield True
         everything = (1 << len(self._problem.goals)) - 1
         self.work += len(self._around.product.arrows.ends)
-        if largest_sets(self._around.made, self._around.ends, everything.bit_count()) == ():
+        if largest_sets(self._around.product, self._around.ends, everything.bit_count()) == ():
             return
         while self._waiting:
             total = min(self._waiting)

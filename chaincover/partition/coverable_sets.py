@@ -120,7 +120,7 @@ class LargestSet(ProductSearch):
         if not self._prepare():
             return
         yield True
-        sets = largest_sets(self._around.made, self._around.ends, self._least)
+        sets = largest_sets(self._around.product, self._around.ends, self._least)
         if sets is None:
             self.given_up = "there are too many components of states, or sets of goals"
             return
@@ -198,10 +198,10 @@ def maximal_sets(problem: Problem, graph: StateGraph, check: Check) -> Exhaustio
     sets = None if made is None else largest_sets(made, states_in(graph, problem.final), 1)
     if made is None or sets is None:
         return None
-    names, work = problem.names, len(made.product.arrows.ends) * (1 + len(problem.goals))
+    names, work = problem.names, len(made.arrows.ends) * (1 + len(problem.goals))
     covers = [frozenset(name for place, name in enumerate(names) if goals >> place & 1) for goals in sets]
     return Exhaustion(
-        len(graph.states), made.product.arrows.size, tuple(Cover(goals, 0) for goals in covers), (), True, work, False
+        len(graph.states), made.arrows.size, tuple(Cover(goals, 0) for goals in covers), (), True, work, False
     )
 
 

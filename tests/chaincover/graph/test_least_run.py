@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bmc.explicit.state_graph import Arrows, StateGraph
-from chaincover.graph.goal_product import GoalProduct, Product, goal_product
+from chaincover.graph.goal_product import Product, goal_product
 from chaincover.graph.least_run import _LeastRun, least_run
 
 MOST_STEPS = 12
 
 
 @cache
-def product_of(seed: int) -> tuple[StateGraph, GoalProduct]:
+def product_of(seed: int) -> tuple[StateGraph, Product]:
     case = made(seed)
     graph = graph_of(*case)
     found = goal_product(problem_of(case), graph)
@@ -29,39 +29,36 @@ def product_of(seed: int) -> tuple[StateGraph, GoalProduct]:
     return graph, found
 
 
-def arrows_of(found: GoalProduct, node: int) -> list[tuple[int, int, int]]:
+def arrows_of(found: Product, node: int) -> list[tuple[int, int, int]]:
     """Of each arrow from ``node`` the input, the end, and the goals that it completes."""
-    product = found.product
-    places = range(product.arrows.offsets[node], product.arrows.offsets[node + 1])
-    return [(int(product.choices[n]), int(product.arrows.ends[n]), found.sets[int(product.masks[n])]) for n in places]
+    places = range(found.arrows.offsets[node], found.arrows.offsets[node + 1])
+    return [(int(found.choices[n]), int(found.arrows.ends[n]), found.sets[int(found.masks[n])]) for n in places]
 
 
-def walked(found: GoalProduct, random: Random) -> tuple[list[int], np.ndarray]:
+def walked(found: Product, random: Random) -> tuple[list[int], np.ndarray]:
     """Goals to complete at some steps of a random walk, and nodes at which it may end."""
-    product = found.product
-    place = random.randrange(len(product.starts))
-    node, completed = int(product.starts[place]), [found.sets[int(product.start_masks[place])]]
+    place = random.randrange(len(found.starts))
+    node, completed = int(found.starts[place]), [found.sets[int(found.start_masks[place])]]
     for _ in range(random.randrange(MOST_STEPS)):
         arrows = arrows_of(found, node)
         if not arrows:
             break
         _, node, goals = random.choice(arrows)
         completed.append(goals & random.getrandbits(4) if random.random() < 0.5 else 0)
-    ends = np.array([random.random() < 0.2 for _ in range(product.arrows.size)], bool)
+    ends = np.array([random.random() < 0.2 for _ in range(found.arrows.size)], bool)
     ends[node] = True
     return completed, ends
 
 
-def slowly(graph: StateGraph, found: GoalProduct, completed: Sequence[int], ends: np.ndarray) -> tuple[int, list[int]]:
-    product = found.product
+def slowly(graph: StateGraph, found: Product, completed: Sequence[int], ends: np.ndarray) -> tuple[int, list[int]]:
     onward = [{*np.flatnonzero(ends).tolist()}]
     for goals in reversed(completed[1:]):
-        nodes = range(product.arrows.size)
+        nodes = range(found.arrows.size)
         good = {n for n in nodes if any(not goals & ~own and e in onward[0] for _, e, own in arrows_of(found, n))}
         onward.insert(0, good)
     starts = [
         node
-        for node, mask in zip(product.starts.tolist(), product.start_masks.tolist(), strict=True)
+        for node, mask in zip(found.starts.tolist(), found.start_masks.tolist(), strict=True)
         if node in onward[0] and not completed[0] & ~found.sets[mask]
     ]
     begin = node = min(starts, key=lambda node: graph.starts.index(node))
@@ -109,6 +106,9 @@ def test_stretches_between_near_goals_take_no_number_for_each_node() -> None:
     ends = np.arange(size) == 2 * goals
     graph = replace(graph_of(*made(1)), starts=(0,))
     circle = Product(
+        graph=graph,
+        goals=(),
+        sets=(0, 1),
         starts=np.array([0]),
         start_masks=np.array([0]),
         arrows=Arrows(np.append(0, np.cumsum(np.full(size, 2))), np.repeat((np.arange(size) + 1) % size, 2)),
@@ -116,9 +116,7 @@ def test_stretches_between_near_goals_take_no_number_for_each_node() -> None:
         choices=np.tile([0, 1], size),
     )
     start()
-    found = least_run(
-        graph, GoalProduct(graph, (), circle, (0, 1)), [0, *[0, 1] * goals], ends, lambda: None, lambda _: False
-    )
+    found = least_run(graph, circle, [0, *[0, 1] * goals], ends, lambda: None, lambda _: False)
     _, most = get_traced_memory()
     stop()
     assert most < 100 * size

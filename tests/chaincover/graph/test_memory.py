@@ -12,7 +12,7 @@ import numpy as np
 from bmc.explicit.enumeration import _Kept
 from bmc.explicit.rows import Rows, Steps
 from bmc.explicit.state_graph import Arrows, StateGraph
-from chaincover.graph.goal_product import GoalProduct, Product
+from chaincover.graph.goal_product import Product
 from chaincover.minimality.flow_network import Network
 from chaincover.minimality.flow_program import Choices, program_of
 
@@ -55,14 +55,16 @@ def test_enumerated_steps_are_put_in_order_some_states_at_a_time() -> None:
 def ring(few: int) -> Callable[[], Network]:
     """Makes the network with an arc from each state to each of the ``few`` next ones; a chain ends in the last one."""
     ends = ((np.arange(STATES)[:, None] + 1 + np.arange(few)) % STATES).astype(np.int32).reshape(-1)
-    product = Product(
+    made = Product(
+        graph=graph(),
+        goals=(),
+        sets=(0, 1),
         starts=np.array([0]),
         start_masks=np.array([0]),
         arrows=Arrows(np.arange(STATES + 1) * few, ends),
         masks=np.ones(len(ends), np.uint8),
         choices=np.zeros(len(ends), np.int64),
     )
-    made = GoalProduct(graph(), (), product, (0, 1))
     return lambda: Network(made, np.arange(STATES) == STATES - 1, 1)
 
 

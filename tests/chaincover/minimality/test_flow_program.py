@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bmc.explicit.state_graph import Arrows
-from chaincover.graph.goal_product import GoalProduct, Product
+from chaincover.graph.goal_product import Product
 from chaincover.limits import Limits
 from chaincover.minimality import flow_program
 from chaincover.minimality.flow_network import Cut, Network
@@ -36,7 +36,10 @@ def network_of(seed: int) -> Network:
     ]
     heads = [head for row in rows for head in row]
     starts = sorted(draw.sample(range(size), draw.randrange(1, min(size, 3) + 1)))
-    product = Product(
+    made = Product(
+        graph=graph_of(*SYSTEM),
+        goals=(),
+        sets=SETS,
         starts=np.array(starts),
         start_masks=np.array([draw.choice([0, 0, 1]) for _ in starts]),
         arrows=Arrows(np.append(0, np.cumsum(counts)), np.array(heads, np.int32)),
@@ -45,7 +48,7 @@ def network_of(seed: int) -> Network:
     )
     ends = np.zeros(size, bool)
     ends[draw.sample(range(size), draw.randrange(1, min(size, 3) + 1))] = True
-    return Network(GoalProduct(graph_of(*SYSTEM), (), product, SETS), ends, GOALS)
+    return Network(made, ends, GOALS)
 
 
 def plain_value(network: Network, cuts: Sequence[Cut]) -> float | None:
@@ -125,14 +128,17 @@ def test_its_value_is_that_of_the_plain_one_before_and_after_cuts(seed: int, mos
 
 def test_a_node_that_one_arc_leaves_has_no_row_and_what_leaves_it_no_variable() -> None:
     """From node 0 to 1, 2 and back, and a loop: 1 and 2 have one way on, at 0 a chain may end."""
-    product = Product(
+    made = Product(
+        graph=graph_of(*SYSTEM),
+        goals=(),
+        sets=(0, 1, 2),
         starts=np.array([1]),
         start_masks=np.array([0]),
         arrows=Arrows(np.array([0, 2, 3, 4]), np.array([0, 1, 2, 0], np.int32)),
         masks=np.array([1, 0, 2, 2], np.uint8),
         choices=np.zeros(4, np.int64),
     )
-    network = Network(GoalProduct(graph_of(*SYSTEM), (), product, (0, 1, 2)), np.array([True, False, False]), 2)
+    network = Network(made, np.array([True, False, False]), 2)
     choices = Choices(network)
     assert choices.balanced.tolist() == [0]
     assert choices.variables.tolist() == [0, 1, 4, 5]  # two arcs from node 0, the start, the end
