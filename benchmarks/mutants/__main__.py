@@ -45,7 +45,14 @@ ROOMS = {
         ),
     ),
     "verify": Room(("chaincover/verify",), ("tests/chaincover/verify",)),
-    "writer": Room(("chaincover/formats/chain_file.py",), ("tests/chaincover/formats", "tests/chaincover/verify")),
+    "writer": Room(
+        ("chaincover/formats/writer.py",),
+        (
+            "tests/chaincover/report/test_documents.py",
+            "tests/chaincover/formats",
+            "tests/chaincover/verify/test_values.py",
+        ),
+    ),
 }
 
 FOUND, SURVIVES, EQUAL = "found out", "survives", "equivalent"
