@@ -457,8 +457,11 @@ class Checks:
         verdict, why = of_search(self.setting, NoRun((), before=lower), self.searched)
         if verdict == OPEN:
             return Line(ALL_RUNS, left_out, f"not done: {why}")
-        told = f", {self.confirmation.told(self.marks.table.steps)}" if verdict == HOLDS else ""
-        return Line(ALL_RUNS, verdict, f"no chain is shorter than {counted(lower, 'step')}: {why}{told}")
+        table = self.marks.table
+        text = f"no chain is shorter than {counted(lower, 'step')}: {why}"
+        if verdict == HOLDS:
+            text += f" on {counted(table.size, 'state')}, {self.confirmation.told(table.steps)}"
+        return Line(ALL_RUNS, verdict, text)
 
     def told(self) -> Line:
         """Invariants that the file says are proved, and that nothing rests on."""

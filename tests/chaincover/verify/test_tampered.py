@@ -174,7 +174,7 @@ def other_property(document: Document) -> None:
 
 
 TAMPERED: list[tuple[Change, str, str]] = [
-    (raised_edge, "edges", "init -> p_4 takes at least 3: a run takes 2 (step 0:"),
+    (raised_edge, "edges", "init -> p_4 takes at least 3 steps: a run takes 2 (step 0:"),
     (raised_end, "edges", "a run takes"),
     (missing_edge, "order bound", "the certificate has no bound for p_1 -> p_2"),
     (raised_order_bound, "order bound", "an order takes 9"),
