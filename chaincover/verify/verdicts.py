@@ -174,7 +174,7 @@ def of_search(setting: Setting, claim: NoRun, found: Outcome) -> Verdict:
         return WRONG, f"a run of {counted(found.length, 'step')} does so: {inputs}"
     if found.complete and (found.length is None or found.length >= before):
         return HOLDS, f"no run among all, {found.nodes} combinations of state and goals"
-    return OPEN, "too many combinations of state and goals, or no time left"
+    return OPEN, f"more than {found.nodes} combinations of state and goals, or no time left"
 
 
 def summed(check: Check, verdicts: Iterable[tuple[str, Verdict]]) -> Line:
@@ -185,9 +185,12 @@ def summed(check: Check, verdicts: Iterable[tuple[str, Verdict]]) -> Line:
     kind = next((verdict for verdict in (WRONG, OPEN, HOLDS) if verdict in kinds), UNCLAIMED)
     if kind == UNCLAIMED:
         return Line(name, kind, f"no {what} are claimed" if not found else "no proof is claimed")
-    held = [why for _, verdict, why in found if verdict == HOLDS]
-    text = f"{len(held)} of {len(found)} {what} proved again"
-    whys = limited(dict.fromkeys(filter(None, held)))
+    held = [(said, why) for said, verdict, why in found if verdict == HOLDS]
+    text = f"{len(held)} of {sum(verdict != UNCLAIMED for _, verdict, _ in found)} {what} proved again"
+    by_why: dict[str, list[str]] = {}
+    for said, why in held:
+        by_why.setdefault(why, []).append(said)
+    whys = limited(f"{', '.join(limited(names))}: {why}" for why, names in by_why.items() if why)
     against = limited(f"{said}: {why}" for said, verdict, why in found if verdict == kind != HOLDS)
     unfinished = kind == OPEN and all(why != MAYBE for *_, why in found)
     return Line(name, kind, f"{text}: {'; '.join(whys)}" if whys else text, against, unfinished=unfinished)

@@ -48,7 +48,7 @@ def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: 
     assert "s.mode == s.twin" in outcome.json["certificate"]["invariants"]
     again = chaincover("verify", ".", "out/chain.json", "-v", cwd=tmp_path)
     assert "s.mode == s.twin: true at the start, and kept by every step" in again.out
-    assert "apart (unreachable): no state allows it together with the invariants" in again.out
+    assert "no run covers apart: no state allows it together with the invariants" in again.out
 
 
 @pytest.mark.slow
@@ -130,8 +130,10 @@ text = "cover(ring == 9)"
     again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
     line = next(line for line in again.json["checks"] if line["check"] == "goals not covered")
     assert (line["verdict"], line["text"]) == (
-        "holds", "outside (unreachable): by induction over 3 steps together with the invariants"
-    )  # fmt: skip
+        "holds",
+        "1 of 1 claims about runs of any length proved again: no run covers outside: by induction over 3 steps "
+        "together with the invariants",
+    )
     place = tmp_path / "out" / "chain.json"
     document = json.loads(place.read_text())
     document["goals"][0] = {**document["goals"][0], "verdict": "unreachable", "step": None}
@@ -139,4 +141,4 @@ text = "cover(ring == 9)"
     again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
     line = next(line for line in again.json["checks"] if line["check"] == "goals not covered")
     assert line["verdict"] == "WRONG"
-    assert "inside (unreachable): a run does so:" in line["text"]
+    assert line["details"][0].startswith("no run covers inside: ")
