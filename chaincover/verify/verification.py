@@ -480,12 +480,15 @@ class Checks:
     def runs(self, check: Check, claims: Sequence[Claim]) -> Line:
         """The verdicts on ``claims`` about what one run covers."""
         line = summed(check, ((claim.text, verdict) for claim, verdict in self._verdicts(claims, WRONG)))
-        if self.marks is None or line.verdict == UNCLAIMED:
+        if line.verdict == UNCLAIMED or self.marks is None:  # nothing is enumerated for what is not claimed
             return line
         return replace(line, text=f"{line.text}; {self.confirmation.told(self.marks.table.steps)}")
 
     def _verdicts(self, claims: Sequence[Claim], otherwise: str) -> Iterator[tuple[Claim, Verdict]]:
         """The verdict on each of ``claims``; ``otherwise``: where the original takes other steps than the model."""
+        if all(claim.says is None for claim in claims):
+            yield from ((claim, (UNCLAIMED, "no proof is claimed")) for claim in claims)
+            return
         self.listener.progress(UNCOVERED[0])
         proof, prover = self.subject.proof, self.prover
         if proof is not None and proof.validity is not None and proof.validity.steps is not None:
