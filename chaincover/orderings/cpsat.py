@@ -3,22 +3,51 @@
 from __future__ import annotations
 
 import math
+import sys
 import threading
-from importlib.util import find_spec
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
 from typing import Any
 
 from bmc import ending
-from bmc.engines import cp_sat
 from bmc.errors import UsageError
 from chaincover.orderings.constraints import Answer, PathModel, outcome, path_model
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult
 
+MODULE = "ortools.sat.python.cp_model"
 SEED = 1
 
 
 def available() -> bool:
     """Whether OR-tools can be imported."""
     return find_spec("ortools") is not None
+
+
+@cache
+def cp_model() -> Any:
+    """OR-tools' module of models and their solver. ImportError where OR-tools is not installed.
+
+    It is a copy of its own, and names two types of pandas: tables of variables, of which nothing here knows. To import
+    pandas takes half a second and 40 MB, more than most orderings. Where pandas is there already, or two types do not
+    do, it is OR-tools' own module.
+    """
+    spec = find_spec(MODULE)
+    if spec is None or spec.loader is None or "pandas" in sys.modules:
+        return import_module(MODULE)
+    found, pandas = module_from_spec(spec), ModuleType("pandas")
+    for name in ("Index", "Series"):
+        setattr(pandas, name, type(name, (), {}))
+    sys.modules["pandas"] = pandas
+    try:
+        spec.loader.exec_module(found)
+        return found
+    except (AttributeError, ImportError):  # OR-tools of another version wants more of pandas
+        pass
+    finally:
+        del sys.modules["pandas"]
+    return import_module(MODULE)
 
 
 class CpsatOrdering:
@@ -35,13 +64,13 @@ class CpsatOrdering:
             raise UsageError(
                 "the ordering cpsat needs OR-tools", hint="pip install 'chaincover[ortools]', or use the ordering auto"
             )
-        cp_model, clock = cp_sat.cp_model(), Clock(limit)
+        module, clock = cp_model(), Clock(limit)
         paths = path_model(problem)
         if not paths.can_close:
             return outcome(problem, Answer(self.name), clock)
-        model = cp_model.CpModel()
+        model = module.CpModel()
         chosen = _state(model, paths)
-        solver = cp_model.CpSolver()
+        solver = module.CpSolver()
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = SEED
         solver.parameters.linearization_level = 2
@@ -51,14 +80,14 @@ class CpsatOrdering:
         if limit.work is not None:
             solver.parameters.max_deterministic_time = limit.work
         status = _interruptible(solver, model)
-        if status == cp_model.INFEASIBLE:
+        if status == module.INFEASIBLE:
             return outcome(problem, Answer(self.name), clock)
-        found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+        found = status in (module.OPTIMAL, module.FEASIBLE)
         after = {a: b for (a, b), literal in chosen.items() if solver.boolean_value(literal)} if found else {}
         lower = solver.best_objective_bound
         bound = max(0, math.ceil(lower - 1e-6)) if math.isfinite(lower) else 0
         path = paths.path(after) if found else ()
-        return outcome(problem, Answer(self.name, path, bound, status == cp_model.OPTIMAL), clock)
+        return outcome(problem, Answer(self.name, path, bound, status == module.OPTIMAL), clock)
 
 
 def _state(model: Any, paths: PathModel) -> dict[tuple[int, int], Any]:

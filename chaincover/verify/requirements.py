@@ -72,6 +72,12 @@ def _judged(controller: Controller) -> list[Goal]:
     return [goal for goal in controller.goals if goal.consequent is not None]
 
 
+def _violations(controller: Controller) -> dict[str, Goal]:
+    """For each requirement its violation as a goal."""
+    inputs = {var.name for var in controller.system.inputs}
+    return {goal.name: violation(goal, inputs) for goal in _judged(controller)}
+
+
 def _again(controller: Controller, goal: Goal, claim: RulingClaim | None, where: Location) -> Ruling:
     """The ruling on ``goal`` as it should be: one that can be, and with a violation exactly where its test is one."""
     if claim is None:
@@ -92,8 +98,7 @@ def _again(controller: Controller, goal: Goal, claim: RulingClaim | None, where:
 
 def _needed(controller: Controller, claim: RulingsClaim, proof: Certificate) -> Certificate:
     """The certificate of what is claimed, with what ``proof`` says that it rests on."""
-    inputs = {var.name for var in controller.system.inputs}
-    earlier = {goal.name: max(0, violation(goal, inputs).length - 1) for goal in _judged(controller)}
+    earlier = {name: violated.earlier for name, violated in _violations(controller).items()}
     shortest = [ruling for ruling in claim.rulings if ruling.shortest and ruling.step is not None]
     return Certificate(
         goals=(),
@@ -120,10 +125,7 @@ def _needed(controller: Controller, claim: RulingsClaim, proof: Certificate) -> 
 def violations(controller: Controller, claim: RulingsClaim, where: Location) -> Line | None:
     """Replay each run that is said to violate a property on the compiled original; None where there is none."""
     tests = {ruling.goal: ruling.test for ruling in claim.rulings if ruling.test is not None}
-    lengths = {
-        goal.name: violation(goal, {var.name for var in controller.system.inputs}).length
-        for goal in _judged(controller)
-    }
+    lengths = {name: violated.length for name, violated in _violations(controller).items()}
     strange = tuple(f"{name} is no property with a consequent" for name in tests if name not in lengths)
     if not tests or strange:
         return Line(VIOLATIONS, WRONG, "not replayed", strange) if strange else None
@@ -173,10 +175,9 @@ def _subject(controller: Controller, claimed: tuple[set[str], set[str]], proof: 
     system, judged = controller.system, _judged(controller)
     known = [goal.name for goal in judged if goal.name in claimed[0] | claimed[1]]
     names = {violation_name(name) for name in known}
-    violated = [violation(goal, {var.name for var in system.inputs}) for goal in judged]
     goals = tuple(
         goal if goal.length > 1 else _in_terms(goal, system)
-        for goal in violated
+        for goal in _violations(controller).values()
         if goal.name in names or goal.name in proof.monitors
     )
     proof = replace(

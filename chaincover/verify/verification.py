@@ -480,13 +480,12 @@ class Checks:
     def runs(self, check: Check, claims: Sequence[Claim]) -> Line:
         """The verdicts on ``claims`` about what one run covers."""
         line = summed(check, ((claim.text, verdict) for claim, verdict in self._verdicts(claims, WRONG)))
-        if line.verdict == UNCLAIMED or self.marks is None:  # nothing is enumerated for what is not claimed
-            return line
-        return replace(line, text=f"{line.text}; {self.confirmation.told(self.marks.table.steps)}")
+        told = "" if line.verdict == UNCLAIMED or self.marks is None else self.confirmation.told(self.marks.table.steps)
+        return replace(line, text=f"{line.text}; {told}") if told else line
 
     def _verdicts(self, claims: Sequence[Claim], otherwise: str) -> Iterator[tuple[Claim, Verdict]]:
         """The verdict on each of ``claims``; ``otherwise``: where the original takes other steps than the model."""
-        if all(claim.says is None for claim in claims):
+        if all(claim.says is None for claim in claims):  # nothing is enumerated for what is not claimed
             yield from ((claim, (UNCLAIMED, "no proof is claimed")) for claim in claims)
             return
         self.listener.progress(UNCOVERED[0])

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ordering_problems import brute_force, longest_path, problem, with_constraints
 
-from bmc.engines import cp_sat
 from bmc.errors import UsageError
 from chaincover.options import ORDERINGS
 from chaincover.orderings import asp, choose, cpsat, missing_library, tsp
+from chaincover.orderings import cpsat as cp_sat
 from chaincover.orderings.asp import AspOrdering
 from chaincover.orderings.constraints import assignment_relaxation, path_model, relaxed
 from chaincover.orderings.exact import LARGEST, ExactOrdering, prover

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from bmc.engines import cp_sat
+from chaincover.orderings import cpsat as cp_sat
 
 pytest.importorskip("ortools")
 
 ALONE = """\
 import sys
-from bmc.engines.cp_sat import MODULE, cp_model
+from chaincover.orderings.cpsat import MODULE, cp_model
 found = cp_model()
 assert cp_model() is found and "pandas" not in sys.modules and MODULE not in sys.modules
 model = found.CpModel()
@@ -31,7 +31,7 @@ assert len(own.CpModel().new_bool_var_series("x", pandas.Index([1, 2]))) == 2
 BESIDE_PANDAS = """\
 import pandas
 from ortools.sat.python import cp_model as own
-from bmc.engines.cp_sat import cp_model
+from chaincover.orderings.cpsat import cp_model
 assert cp_model() is own and len(pandas.Index([1])) == 1
 """
 
