@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
+import json
+from collections import UserList
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, field
 from io import StringIO
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from pysmt.environment import Environment, get_env
@@ -19,28 +22,17 @@ from bmc.system.transition import StateVariable
 if TYPE_CHECKING:
     from properties.one_step import OneStep
 
-
-@dataclass(frozen=True, slots=True)
-class EdgeFact:
-    """No run satisfies all of ``source`` from step 0 and all of ``target`` from a step before ``at_least``.
-
-    Runs begin in init where ``source`` is init, else in any state that satisfies the invariants. Where ``target`` is
-    the end node, the run ends there, not before the end of ``source``. With overlap ``forbid`` ``target`` starts no
-    earlier than ``source`` ends.
-    """
-
-    source: str
-    target: str
-    at_least: int
+NEVER, INDUCTIVE, PRICES, SIMULATES = "never", "inductive", "prices", "simulates"
+"""The kinds of claims."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathFact:
     """No run covers the nodes of ``path`` in this order, the last one less than ``at_least`` steps after the first.
 
-    The first node starts at step 0 (runs begin as in ``EdgeFact``); each later one no earlier than the one before
-    starts (with overlap ``forbid``: ends). Where the last node is the end, the run ends there, not before the
-    end of any goal of ``path``.
+    The first node starts at step 0, in init where it is init, else in any state that satisfies the invariants; each
+    later one starts no earlier than the one before starts (with overlap ``forbid``: ends). Where the last node is the
+    end, the run ends there, not before the end of any goal of ``path``. A path of two nodes is an edge.
     """
 
     path: tuple[str, ...]
@@ -48,11 +40,26 @@ class PathFact:
 
 
 @dataclass(frozen=True, slots=True)
-class MostFact:
-    """No run from init that ends in the end condition covers more than ``number`` of ``goals``."""
+class NoRun:
+    """No run from init of ``first`` steps or more, and of fewer than ``before`` (None: of any length), covers ``least``
+    of ``goals`` (None: all). With ``to_end`` it speaks only of runs that end in the final condition."""
 
     goals: tuple[str, ...]
-    number: int
+    least: int | None = None
+    before: int | None = None
+    to_end: bool = True
+    first: int = 0
+
+    @property
+    def enough(self) -> int:
+        """How many of the goals, each counted once, no such run covers."""
+        return len({*self.goals}) if self.least is None else self.least
+
+    def implies(self, other: NoRun) -> bool:
+        """Whether every run that ``other`` speaks of, and that disproves it, disproves this claim too."""
+        longer = self.before is None or (other.before is not None and other.before <= self.before)
+        runs = longer and self.first <= other.first and (other.to_end or not self.to_end)
+        return runs and other.enough - len({*other.goals} - {*self.goals}) >= self.enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +78,8 @@ class Prices:
 
     Each step costs ``scale``, less the prices of the goals that it completes and of the cuts that it crosses. A run
     that covers all goals collects each price at least once, so it takes at least the sum of all prices and the cheapest
-    way from init to an end, divided by ``scale``. ``states`` are the states that cuts speak of, each with the values of
-    ``variables``.
+    way from init to an end, divided by ``scale``: at least ``bound``. ``states`` are the states that cuts speak of,
+    each with the values of ``variables``.
     """
 
     scale: int
@@ -80,6 +87,7 @@ class Prices:
     cuts: tuple[CutPrice, ...] = ()
     variables: tuple[str, ...] = ()
     states: tuple[tuple[int, ...], ...] = ()
+    bound: int = 0
 
 
 @dataclass(frozen=True)
@@ -141,12 +149,12 @@ class Validity:
 class Certificate:
     """Why no chain through ``goals`` is shorter than ``lower`` steps, and what no chain at all can do.
 
-    ``order_bound``: no order of the goals takes fewer steps, each edge taking at least its ``EdgeFact`` (one for every
-    pair of nodes but those into init, out of the end, and from init to the end if there are goals), each contiguous
-    sub-path with a ``PathFact`` at least that; nor less than the edges from init to one goal and from it to the end.
-    ``refuted``: the lengths from the first up to but without the second, for each of which no run of exactly this
+    ``order_bound``: no order of the goals takes fewer steps, each of ``edges`` taking at least what it says (one for
+    every pair of nodes but those into init, out of the end, and from init to the end if there are goals), each
+    contiguous sub-path of ``paths`` at least that; nor less than the edges from init to one goal and from it to the
+    end. ``refuted``: the lengths from the first up to but without the second, for each of which no run of exactly this
     length from init covers all goals and ends in the end condition; the first is at most ``order_bound``.
-    ``flow_bound``: by what ``prices`` say no chain takes fewer steps. ``exhausted``: the number of reachable states, if
+    ``prices``: by these no chain takes fewer steps than their bound. ``exhausted``: the number of reachable states, if
     all runs through these shorter than ``lower`` were searched; 0 if not. ``counted``: the variables whose combinations
     this number and that of ``invariants`` count. Both numbers are informative: another search may have to look at more
     variables, or at fewer. ``acceleration``: what is known of counters,
@@ -164,7 +172,8 @@ class Certificate:
     another.
 
     ``unreachable``: goals that no run covers. ``no_way_to_end``: goals that no run covers which ends in the end
-    condition. ``conflicts``: sets of goals that no such run covers together. ``most``: how many one run covers at most.
+    condition. ``conflicts``: sets of goals that no such run covers together. ``most``: of so many goals one run covers
+    fewer than ``most.least``.
     These speak of runs of any length. Without a chain ``goals`` are those that one was sought for, or none where
     ``lower`` is 0.
     """
@@ -172,25 +181,30 @@ class Certificate:
     goals: tuple[str, ...]
     end: str
     overlap: str
-    invariants: tuple[str, ...]
-    edges: tuple[EdgeFact, ...]
-    paths: tuple[PathFact, ...]
-    order_bound: int
-    refuted: tuple[int, int]
-    exhausted: int
-    lower: int
+    lower: int = 0
+    invariants: tuple[str, ...] = ()
     formulas: Mapping[str, str] = field(default_factory=dict)
+    edges: tuple[PathFact, ...] = ()
+    paths: tuple[PathFact, ...] = ()
+    order_bound: int = 0
+    refuted: tuple[int, int] = (0, 0)
+    exhausted: int = 0
     normal_form: Mapping[str, str] = field(default_factory=dict)
     validity: Validity | None = None
     unreachable: tuple[str, ...] = ()
     no_way_to_end: tuple[str, ...] = ()
     conflicts: tuple[tuple[str, ...], ...] = ()
-    most: MostFact | None = None
-    flow_bound: int = 0
+    most: NoRun | None = None
     prices: Prices | None = None
     acceleration: Acceleration | None = None
     counted: tuple[str, ...] = ()
     monitors: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def refuted_lengths(self) -> NoRun | None:
+        """That no chain has one of the lengths that are refuted one by one; None without any."""
+        lengths = NoRun(self.goals, before=self.refuted[1], first=self.refuted[0])
+        return lengths if 0 <= self.refuted[0] < self.refuted[1] else None
 
 
 def formula_text(formula: FNode) -> str:
@@ -240,108 +254,126 @@ def monitor_texts(made: OneStep) -> dict[str, str]:
 
 
 def as_data(certificate: Certificate) -> dict[str, Any]:
-    """The certificate as it stands in ``chain.json``."""
+    """The certificate as it stands in ``chain.json``: what its claims share, and their list, each on a line."""
     return {
-        "goals": list(certificate.goals),
+        "goals": [*certificate.goals],
         "end": certificate.end,
         "overlap": certificate.overlap,
-        "invariants": list(certificate.invariants),
-        "edges": [{"from": f.source, "to": f.target, "at_least": f.at_least} for f in certificate.edges],
-        "paths": [{"path": list(f.path), "at_least": f.at_least} for f in certificate.paths],
-        "order_bound": certificate.order_bound,
-        "refuted": list(certificate.refuted),
-        "exhausted": certificate.exhausted,
-        "counted": list(certificate.counted),
-        "monitors": dict(certificate.monitors),
         "lower": certificate.lower,
-        "formulas": dict(certificate.formulas),
-        "normal_form": dict(certificate.normal_form),
-        "validity": None
-        if certificate.validity is None
-        else {
-            "holds": certificate.validity.holds,
-            "rises": {name: list(rise) for name, rise in certificate.validity.rises.items()},
-            "steps": certificate.validity.steps,
-        },
-        "unreachable": list(certificate.unreachable),
-        "no_way_to_end": list(certificate.no_way_to_end),
-        "conflicts": [list(names) for names in certificate.conflicts],
-        "most": None
-        if certificate.most is None
-        else {"goals": list(certificate.most.goals), "number": certificate.most.number},
-        "flow_bound": certificate.flow_bound,
-        "prices": None if certificate.prices is None else _prices_data(certificate.prices),
-        "acceleration": None
-        if certificate.acceleration is None
-        else {
-            "cells": {name: list(starts) for name, starts in certificate.acceleration.cells.items()},
-            "kept": certificate.acceleration.kept,
-            "bound": certificate.acceleration.bound,
-            "slow": list(certificate.acceleration.slow),
-        },
+        "monitors": dict(certificate.monitors),
+        "counted": [*certificate.counted],
+        "claims": UserList(_claims(certificate)),
     }
 
 
-def _prices_data(prices: Prices) -> dict[str, Any]:
-    return {
-        "scale": prices.scale,
-        "goals": dict(prices.goals),
-        "cuts": [{"goal": cut.goal, "price": cut.price, "inside": list(cut.inside)} for cut in prices.cuts],
-        "variables": list(prices.variables),
-        "states": [list(state) for state in prices.states],
+def _claims(proof: Certificate) -> list[dict[str, Any]]:
+    """The claims of ``proof`` as data, kind by kind."""
+    runs = [
+        *filter(None, [proof.refuted_lengths]),
+        *(NoRun((name,), to_end=False) for name in proof.unreachable),
+        *(NoRun((name,)) for name in proof.no_way_to_end),
+        *(NoRun(names) for names in proof.conflicts),
+        *filter(None, [proof.most]),
+    ]
+    form = {"normal_form": dict(proof.normal_form), "validity": proof.validity}
+    by_kind: dict[str, list[dict[str, Any]]] = {
+        NEVER: [
+            *({"path": [*fact.path], "before": fact.at_least} for fact in (*proof.edges, *proof.paths)),
+            *map(_plain, runs),
+            *({**_plain(NoRun(proof.goals, before=proof.lower)), "searched": n} for n in [proof.exhausted] if n),
+        ],
+        INDUCTIVE: [{"name": name, "formula": proof.formulas.get(name)} for name in proof.invariants],
+        PRICES: [
+            *([{"of": "orders", "bound": proof.order_bound}] if proof.order_bound else []),
+            *({"of": "states", **_plain(prices)} for prices in [proof.prices] if prices is not None),
+        ],
+        SIMULATES: [
+            *([_plain(form)] if proof.normal_form or proof.validity is not None else []),
+            *(_plain(cells) for cells in [proof.acceleration] if cells is not None),
+        ],
     }
+    return [{"claim": kind, **claim} for kind, claims in by_kind.items() for claim in claims]
 
 
-def _prices_from(data: Mapping[str, Any]) -> Prices:
+def _plain(value: Any) -> Any:
+    """``value``, which is made of records, mappings and tuples, as it stands in JSON."""
+    return json.loads(json.dumps(value, default=asdict))
+
+
+def from_data(data: Mapping[str, Any]) -> Certificate:
+    """The certificate that ``as_data`` gave. KeyError, TypeError or ValueError where it is damaged.
+
+    Each claim is read by the field that only its kind has. What is no claim of any kind, or one that a certificate has
+    once and that stands twice, or stands elsewhere in the list, would not be written like that, and is refused.
+    """
+    claims = [*data["claims"]]
+    paths = [PathFact(_names(claim["path"]), int(claim["before"])) for claim in claims if "path" in claim]
+    runs = [_no_run(claim) for claim in claims if "least" in claim and "searched" not in claim]
+    whole = [run for run in runs if run == NoRun(run.goals)]
+    names = {str(claim["name"]): claim["formula"] for claim in claims if "name" in claim}
+    form: Mapping[str, Any] = _one(claims, "normal_form") or {"normal_form": {}, "validity": None}
+    prices, cells = _one(claims, "scale"), _one(claims, "cells")
+    certificate = Certificate(
+        goals=_names(data["goals"]),
+        end=str(data["end"]),
+        overlap=str(data["overlap"]),
+        lower=int(data["lower"]),
+        invariants=(*names,),
+        formulas={name: str(text) for name, text in names.items() if text is not None},
+        edges=tuple(fact for fact in paths if len(fact.path) == 2),
+        paths=tuple(fact for fact in paths if len(fact.path) != 2),
+        order_bound=next((int(claim["bound"]) for claim in claims if claim.get("of") == "orders"), 0),
+        refuted=next(((run.first, run.before) for run in runs if run.before is not None), (0, 0)),
+        exhausted=int((_one(claims, "searched") or {"searched": 0})["searched"]),
+        normal_form={str(name): str(text) for name, text in form["normal_form"].items()},
+        validity=None if form["validity"] is None else _validity(form["validity"]),
+        unreachable=tuple(name for run in runs if not run.to_end for name in run.goals),
+        no_way_to_end=tuple(run.goals[0] for run in whole if len(run.goals) == 1),
+        conflicts=tuple(run.goals for run in whole if len(run.goals) != 1),
+        most=next((run for run in runs if run.least is not None), None),
+        prices=None if prices is None else _prices(prices),
+        acceleration=None
+        if cells is None
+        else Acceleration(
+            cells={str(name): tuple(map(int, starts)) for name, starts in cells["cells"].items()},
+            kept=int(cells["kept"]),
+            bound=int(cells["bound"]),
+            slow=_names(cells["slow"]),
+        ),
+        counted=_names(data["counted"]),
+        monitors={str(name): str(text) for name, text in data["monitors"].items()},
+    )
+    for place, (own, told) in enumerate(zip_longest(_claims(certificate), claims)):
+        if own != told:
+            raise ValueError(f"certificate.claims[{place}] is no claim that a certificate has there")
+    return certificate
+
+
+def _one(claims: Iterable[Mapping[str, Any]], name: str) -> Mapping[str, Any] | None:
+    """The first of ``claims`` that has a field of this ``name``."""
+    return next((claim for claim in claims if name in claim), None)
+
+
+def _no_run(data: Mapping[str, Any]) -> NoRun:
+    least, before = (None if data[name] is None else int(data[name]) for name in ("least", "before"))
+    return NoRun(_names(data["goals"]), least, before, bool(data["to_end"]), int(data["first"]))
+
+
+def _prices(data: Mapping[str, Any]) -> Prices:
     return Prices(
+        bound=int(data["bound"]),
         scale=int(data["scale"]),
         goals={str(goal): int(price) for goal, price in data["goals"].items()},
         cuts=tuple(CutPrice(str(c["goal"]), int(c["price"]), tuple(map(int, c["inside"]))) for c in data["cuts"]),
-        variables=tuple(str(name) for name in data["variables"]),
-        states=tuple(tuple(int(value) for value in state) for state in data["states"]),
+        variables=_names(data["variables"]),
+        states=tuple(tuple(map(int, state)) for state in data["states"]),
     )
 
 
-def _validity_from(data: Mapping[str, Any]) -> Validity:
+def _validity(data: Mapping[str, Any]) -> Validity:
     rises = {str(name): (int(most), int(by)) for name, (most, by) in data["rises"].items()}
     return Validity(str(data["holds"]), rises, None if data["steps"] is None else int(data["steps"]))
 
 
-def from_data(data: Mapping[str, Any]) -> Certificate:
-    """The certificate that ``as_data`` gave. KeyError, TypeError or ValueError where it is damaged."""
-    low, high = map(int, data["refuted"])
-    if not 0 <= low <= high:
-        raise ValueError(f"lengths {low} to {high} are refuted")
-    most = data.get("most")
-    jumps = data.get("acceleration")
-    return Certificate(
-        goals=tuple(str(name) for name in data["goals"]),
-        end=str(data["end"]),
-        overlap=str(data["overlap"]),
-        invariants=tuple(str(name) for name in data["invariants"]),
-        edges=tuple(EdgeFact(str(f["from"]), str(f["to"]), int(f["at_least"])) for f in data["edges"]),
-        paths=tuple(PathFact(tuple(str(n) for n in f["path"]), int(f["at_least"])) for f in data["paths"]),
-        order_bound=int(data["order_bound"]),
-        refuted=(low, high),
-        exhausted=int(data["exhausted"]),
-        lower=int(data["lower"]),
-        formulas={str(name): str(text) for name, text in data.get("formulas", {}).items()},
-        normal_form={str(name): str(text) for name, text in data.get("normal_form", {}).items()},
-        validity=None if data.get("validity") is None else _validity_from(data["validity"]),
-        unreachable=tuple(str(name) for name in data.get("unreachable", ())),
-        no_way_to_end=tuple(str(name) for name in data.get("no_way_to_end", ())),
-        conflicts=tuple(tuple(str(name) for name in names) for names in data.get("conflicts", ())),
-        most=None if most is None else MostFact(tuple(str(name) for name in most["goals"]), int(most["number"])),
-        flow_bound=int(data.get("flow_bound", 0)),
-        prices=None if data.get("prices") is None else _prices_from(data["prices"]),
-        acceleration=None
-        if jumps is None
-        else Acceleration(
-            {str(name): tuple(map(int, starts)) for name, starts in jumps["cells"].items()},
-            int(jumps["kept"]),
-            int(jumps["bound"]),
-            tuple(str(name) for name in jumps.get("slow", ())),
-        ),
-        counted=tuple(str(name) for name in data.get("counted", ())),
-        monitors={str(name): str(text) for name, text in data.get("monitors", {}).items()},
-    )
+def _names(data: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(map(str, data))

@@ -11,7 +11,7 @@ from typing import Any
 
 from bmc.errors import counted
 from bmc.records import dataclass
-from chaincover.certificate import Certificate, PathFact
+from chaincover.certificate import Certificate, NoRun, PathFact
 from chaincover.chain import (
     EXCLUDED,
     NO_WAY_TO_FINAL,
@@ -33,29 +33,6 @@ NAMED = 12
 _SEARCHED = "reachable states were searched"
 _MOST = re.compile(r"no chain covers more than (\d+) of them at all")
 _SHORTER = re.compile(r"no chain of at most (\d+) steps? covers all goals: none is shorter than (\d+)")
-
-
-@dataclass(frozen=True, slots=True)
-class NoRun:
-    """No run from init of ``first`` steps or more, and of fewer than ``before`` (None: of any length), covers ``least``
-    of ``goals`` (None: all). With ``to_end`` it speaks only of runs that end in the final condition."""
-
-    goals: tuple[str, ...]
-    least: int | None = None
-    before: int | None = None
-    to_end: bool = True
-    first: int = 0
-
-    @property
-    def enough(self) -> int:
-        """How many of the goals, each counted once, no such run covers."""
-        return len({*self.goals}) if self.least is None else self.least
-
-    def implies(self, other: NoRun) -> bool:
-        """Whether every run that ``other`` speaks of, and that disproves it, disproves this claim too."""
-        longer = self.before is None or (other.before is not None and other.before <= self.before)
-        runs = longer and self.first <= other.first and (other.to_end or not self.to_end)
-        return runs and other.enough - len({*other.goals} - {*self.goals}) >= self.enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +65,17 @@ def of_result(said: Said) -> tuple[Claim, ...]:
 
 def of_certificate(proof: Certificate, lower: int) -> Iterator[Claim]:
     """The claims of a certificate of the bound ``lower``."""
-    refuted = refuted_lengths(proof)
+    refuted = proof.refuted_lengths
     if lower:
         yield _shorter(proof.goals, lower)
     if refuted is not None and refuted.before != lower:
         yield _shorter(proof.goals, refuted.before or 0)
-    yield from (_path(EDGE, PathFact((fact.source, fact.target), fact.at_least)) for fact in proof.edges)
-    yield from (_path(SUB_PATH, fact) for fact in proof.paths)
+    yield from (_path(EDGE if len(fact.path) == 2 else SUB_PATH, fact) for fact in (*proof.edges, *proof.paths))
     yield from map(_unreached, proof.unreachable)
     yield from map(_no_way, proof.no_way_to_end)
     yield from map(conflict, proof.conflicts)
     if proof.most is not None:
-        yield _most(proof.most.goals, proof.most.number)
+        yield _most(proof.most)
 
 
 def of_rulings(never: Iterable[str], proof: Certificate) -> Iterator[Claim]:
@@ -107,13 +83,7 @@ def of_rulings(never: Iterable[str], proof: Certificate) -> Iterator[Claim]:
     for name in never:
         says = NoRun((violation_name(name),), to_end=False)
         yield Claim(NEVER, name, f"no run violates the requirement {name}", says)
-    yield from (_path(SHORTEST, PathFact((fact.source, fact.target), fact.at_least)) for fact in proof.edges)
-
-
-def refuted_lengths(proof: Certificate) -> NoRun | None:
-    """That no chain has one of the lengths that ``proof`` says are refuted one by one; None without any."""
-    first, last = proof.refuted
-    return NoRun(proof.goals, before=last, first=first) if first < last else None
+    yield from (_path(SHORTEST, fact) for fact in proof.edges)
 
 
 def conflict(names: Sequence[str]) -> Claim:
@@ -145,9 +115,9 @@ def _no_way(name: str) -> Claim:
     return Claim(NO_WAY_TO_END, name, f"no run covers {name} and then ends in the final condition", NoRun((name,)))
 
 
-def _most(goals: Sequence[str], number: int) -> Claim:
-    text = f"no chain covers more than {number} of {listed(goals)}"
-    return Claim(MOST, str(number), text, NoRun(tuple(goals), number + 1))
+def _most(says: NoRun) -> Claim:
+    text = f"no chain covers more than {says.enough - 1} of {listed(says.goals)}"
+    return Claim(MOST, str(says.enough - 1), text, says)
 
 
 # what verdicts say in words
@@ -173,7 +143,7 @@ def _of_verdicts(said: Said) -> Iterator[Claim]:
         yield _shorter(some, lower)
     number = next((int(found[1]) for v in left if (found := _MOST.search(v.detail))), None)
     if number is not None and said.covered is not None and not (proof is not None and proof.most is not None):
-        yield _most(some, number)
+        yield _most(NoRun(some, number + 1))
     for verdict in left:
         text = f"no chain covers {listed(said.covered or ())} and {verdict.goal}"
         if said.covered is None or bound is not None or not isinstance(most, int | None):

@@ -118,7 +118,7 @@ def verdicts(problem: Problem, claim: Acceleration, no_path: bool) -> tuple[str,
     """What ``verify`` says of ``claim`` about the goals of ``problem``, and of one with a bound above it; ``no_path``:
     that there is no chain at all."""
     setting = Setting(problem.system, problem.goals, problem.final)
-    proof = Certificate(problem.names, problem.end, "allow", (), (), (), 0, (0, 0), 0, 0, acceleration=claim)
+    proof = Certificate(problem.names, problem.end, "allow", acceleration=claim)
     found = jumps_of(setting, proof, Clock(Limits()))
     more = replace(proof, acceleration=replace(claim, bound=claim.bound + 1))
     if no_path and found.graph is not None:

@@ -170,8 +170,9 @@ def _questions(problem: Problem, document: Document) -> Iterator[Question]:
 
 def _bounds(proof: Certificate) -> dict[str, int]:
     """The bounds on chains that follow from facts which are no claims about runs."""
+    priced = 0 if proof.prices is None else proof.prices.bound
     jumps = 0 if proof.acceleration is None else proof.acceleration.bound
-    return {ORDER: proof.order_bound, PRICES: proof.flow_bound, JUMPS: jumps}
+    return {ORDER: proof.order_bound, PRICES: priced, JUMPS: jumps}
 
 
 @functools.cache

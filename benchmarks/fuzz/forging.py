@@ -30,7 +30,7 @@ import click
 from benchmarks.fuzz import claims
 from benchmarks.fuzz.documents import DOCUMENTS, SUMMARIES, made, program_of
 from benchmarks.fuzz.examine import DIFFER
-from benchmarks.fuzz.mutations import GONE, Place, Tree, changed, path_of, places, value_at
+from benchmarks.fuzz.mutations import GONE, Place, Tree, changed, field_at, path_of, places, value_at
 from benchmarks.fuzz.programs import write_files
 from benchmarks.fuzz.results import NOT_NEEDED, TRUE_TOO, below, differing, found_out, may_be_right, other_values
 from bmc.native.build import NO_NATIVE
@@ -65,8 +65,8 @@ def alone(kind: str) -> Iterator[tuple[Change, ...]]:
     document, seen = made(kind)[1], set()
     for place in places(document):
         value = value_at(document, place)
-        if (path_of(place), type(value)) not in seen:
-            seen.add((path_of(place), type(value)))
+        if (field := field_at(document, place)) not in seen:
+            seen.add(field)
             yield from (((place, other),) for other in other_values(value))
 
 

@@ -240,6 +240,13 @@ def path_of(place: Place) -> str:
     return ".".join(key for key in place if isinstance(key, str))
 
 
+def field_at(tree: Tree, place: Place) -> tuple[str, type, tuple[str, ...]]:
+    """The field at ``place``: its path, the type of what stands there, and the fields of the claim to which it belongs,
+    of which there are several kinds."""
+    whole = value_at(tree, place[: place.index("claims") + 2]) if "claims" in place else None
+    return path_of(place), type(value_at(tree, place)), tuple(whole) if isinstance(whole, dict) else ()
+
+
 def value_at(tree: Tree, place: Place) -> Tree:
     """What stands at ``place``."""
     for key in place:

@@ -19,9 +19,9 @@ from bmc.errors import InputRefused, Location, counted
 from bmc.formulas.unroll import with_terms
 from bmc.records import dataclass
 from bmc.system.transition import conjunction
-from chaincover.certificate import Certificate, PathFact, formula_of, monitor_texts, term_of
+from chaincover.certificate import Certificate, NoRun, PathFact, formula_of, monitor_texts, term_of
 from chaincover.chain import NEVER_VIOLATED
-from chaincover.claims import EXCLUDES, LENGTH, NoRun, listed, of_result, of_rulings
+from chaincover.claims import EXCLUDES, LENGTH, listed, of_result, of_rulings
 from chaincover.claims import Claim as Said
 from chaincover.exporters.protocol import Question, Statement
 from chaincover.exporters.questions import chain_question, invariant_question, path_question
@@ -200,8 +200,8 @@ def _beside(proof: Certificate) -> Iterator[LeftOut]:
     if proof.order_bound:
         text = f"no order of the goals takes fewer than {counted(proof.order_bound, 'step')}"
         yield LeftOut(FACT, text, "it follows from edges and sub-paths by arithmetic over orders")
-    if proof.flow_bound or proof.prices is not None:
-        text = f"the prices of goals and cuts give the bound {proof.flow_bound}"
+    if proof.prices is not None:
+        text = f"the prices of goals and cuts give the bound {proof.prices.bound}"
         yield LeftOut(FACT, text, "prices are checked on every step between states, not by a bad state")
     if proof.acceleration is not None:
         text = "counters may be skipped over the values of a cell"

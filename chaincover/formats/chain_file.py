@@ -26,8 +26,8 @@ from chaincover.project.load import Controller
 from chaincover.project.project_file import Project
 from chaincover.project.values import parse_value, raw_value, shown
 
-SCHEMA = "chaincover/chain/3"
-CHAINS_SCHEMA = "chaincover/chains/3"
+SCHEMA = "chaincover/chain/4"
+CHAINS_SCHEMA = "chaincover/chains/4"
 START_ROW = "init"
 """In the column ``step`` of a CSV file: the row holds start values that the tester chooses."""
 

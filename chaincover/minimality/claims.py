@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bmc.engines import reason as engine_reason
 from bmc.explicit.state_graph import longest_run, reachable_states
-from chaincover.certificate import Acceleration, Certificate, EdgeFact, PathFact, formula_text
+from chaincover.certificate import Acceleration, Certificate, PathFact, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Bounds
 from chaincover.known import Board, Known, Proof
 from chaincover.orderings.bound import order_bound
@@ -81,7 +81,7 @@ def certificate_of(known: Known, proof: Proof, accelerated: Acceleration | None 
         overlap=known.problem.overlap,
         invariants=(*(inv.name for inv in invariants), *counts),
         formulas={inv.name: formula_text(inv.formula) for inv in invariants if inv.where is None},
-        edges=tuple(EdgeFact(a, b, steps) for (a, b), steps in sorted(edges.items())),
+        edges=tuple(PathFact(edge, steps) for edge, steps in sorted(edges.items())),
         paths=tuple(PathFact(path, steps) for path, steps in sorted(kept.paths.items())),
         order_bound=kept.order_bound,
         refuted=kept.refuted,
@@ -90,7 +90,6 @@ def certificate_of(known: Known, proof: Proof, accelerated: Acceleration | None 
         unreachable=_uncoverable(known, UNREACHABLE),
         no_way_to_end=_uncoverable(known, NO_WAY_TO_FINAL),
         conflicts=(known.targets,) if known.no_chain and len(known.targets) > 1 else (),
-        flow_bound=kept.flow_bound,
         prices=kept.prices,
         acceleration=kept.acceleration or (accelerated if ruled_out else None),
         counted=_counted(known) if counts or kept.states else (),

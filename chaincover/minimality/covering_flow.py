@@ -13,6 +13,7 @@ bound on the steps that a run still takes (weak duality of the covering flow).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -127,7 +128,7 @@ class _Stage:
             board.limits.spend(found.work / FOLLOWED_PER_UNIT)
             self._bound = max(self._bound, found.bound)
             if found.bound > board.known.proof.flow_bound:
-                board.prove(flow_bound=found.bound, prices=prices, basis=FLOW)
+                board.prove(flow_bound=found.bound, prices=replace(prices, bound=found.bound), basis=FLOW)
             return
 
     def _prices(self, relaxation: Relaxation, part: float) -> Prices:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bmc import ending
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.system.transition import Run
-from chaincover.certificate import Certificate, MostFact
+from chaincover.certificate import Certificate, NoRun
 from chaincover.chain import COVERED, EXCLUDED, NOT_WITHIN_BOUND, UNDECIDED, Verdict
 from chaincover.limits import Limits
 from chaincover.options import Options
@@ -253,7 +253,7 @@ class _Most:
             verdicts.append(verdict)
         certificate = best.certificate
         if certificate is not None and most is not None and proved and most[2]:
-            certificate = replace(certificate, most=MostFact(self._goals, len(covered)))
+            certificate = replace(certificate, most=NoRun(self._goals, len(covered) + 1))
         used_up = (self._used_up or self._limits.used_up) and not (proved and best.bounds.minimal)
         return replace(best, verdicts=tuple(verdicts), certificate=certificate, tests=tests, used_up=used_up)
 

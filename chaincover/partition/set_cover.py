@@ -154,9 +154,9 @@ class Distribution:
         before = (dict(self._edges), dict(self._paths))
         for certificate in certificates:
             for edge in certificate.edges if certificate else ():
-                key = (edge.source, edge.target)
-                if key in self._edges:
-                    self._edges[key] = max(self._edges[key], edge.at_least)
+                source, target = edge.path
+                if (source, target) in self._edges:
+                    self._edges[source, target] = max(self._edges[source, target], edge.at_least)
             for fact in certificate.paths if certificate else ():
                 self._paths[fact.path] = max(self._paths.get(fact.path, 0), fact.at_least)
         return before != (self._edges, self._paths)

@@ -21,7 +21,7 @@ from bmc.formulas.unroll import at, shift, unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, symbols_of
-from chaincover.certificate import Certificate, EdgeFact, formula_text
+from chaincover.certificate import Certificate, PathFact, formula_text
 from chaincover.chain import BEYOND, CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
 from chaincover.facts import FLOATING, STATES
 from chaincover.graph.enumerated import (
@@ -340,15 +340,11 @@ class Search:
             validity=None if result.certificate is None else result.certificate.validity,
             monitors={} if result.certificate is None else result.certificate.monitors,
             edges=tuple(
-                EdgeFact(INIT, name, ruling.failure.step + self._whole.earlier(name))
+                PathFact((INIT, name), ruling.failure.step + self._whole.earlier(name))
                 for ruling, name in zip(rulings, self._whole.names, strict=True)
                 if ruling.failure is not None and ruling.failure.shortest
             ),
-            paths=(),
-            order_bound=0,
-            refuted=(0, 0),
             exhausted=0 if states is None else len(states.states),
-            lower=0,
             unreachable=tuple(violation_name(ruling.goal) for ruling in rulings if ruling.status == NEVER_VIOLATED),
             acceleration=board.accelerated,
         )

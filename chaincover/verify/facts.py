@@ -18,8 +18,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
 from bmc.records import dataclass
 from bmc.system.transition import Run
-from chaincover.certificate import PathFact
-from chaincover.claims import NoRun
+from chaincover.certificate import NoRun, PathFact
 from chaincover.verify.cells import Cells
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import SHARES, Clock

@@ -16,7 +16,6 @@ from typing import Any
 from bmc.errors import Location, counted
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
-from chaincover.certificate import Certificate
 from chaincover.chain import Bounds, Chain, Hit, Hits, LongTest, Verdict, Violation
 from chaincover.formats.chain_file import read_long_test, read_test
 from chaincover.formats.document import OPEN_STARTS, UNPROVED, Document, GoalClaim
@@ -31,7 +30,7 @@ from chaincover.weights import ReachGraph
 FIELDS, FINDINGS, PROJECT = "fields", "requirements", "project"
 
 RULINGS_INFORMATIVE = tuple(
-    f"requirements.{name}" for name in ("rulings.detail", "certificate.counted", "certificate.exhausted")
+    f"requirements.{name}" for name in ("rulings.detail", "certificate.counted", "certificate.claims.searched")
 )
 
 SEARCH_SETTINGS = tuple(f"settings.{name}" for name in asdict(Options()) if name not in (*HERE, "overlap"))
@@ -79,7 +78,7 @@ Tree = Any
 
 def fields(document: Document, again: Tree, values: Values) -> Line:
     """Every field of ``document`` against that of the document made ``again``, and its values against ``values``."""
-    faults = [*values.faults(), *compared(again, document.data, INFORMATIVE), *_odd(document.certificate)]
+    faults = [*values.faults(), *compared(again, document.data, INFORMATIVE)]
     text = "those that follow from the program, the project and the inputs were made again"
     return Line(FIELDS, WRONG if faults else HOLDS, text, limited(faults))
 
@@ -180,14 +179,6 @@ def _in_order_of(given: Tree, found: list[Tree]) -> list[Tree]:
     return given if same else found
 
 
-def _odd(proof: Certificate | None) -> Iterator[str]:
-    """What a certificate says that no writer would."""
-    if proof is not None and proof.refuted[0] > proof.refuted[1]:
-        yield f"certificate.refuted: from {proof.refuted[0]} to {proof.refuted[1]}"
-    names = () if proof is None else (name for name in proof.formulas if name not in proof.invariants)
-    yield from (f"certificate.formulas.{name}: it is no invariant" for name in names)
-
-
 def compared(again: Tree, given: Tree, informative: Sequence[str]) -> Iterator[str]:
     """Where ``given`` is not as it was made ``again``, but for the fields that are ``informative``."""
     paths = [tuple(name.split(".")) for name in informative]
@@ -197,7 +188,7 @@ def compared(again: Tree, given: Tree, informative: Sequence[str]) -> Iterator[s
 
 def _without(tree: Tree, paths: Sequence[tuple[str, ...]]) -> Tree:
     """``tree`` with nothing in the place of what is at one of ``paths``; lists have no part in these."""
-    if isinstance(tree, list) and paths:
+    if _is_list(tree) and paths:
         return [_without(each, paths) for each in tree]
     if not isinstance(tree, Mapping) or not paths:
         return tree

@@ -125,7 +125,7 @@ def claimed_states(name: str) -> int | None:
 
 def of_states(proof: Certificate) -> bool:
     """Whether ``proof`` says something that only a list of all reachable states can show."""
-    shown = proof.exhausted or proof.flow_bound or proof.prices or proof.most
+    shown = proof.exhausted or proof.prices or proof.most
     counted = any(REACHABLE.fullmatch(name) for name in proof.invariants)
     return bool(shown or counted or proof.conflicts or proof.no_way_to_end)
 

@@ -78,7 +78,7 @@ class Layers:
         except (NoTranslation, KernelFailed):
             return None
         for fact in proof.edges:
-            source, length = fact.source, setting.length(fact.source)
+            source, length = fact.path[0], setting.length(fact.path[0])
             found._deepest[source] = max(found._deepest.get(source, -1), fact.at_least - length - 1)
         return found if found.searched is not None else None
 

@@ -34,8 +34,7 @@ def monitored_setting(setting: Setting, proof: Certificate | None) -> tuple[Sett
     if not named or details:
         changed, made = setting.in_one_step(setting.names)
     if proof is not None and made is not None and not named:
-        told = {*proof.goals, *(node for edge in proof.edges for node in (edge.source, edge.target))}
-        told |= {node for fact in proof.paths for node in fact.path}
+        told = {*proof.goals, *(node for fact in (*proof.edges, *proof.paths) for node in fact.path)}
         details = [f"{name}: none is told" for name in monitor_texts(made) if name in told]
     oldest = 0 if made is None else max(made.earlier.values(), default=0)
     changed = replace(changed, overlap="allow", oldest=oldest)  # goals of no step share none

@@ -45,10 +45,10 @@ def order_bound(certificate: Certificate, clock: Clock) -> Line:
     claimed, goals = certificate.order_bound, tuple(dict.fromkeys(certificate.goals))
     if claimed == 0:
         return Line(CHECK, HOLDS, "0: no order takes less, whatever the distances")
-    edges: dict[Edge, int] = {}
+    edges: dict[Path, int] = {}
     for fact in certificate.edges:
         steps = min(fact.at_least, claimed)  # an order along an edge of so many steps is no less than claimed
-        edges[fact.source, fact.target] = max(steps, edges.get((fact.source, fact.target), 0))
+        edges[fact.path] = max(steps, edges.get(fact.path, 0))
     needed = needed_edges(certificate)
     missing = [f"the certificate has no bound for {a} -> {b}" for a, b in needed if (a, b) not in edges]
     if missing:

@@ -60,10 +60,10 @@ class Priced:
 
 def line(marks: Marks | None, proof: Certificate) -> tuple[Line, Priced | None]:
     """Whether the prices of ``proof`` give the bound that it claims by them."""
-    claimed = proof.flow_bound
-    said = f"no chain shorter than {claimed}"
     if proof.prices is None:
-        return Line(PRICES, WRONG, f"{said} is claimed without prices"), None
+        return Line(PRICES, WRONG, "there are none"), None
+    claimed = proof.prices.bound
+    said = f"no chain shorter than {claimed}"
     if marks is None:
         return Line(PRICES, OPEN, f"{said}: too many states or inputs", unfinished=True), None
     wrong = _wrong(marks, proof, proof.prices)

@@ -14,7 +14,7 @@ from bmc.formulas.unroll import at, unframed, with_terms
 from bmc.native.original import CompiledOriginal
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, symbols_of
-from chaincover.certificate import Certificate, EdgeFact
+from chaincover.certificate import Certificate, PathFact
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, RULINGS, UNDECIDED, Ruling
 from chaincover.claims import SHORTEST, Claim, of_rulings
 from chaincover.formats.chain_file import Stimulus, read_test
@@ -30,7 +30,7 @@ from chaincover.weights import END, INIT
 from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
 
-NOTHING = Certificate((), END, "allow", (), (), (), 0, (0, 0), 0, 0)
+NOTHING = Certificate((), END, "allow")
 """The certificate of claims that rest on nothing."""
 
 CAN_FAIL_LINE, VIOLATIONS, NEVER, UNTOLD = "can fail", "violations", "never violated", "undecided"
@@ -105,18 +105,15 @@ def _needed(controller: Controller, claim: RulingsClaim, proof: Certificate) -> 
         end=END,
         overlap="allow",
         invariants=proof.invariants,
-        formulas={name: text for name, text in proof.formulas.items() if name in proof.invariants},
+        formulas=proof.formulas,
         normal_form=proof.normal_form,
         validity=proof.validity,
         edges=tuple(
-            EdgeFact(INIT, violation_name(each.goal), (each.step or 0) + earlier.get(each.goal, 0)) for each in shortest
+            PathFact((INIT, violation_name(each.goal)), (each.step or 0) + earlier.get(each.goal, 0))
+            for each in shortest
         ),
         monitors=proof.monitors,
-        paths=(),
-        order_bound=0,
-        refuted=(0, 0),
         exhausted=proof.exhausted,
-        lower=0,
         unreachable=tuple(violation_name(r.goal) for r in claim.rulings if r.ruling == NEVER_VIOLATED),
         acceleration=proof.acceleration,
     )
@@ -183,7 +180,7 @@ def _subject(controller: Controller, claimed: tuple[set[str], set[str]], proof: 
     proof = replace(
         proof,
         unreachable=tuple(name for name in proof.unreachable if name in names),
-        edges=tuple(edge for edge in proof.edges if edge.target in names),
+        edges=tuple(edge for edge in proof.edges if edge.path[-1] in names),
     )
     listed = [*of_rulings([name for name in known if name in claimed[0]], proof)]
     return Subject(Setting(system, goals, None), controller.native, proof, listed) if known else None

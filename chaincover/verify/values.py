@@ -171,8 +171,8 @@ def _bases(proof: Certificate, refuted: bool) -> list[tuple[int, tuple[str, ...]
     """The bounds that the facts of ``proof`` give, each with the checks that it rests on; ``refuted``: lengths too."""
     orders = (EDGES[0], PATHS[0], ORDERS)
     found: list[tuple[int, tuple[str, ...]]] = [(proof.order_bound, orders)]
-    if proof.flow_bound:
-        found.append((proof.flow_bound, (PRICES,)))
+    if proof.prices is not None:
+        found.append((proof.prices.bound, (PRICES,)))
     if proof.acceleration is not None:
         found.append((proof.acceleration.bound, (JUMPS,)))
     if refuted:

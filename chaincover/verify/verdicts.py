@@ -18,8 +18,8 @@ from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.unroll import shift
 from bmc.records import dataclass
-from chaincover.certificate import Certificate, PathFact
-from chaincover.claims import EXCLUDES, LENGTH, MOST, Claim, NoRun
+from chaincover.certificate import Certificate, NoRun, PathFact
+from chaincover.claims import EXCLUDES, LENGTH, MOST, Claim
 from chaincover.verify.acceleration import Jumps
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import MAYBE, Paths, WholeChains

@@ -17,8 +17,8 @@ from bmc.errors import counted
 from bmc.formulas.unroll import at
 from bmc.records import dataclass
 from bmc.system.transition import Condition
-from chaincover.certificate import Certificate
-from chaincover.claims import EDGE, SHORTEST, SUB_PATH, Claim, NoRun, of_result, refuted_lengths
+from chaincover.certificate import Certificate, NoRun
+from chaincover.claims import EDGE, SHORTEST, SUB_PATH, Claim, of_result
 from chaincover.formats.document import PROVED, Document, RulingsClaim
 from chaincover.project.load import Controller
 from chaincover.verify import claims, long_tests, prices, requirements
@@ -298,7 +298,7 @@ class Checks:
         if proof is None or proof.acceleration is not None or self.told_invariants:
             return None
         asks = proof.exhausted or proof.paths or proof.refuted[0] < proof.refuted[1] or self.about_runs
-        if asks or proof.prices is not None or proof.flow_bound:
+        if asks or proof.prices is not None:
             return None
         counts = [claimed_states(name) for name in proof.invariants]
         if not counts or None in counts or max(filter(None, counts), default=0) < MANY:
@@ -367,8 +367,8 @@ class Checks:
     @staticmethod
     def _facts(proof: Certificate) -> int:
         """The bound without the search over all runs."""
-        jumped = 0 if proof.acceleration is None else proof.acceleration.bound
-        return max(proof.order_bound, proof.flow_bound, jumped)
+        more = [each.bound for each in (proof.prices, proof.acceleration) if each is not None]
+        return max([proof.order_bound, *more])
 
     @cached_property
     def priced(self) -> tuple[Line, Priced | None]:
@@ -407,7 +407,7 @@ class Checks:
             progress("order bound")
             order = order_bound(proof, self.clock)
         yield order
-        if proof.prices is not None or proof.flow_bound:
+        if proof.prices is not None:
             yield self.priced[0]
         if self.jumps is not None:
             yield self.jumps.line(proof)
@@ -436,7 +436,7 @@ class Checks:
 
     def lengths(self, proof: Certificate, shares: Sequence[float]) -> Line:
         """The verdict on the lengths that ``proof`` says to be refuted one by one."""
-        claim = refuted_lengths(proof)
+        claim = proof.refuted_lengths
         if claim is None:
             return summed(LENGTHS, ())
         found = self.prover.no_run(claim, shares, self.searched)

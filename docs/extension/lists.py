@@ -91,8 +91,10 @@ def _type(field: dict[str, Any]) -> str:
     """The type of a field in words; a record that has a name is called by it."""
     if "$ref" in field:
         return f"`{field['$ref'].rpartition('/')[2]}`"
-    if "anyOf" in field:
-        return " or ".join(_type(one) for one in field["anyOf"])
+    if "anyOf" in field or "oneOf" in field:
+        return " or ".join(_type(one) for one in field.get("anyOf") or field["oneOf"])
+    if "const" in field:
+        return f'`"{field["const"]}"`'
     kinds = field.get("type", "any value")
     words = " or ".join([kinds] if isinstance(kinds, str) else kinds).replace("object", "record")
     if "items" in field and not field["items"].get("properties"):

@@ -22,7 +22,7 @@ from small_programs import GOOD
 from benchmarks.fuzz import properties
 from benchmarks.fuzz.commands import run
 from benchmarks.fuzz.conditions import BOOL, INT, UCHAR, Names, Reader, holds
-from benchmarks.fuzz.documents import Kept
+from benchmarks.fuzz.documents import Kept, made
 from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, FAILED, FAULTS, LATE, REFUSED, Kind, examine, rows_of
 from benchmarks.fuzz.kinds import KINDS
 from chaincover.verify.orders import CHECK as ORDER
@@ -102,7 +102,9 @@ def test_changed_certificates() -> None:
 def test_an_untrue_claim_that_is_accepted_is_found(bound: int, outcome: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if ``verify`` accepted all: one step leads to one goal, and no chain is shorter than one step."""
     monkeypatch.setattr(Kept, "verify_text", lambda *_: Verification("", (Line(ORDER, HOLDS, ""),)))
-    data = {"document": "open", "changes": [[["certificate", "order_bound"], bound]], "gone": []}
+    claims = made("open")[1]["certificate"]["claims"]
+    place = next(place for place, claim in enumerate(claims) if claim.get("of") == "orders")
+    data = {"document": "open", "changes": [[["certificate", "claims", place, "bound"], bound]], "gone": []}
     assert examine(KINDS["claims"], data).outcome == outcome
 
 

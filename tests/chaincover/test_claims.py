@@ -7,24 +7,24 @@ from itertools import chain, combinations, product
 
 import pytest
 
-from chaincover.certificate import Certificate, EdgeFact, MostFact, PathFact
+from chaincover.certificate import Certificate, NoRun, PathFact
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Verdict
-from chaincover.claims import NAMED, Claim, NoRun, Said, listed, of_result, of_rulings
+from chaincover.claims import NAMED, Claim, Said, listed, of_result, of_rulings
 from chaincover.verify.verdicts import about_runs
 from properties.goal import violation_name
 
-NOTHING = Certificate((), "end", "allow", (), (), (), 0, (0, 0), 0, 0)
+NOTHING = Certificate((), "end", "allow")
 PROOF = replace(
     NOTHING,
     goals=("a", "b"),
-    edges=(EdgeFact("init", "a", 1),),
+    edges=(PathFact(("init", "a"), 1),),
     paths=(PathFact(("init", "a", "b"), 3),),
     refuted=(2, 4),
     lower=3,
     unreachable=("u",),
     no_way_to_end=("w",),
     conflicts=(("a", "c"),),
-    most=MostFact(("a", "b", "c"), 2),
+    most=NoRun(("a", "b", "c"), 3),
 )
 
 
@@ -79,7 +79,7 @@ def test_chains_that_are_too_long(status: str, most: int | None, lower: int, cla
 
 
 def test_the_claims_of_rulings() -> None:
-    proof = replace(NOTHING, edges=(EdgeFact("init", violation_name("q"), 5),))
+    proof = replace(NOTHING, edges=(PathFact(("init", violation_name("q")), 5),))
     never, shortest = of_rulings(["p"], proof)
     assert (never.text, never.says) == (
         "no run violates the requirement p",
@@ -132,5 +132,5 @@ def test_what_follows_from_another_claim_is_no_check_of_its_own() -> None:
     assert asked(bound) == [own]
     assert asked(replace(bound, conflicts=(("a", "c"),))) == ["no chain covers a, c together"]
     assert asked(replace(bound, conflicts=(("a", "d"),))) == ["no chain covers a, d together", own]
-    assert asked(replace(bound, most=MostFact(("a", "b", "c"), 2))) == ["no chain covers more than 2 of a, b, c"]
-    assert own in asked(replace(bound, most=MostFact(("a", "b", "d"), 2)))
+    assert asked(replace(bound, most=NoRun(("a", "b", "c"), 3))) == ["no chain covers more than 2 of a, b, c"]
+    assert own in asked(replace(bound, most=NoRun(("a", "b", "d"), 3)))

@@ -7,13 +7,14 @@ import functools
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from command_line import MODELS, Outcome, chaincover, write_files
 from small_programs import program, project
 
-from chaincover.certificate import as_data, from_data
+from chaincover.certificate import Certificate, PathFact, as_data, from_data
 from chaincover.formats.output import to_json
 
 CRUISE = MODELS / "cruise"
@@ -36,25 +37,22 @@ DOORS = program(
 """From 0 to 4 at once, or in four steps through the door 1 or 3: the one is near to 0, the other to 4, none to both."""
 DOORS_PROJECT = project("[interface]\ninput = ['i->a']\n[ranges]\na = [0, 1, 2, 4]")
 DOORS_GOALS = ("--property", "door: cover(n == 1 || n == 3)", "--property", "room: cover(n == 4)")
-DOORS_PROOF: Document = {
-    "goals": ["door", "room"],
-    "end": "end",
-    "overlap": "allow",
-    "invariants": [],
-    "edges": [
-        {"from": "init", "to": "door", "at_least": 1},
-        {"from": "init", "to": "room", "at_least": 1},
-        {"from": "door", "to": "room", "at_least": 1},
-        {"from": "room", "to": "door", "at_least": 2},
-        {"from": "door", "to": "end", "at_least": 0},
-        {"from": "room", "to": "end", "at_least": 0},
-    ],
-    "paths": [{"path": ["init", "door", "room"], "at_least": 4}],
-    "order_bound": 3,
-    "refuted": [0, 0],
-    "exhausted": 0,
-    "lower": 3,
-}
+DOORS_PROOF = Certificate(
+    goals=("door", "room"),
+    end="end",
+    overlap="allow",
+    edges=(
+        PathFact(("init", "door"), 1),
+        PathFact(("init", "room"), 1),
+        PathFact(("door", "room"), 1),
+        PathFact(("room", "door"), 2),
+        PathFact(("door", "end"), 0),
+        PathFact(("room", "end"), 0),
+    ),
+    paths=(PathFact(("init", "door", "room"), 4),),
+    order_bound=3,
+    lower=3,
+)
 
 
 def verify(document: Document, folder: Path, path: Path, *options: str, **variables: str) -> Outcome:
@@ -75,30 +73,38 @@ def wrong(outcome: Outcome) -> set[str]:
     return {check for check, verdict in verdicts(outcome).items() if verdict == "WRONG"}
 
 
-def complete(proof: Document) -> Document:
-    """A certificate with the fields too that it does not need."""
-    return as_data(from_data(proof))
+def written(proof: Certificate) -> Document:
+    """A certificate as it is read from a file."""
+    data: Document = json.loads(to_json(as_data(proof)))
+    return data
+
+
+def claimed(document: Document) -> Certificate:
+    """What the certificate of ``document`` claims."""
+    return from_data(document["certificate"])
+
+
+def claim(document: Document, **facts: Any) -> None:
+    """Let the certificate of ``document`` claim other ``facts``."""
+    document["certificate"] = written(replace(claimed(document), **facts))
 
 
 def direct_proof(document: Document, invariants: list[str]) -> Document:
     """The certificate of a bound that follows from the distances in the document's graph."""
     graph, lower = document["graph"], document["bounds"]["lower"]
-    edges = [{"from": e["from"], "to": e["to"], "at_least": e["weight"]} for e in graph["edges"]] + graph["open"]
+    bounds = [(e["from"], e["to"], e["weight"]) for e in graph["edges"]]
+    bounds += [(e["from"], e["to"], e["at_least"]) for e in graph["open"]]
     nodes = {graph["nodes"][0], *document["settings"]["goals"], graph["nodes"][-1]}
-    edges = [e for e in edges if {e["from"], e["to"]} <= nodes]
-    proof = {
-        "goals": document["settings"]["goals"],
-        "end": graph["nodes"][-1],
-        "overlap": document["settings"]["overlap"],
-        "invariants": invariants,
-        "edges": edges,
-        "paths": [],
-        "order_bound": lower,
-        "refuted": [0, 0],
-        "exhausted": 0,
-        "lower": lower,
-    }
-    return complete(proof)
+    proof = Certificate(
+        goals=tuple(document["settings"]["goals"]),
+        end=graph["nodes"][-1],
+        overlap=document["settings"]["overlap"],
+        invariants=tuple(invariants),
+        edges=tuple(PathFact((a, b), steps) for a, b, steps in bounds if {a, b} <= nodes),
+        order_bound=lower,
+        lower=lower,
+    )
+    return written(proof)
 
 
 def generated(folder: Path, path: Path, *options: str) -> Document:
@@ -127,7 +133,7 @@ def _made_doors() -> Document:
         write_doors(folder)
         document = generated(folder / "out", folder, *DOORS_GOALS)
     assert document["bounds"]["length"] == document["bounds"]["lower"] == 3
-    document["certificate"] = complete(DOORS_PROOF)
+    document["certificate"] = written(DOORS_PROOF)
     return document
 
 
@@ -141,13 +147,17 @@ def doors_document() -> Document:
     return copy.deepcopy(_made_doors())
 
 
-def edge(document: Document, source: str, target: str) -> Document:
-    found: Document = next(e for e in document["certificate"]["edges"] if (e["from"], e["to"]) == (source, target))
+def path(document: Document, *nodes: str) -> Document:
+    """The claim on the path of these ``nodes``."""
+    found: Document = next(e for e in document["certificate"]["claims"] if e.get("path") == [*nodes])
     return found
+
+
+def trivial(document: Document) -> tuple[PathFact, ...]:
+    """The edges of its certificate, which say nothing."""
+    return tuple(replace(edge, at_least=0) for edge in claimed(document).edges)
 
 
 def rest_on_exhaustion(document: Document) -> None:
     """No distances but the trivial ones: the bound rests on the search over all runs."""
-    for fact in document["certificate"]["edges"]:
-        fact["at_least"] = 0
-    document["certificate"].update(order_bound=0, exhausted=8)
+    claim(document, edges=trivial(document), order_bound=0, exhausted=8)

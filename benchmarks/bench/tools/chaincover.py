@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.bench.tools.protocol import COVERED, CRASHED, FINISHED, OUT_OF_MEMORY, TIME_OUT, Outcome, Task
 from benchmarks.bench.tools.values import refused
+from chaincover.certificate import from_data
 from chaincover.chain import NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE
 
 OPTIONS = {
@@ -161,7 +162,7 @@ def _verdicts(
     replayed: frozenset[str] | None,
 ) -> dict[str, str]:
     """The word of each goal: one without a proof is ``undecided``, one covered by claim alone ``not-in-replay``."""
-    no_way = {goal for each in certificates if each is not None for goal in each["no_way_to_end"]}
+    no_way = {goal for each in certificates if each is not None for goal in from_data(each).no_way_to_end}
     words = {}
     for goal in goals:
         name, word = goal[key], goal["verdict"]
@@ -209,9 +210,9 @@ def _states(documents: Iterable[Mapping[str, Any]]) -> int | None:
         certificate = document["certificate"] or {}
         if certificate.get("monitors"):
             continue
-        numbers.append(certificate.get("exhausted", 0))
-        for invariant in certificate.get("invariants", ()):
-            numbers += [int(number) for number in _REACHABLE.findall(invariant)]
+        for claim in certificate.get("claims", ()):
+            numbers += [claim.get("searched", 0)]
+            numbers += [int(number) for number in _REACHABLE.findall(claim.get("name", ""))]
     return max(numbers, default=0) or None
 
 

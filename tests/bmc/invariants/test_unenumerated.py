@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import chaincover, write_files
+from verify_documents import claim, claimed
 
 CODE = """
 typedef struct { unsigned total; unsigned char mode; unsigned char twin; } S;
@@ -45,7 +46,7 @@ def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: 
     assert goals["apart"]["verdict"] == "unreachable"
     assert "proved invariants" in goals["apart"]["detail"]
     assert outcome.code == 4
-    assert "s.mode == s.twin" in outcome.json["certificate"]["invariants"]
+    assert "s.mode == s.twin" in claimed(outcome.json).invariants
     again = chaincover("verify", ".", "out/chain.json", "-v", cwd=tmp_path)
     assert "s.mode == s.twin: true at the start, and kept by every step" in again.out
     assert "no run covers apart: no state allows it together with the invariants" in again.out
@@ -57,9 +58,9 @@ def test_an_invariant_that_does_not_hold_is_refused(tmp_path: Path) -> None:
     outcome = chaincover("generate", ".", "--json", "-o", "out", cwd=tmp_path)
     place = tmp_path / "out" / "chain.json"
     document = json.loads(place.read_text())
-    used = document["certificate"]["invariants"]
-    assert used[:2] == ["s.mode <= 3", "s.twin <= 3"]
-    assert outcome.json["certificate"]["invariants"] == used
+    used = claimed(document).invariants
+    assert used[:2] == ("s.mode <= 3", "s.twin <= 3")
+    assert claimed(outcome.json).invariants == used
     for false, why in (
         ("s.mode <= 2", "false after 3 steps from a start state"),
         ("s.mode >= 1", "false in a start state"),
@@ -67,7 +68,7 @@ def test_an_invariant_that_does_not_hold_is_refused(tmp_path: Path) -> None:
         ("s.total == s.twin", "the program states no such invariant"),
         ("s.mode <= 3 ||", "the program states no such invariant"),
     ):
-        document["certificate"]["invariants"] = [false, *used[1:]]
+        claim(document, invariants=(false, *used[1:]))
         place.write_text(json.dumps(document))
         again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
         line = next(line for line in again.json["checks"] if line["check"] == "invariants")
@@ -80,7 +81,7 @@ def test_an_invariant_that_no_induction_proves_is_not_said_to_be_verified(tmp_pa
     chaincover("generate", ".", "--json", "-o", "out", cwd=tmp_path)
     place = tmp_path / "out" / "chain.json"
     document = json.loads(place.read_text())
-    document["certificate"]["invariants"] = ["s.total <= 4294967294", *document["certificate"]["invariants"]]
+    claim(document, invariants=("s.total <= 4294967294", *claimed(document).invariants))
     place.write_text(json.dumps(document))
     again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
     assert next(line["verdict"] for line in again.json["checks"] if line["check"] == "invariants") != "holds"

@@ -10,6 +10,7 @@ import pytest
 from command_line import Outcome, chaincover
 from native_programs import needs_compiler
 from small_programs import program, project
+from verify_documents import claim, claimed, path
 
 from bmc import ending
 from chaincover import options
@@ -88,8 +89,8 @@ def test_what_is_not_so_is_found_out(tmp_path: Path) -> None:
         ruling[field] = kept
     never = {"ruling": "never-violated", "shortest": None, "step": None, "values": [], "held": [], "test": None}
     document["requirements"]["rulings"][0] = {**one, **never}
-    document["requirements"]["certificate"]["edges"] = []
-    document["requirements"]["certificate"]["unreachable"].insert(0, "violation:one")
+    proof = claimed(document["requirements"])
+    claim(document["requirements"], edges=(), unreachable=("violation:one", *proof.unreachable))
     assert wrong(tmp_path, document) == {"never violated"}
 
 
@@ -97,13 +98,14 @@ def test_a_longer_run_is_not_the_shortest(tmp_path: Path) -> None:
     """A run that violates the requirement later is a violation all the same; that it is the shortest is wrong."""
     generated(tmp_path, "--no-native")
     document = json.loads((tmp_path / "out" / "chain.json").read_text())
-    ruling, edge = document["requirements"]["rulings"][0], document["requirements"]["certificate"]["edges"][0]
+    ruling, edge = document["requirements"]["rulings"][0], path(document["requirements"], "init", "violation:one")
     test, step = ruling["test"], ruling["step"]
     test["inputs"].insert(0, {**test["inputs"][0], "i->a": 0})
-    test["length"], ruling["step"], edge["at_least"] = test["length"] + 1, step + 1, step + 1
+    test["length"], ruling["step"], edge["before"] = test["length"] + 1, step + 1, step + 1
     ruling["values"] = [{**value, "step": value["step"] + 1} for value in ruling["values"]]
     assert wrong(tmp_path, document) == {"never violated"}
-    ruling["shortest"], document["requirements"]["certificate"]["edges"] = False, []
+    ruling["shortest"] = False
+    claim(document["requirements"], edges=())
     assert not wrong(tmp_path, document)
 
 
@@ -172,7 +174,7 @@ def test_what_a_file_leaves_undecided_is_found_out_or_told(tmp_path: Path) -> No
     document = json.loads((tmp_path / "out" / "chain.json").read_text())
     honest = document["requirements"]["rulings"][0]
     document["requirements"]["rulings"][0] = {**honest, **UNDECIDED, "detail": ""}
-    document["requirements"]["certificate"]["edges"] = []
+    claim(document["requirements"], edges=())
     (tmp_path / "out" / "chain.json").write_text(json.dumps(document))
     found = chaincover("verify", tmp_path, tmp_path / "out", "--json", CHAINCOVER_NO_NATIVE="1")
     lines = {line["check"]: line for line in found.json["checks"]}
@@ -221,7 +223,8 @@ def test_a_violation_by_a_forbidden_step_is_none(tmp_path: Path) -> None:
     test["inputs"][1]["i->a"] = 0
     test["length"], ruling["step"] = test["length"] + 1, step + 1
     ruling["values"] = [{**value, "step": value["step"] + 1} for value in ruling["values"]]
-    ruling["shortest"], document["requirements"]["certificate"]["edges"] = False, []
+    ruling["shortest"] = False
+    claim(document["requirements"], edges=())
     assert wrong(tmp_path, document) == {"violations"}
 
 
@@ -239,7 +242,7 @@ def test_several_chains_tell_it_once(tmp_path: Path) -> None:
     summary["requirements"]["rulings"][0] = {**ruling, "step": 2}
     assert verified(tmp_path, summary, "chains.json", CHAINCOVER_NO_NATIVE="1")["code"] == 7
     summary["requirements"]["rulings"][0] = {**ruling, **UNDECIDED}
-    summary["requirements"]["certificate"]["edges"] = []
+    claim(summary["requirements"], edges=())
     checks = verified(tmp_path, summary, "chains.json", CHAINCOVER_NO_NATIVE="1")
     assert (checks["undecided"], checks["never violated"]) == ("finding", "holds")
 

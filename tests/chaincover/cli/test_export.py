@@ -11,7 +11,9 @@ import pytest
 from command_line import MODELS, ROOT, Outcome, chaincover, in_process_of_its_own, write_files
 from foreign_models import AigerFile, Btor2File, bit_of
 from small_programs import program
+from verify_documents import claim
 
+from chaincover.certificate import PathFact
 from chaincover.exporters import GROUP
 
 CRUISE = MODELS / "cruise"
@@ -147,13 +149,25 @@ def changed(data: Any, *changes: tuple[str, Any]) -> Any:
     return data
 
 
+def never(*goals: str, **said: Any) -> Any:
+    """A claim that no run covers ``goals``."""
+    return {"claim": "never", "goals": [*goals], "least": None, "before": None, "to_end": True, "first": 0, **said}
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        ("certificate.edges", [{"from": "p_1"}]),
-        ("certificate.edges", 3),
-        ("certificate.paths", [{"path": 7, "at_least": 1}]),
-        ("certificate.refuted", []),
+        ("certificate.claims", 3),
+        ("certificate.claims", [3]),
+        ("certificate.claims", [{"path": ["init", "p_1"], "before": 1}]),
+        ("certificate.claims", [{"claim": "ever", "path": ["init", "p_1"], "before": 1}]),
+        ("certificate.claims", [{"claim": "never", "path": ["init"]}]),
+        ("certificate.claims", [{"claim": "never", "path": 7, "before": 1}]),
+        ("certificate.claims", [{"claim": "never", "path": ["init", "p_1"], "before": "1"}]),
+        ("certificate.claims", [{"claim": "never", "path": ["init", "p_1"], "before": 1, "first": 0}]),
+        ("certificate.claims", [{"claim": "inductive", "name": "one of 8 reachable states", "formula": None}] * 2),
+        ("certificate.claims", [{"claim": "prices", "of": "orders", "bound": bound} for bound in (1, 2)]),
+        ("certificate.claims", [never("p_1", before=4), never("p_2", before=4)]),
         ("certificate.goals", ["nothing"]),
         ("bounds.lower", "x"),
         ("settings", None),
@@ -185,19 +199,20 @@ def test_monitors_that_are_not_those_of_the_goals_are_refused(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "change",
     [
-        ("certificate.edges", [{"from": "init", "to": "p_9", "at_least": 2}]),
-        ("certificate.edges", [{"from": "p_1", "to": "p_1", "at_least": 2}]),
-        ("certificate.paths", [{"path": [], "at_least": 2}]),
-        ("certificate.paths", [{"path": ["final", "p_1"], "at_least": 2}]),
-        ("certificate.edges", [{"from": "p_1", "to": "p_2", "at_least": -2}]),
-        ("certificate.unreachable", ["", "final"]),
-        ("certificate.conflicts", [["p_1", "zero"]]),
-        ("certificate.formulas", {"s->enable is 0 or 1": "(and"}),
-        ("certificate.normal_form", {"nothing": "1", "s->speed": "("}),
+        {"edges": (PathFact(("init", "p_9"), 2),)},
+        {"edges": (PathFact(("p_1", "p_1"), 2),)},
+        {"paths": (PathFact((), 2),)},
+        {"paths": (PathFact(("final", "p_1", "p_2"), 2),)},
+        {"edges": (PathFact(("p_1", "p_2"), -2),)},
+        {"unreachable": ("", "final")},
+        {"conflicts": (("p_1", "zero"),)},
+        {"invariants": ("s->enable is 0 or 1",), "formulas": {"s->enable is 0 or 1": "(and"}},
+        {"normal_form": {"nothing": "1", "s->speed": "("}},
     ],
 )
-def test_a_claim_that_makes_no_sense_is_left_out(change: tuple[str, Any], result: Path, tmp_path: Path) -> None:
-    data = changed(json.loads((result / "chain.json").read_text()), change)
+def test_a_claim_that_makes_no_sense_is_left_out(change: dict[str, Any], result: Path, tmp_path: Path) -> None:
+    data = json.loads((result / "chain.json").read_text())
+    claim(data, **change)
     (tmp_path / "chain.json").write_text(json.dumps(data))
     whole = chaincover("export", CRUISE, result, "--json", "-o", tmp_path / "whole").json
     outcome = chaincover("export", CRUISE, tmp_path, "--json", "-o", tmp_path / "x")

@@ -15,7 +15,7 @@ from question_runs import first_bad
 from random_systems import random_case
 
 from bmc.system.transition import Condition
-from chaincover.certificate import Certificate, EdgeFact, MostFact, PathFact, Validity
+from chaincover.certificate import Certificate, NoRun, PathFact, Validity
 from chaincover.chain import COVERED, EXCLUDED, UNREACHABLE
 from chaincover.claims import CONFLICT, EDGE, EXCLUDES, LENGTH, MOST, NO_WAY_TO_END, SUB_PATH, UNREACHED
 from chaincover.exporters.claims import INVARIANT, LeftOut, claims
@@ -27,7 +27,7 @@ from chaincover.problem import Problem
 from chaincover.result import ChainResult
 from chaincover.weights import INIT
 
-NOTHING = Certificate((), "end", "allow", (), (), (), 0, (0, 0), 0, 0)
+NOTHING = Certificate((), "end", "allow")
 
 
 def document_of(problem: Problem, proof: Certificate | None, result: ChainResult | None = None) -> Document:
@@ -96,7 +96,7 @@ def test_false_claims_have_a_bad_state() -> None:
         unreachable=names[:1],
         no_way_to_end=names[:1],
         conflicts=(names,),
-        most=MostFact(names, len(names) - 1),
+        most=NoRun(names, len(names)),
     )
     bad = [first_bad(claim) is not None for claim in asked(problem, false)]
     assert bad == [True] * 4
@@ -116,12 +116,12 @@ def test_each_kind_of_fact() -> None:
         end=problem.end,
         lower=2,
         refuted=(1, 4),
-        edges=(EdgeFact(INIT, a, 1), EdgeFact(a, b, 1)),
+        edges=(PathFact((INIT, a), 1), PathFact((a, b), 1)),
         paths=(PathFact((INIT, a, b), 1),),
         unreachable=(a,),
         no_way_to_end=(b,),
         conflicts=((a, b),),
-        most=MostFact(problem.names, 1),
+        most=NoRun(problem.names, 2),
         invariants=("small", "one of 5 reachable states"),
         formulas={"small": "(bvult |rs_a| #b11)"},
     )
@@ -141,7 +141,7 @@ def test_facts_from_anywhere_rest_on_the_invariants() -> None:
     problem = problem_of(case.system, case.goals, None)
     a, b, *_ = problem.names
     value = problem.system.variable("rs_a").symbol
-    edge = replace(NOTHING, edges=(EdgeFact(a, b, 3),))
+    edge = replace(NOTHING, edges=(PathFact((a, b), 3),))
     (free,) = (q for q in asked(problem, edge) if q.statement.kind == EDGE)
     none = Condition("nothing", value.BVULT(BV(0, 2)))
     stated = replace(problem, system=replace(problem.system, invariants=(none,)))
@@ -153,7 +153,7 @@ def test_facts_from_anywhere_rest_on_the_invariants() -> None:
 def test_what_no_question_can_say_is_left_out_with_a_reason() -> None:
     problem = small()
     a, b, *_ = problem.names
-    proof = replace(NOTHING, edges=(EdgeFact(a, b, 0), EdgeFact("no such goal", b, 1)), unreachable=("strange",))
+    proof = replace(NOTHING, edges=(PathFact((a, b), 0), PathFact(("no such goal", b), 1)), unreachable=("strange",))
     assert left_out(problem, proof) == [
         "this is so by definition",
         "the program has no goal no such goal",
@@ -166,7 +166,8 @@ def test_what_no_question_can_say_is_left_out_with_a_reason() -> None:
         "it follows from edges and sub-paths",
         "what the search showed is the claim on the length of chains",
     ]
-    form = replace(NOTHING, normal_form={"rs_a": "#b00"}, validity=Validity("true", {}, 5), edges=(EdgeFact(a, b, 1),))
+    edges = (PathFact((a, b), 1),)
+    form = replace(NOTHING, normal_form={"rs_a": "#b00"}, validity=Validity("true", {}, 5), edges=edges)
     assert left_out(problem, form)[0] == "it speaks of normal forms of states, in runs of up to 5 steps"
 
 

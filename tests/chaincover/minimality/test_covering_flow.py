@@ -59,7 +59,6 @@ def certificate(case: Case, proof: Proof, overlap: str = "allow") -> Certificate
     return replace(
         certificate_of(known, proof),
         goals=proof.goals,
-        flow_bound=proof.flow_bound,
         prices=proof.prices,
         overlap=overlap,
     )
@@ -105,7 +104,7 @@ def test_what_is_tampered_with_is_disproved() -> None:
     assert prices is not None
     higher = {goal: 2 * prices.scale + price for goal, price in prices.goals.items()}
     wrong = [
-        replace(true, flow_bound=true.flow_bound + 1),
+        replace(true, prices=replace(prices, bound=prices.bound + 1)),
         replace(true, prices=replace(prices, goals=higher)),
         replace(true, prices=replace(prices, goals={"far": -1})),
         replace(true, prices=replace(prices, goals={**prices.goals, "another": 1})),
@@ -123,6 +122,6 @@ def test_distances_are_named_where_the_bound_rests_on_an_order(rests: bool) -> N
     exact_graph(board)
     known = board.known
     proof = Proof(known.targets, order_bound=1) if rests else Proof(known.targets, refuted=(0, 4))
-    edges = {(fact.source, fact.target): fact.at_least for fact in certificate_of(known, proof).edges}
+    edges = {fact.path: fact.at_least for fact in certificate_of(known, proof).edges}
     assert any(edges[edge] > known.problem.length(edge[0]) for edge in edges) == rests
     assert edges.keys() >= {("init", goal) for goal in known.targets}

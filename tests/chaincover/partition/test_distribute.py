@@ -12,7 +12,7 @@ from problems import problem_of
 
 from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
-from chaincover.certificate import Certificate, EdgeFact, PathFact
+from chaincover.certificate import Certificate, PathFact
 from chaincover.chain import COVERED
 from chaincover.options import Options
 from chaincover.partition.set_cover import Distribution
@@ -86,13 +86,8 @@ def certificate(graph: ReachGraph, edges: Edges, facts: Mapping[Path, int]) -> C
         graph.goals,
         graph.end,
         "allow",
-        (),
-        tuple(EdgeFact(a, b, steps) for (a, b), steps in edges.items()),
-        tuple(PathFact(path, steps) for path, steps in facts.items()),
-        0,
-        (0, 0),
-        0,
-        0,
+        edges=tuple(PathFact(edge, steps) for edge, steps in edges.items()),
+        paths=tuple(PathFact(path, steps) for path, steps in facts.items()),
     )
 
 

@@ -146,7 +146,7 @@ def test_what_holds_up_to_a_wrap_is_not_said_of_longer_runs() -> None:
         goals = tuple(Goal(name, met, None, 0) for name in ("kept", "ended"))
         graph = ReachGraph(("kept", "ended"), "end", {}, {}, (), ("kept",), 3, 0, 0.0, exact=True)
         ruled_out = {"unreachable": ("kept",), "conflicts": (("kept", "ended"),)}
-        proof = Certificate((), "end", "allow", (), (), (), 900, (0, 0), 0, 900, **ruled_out)  # type: ignore[arg-type]
+        proof = Certificate((), "end", "allow", 900, order_bound=900, **ruled_out)  # type: ignore[arg-type]
         result = ChainResult(None, (kept, ended), Bounds(900, None, ""), proof, graph, Options(), no_chain="so it is")
         told = within(result, Problem(system, goals, None), 500, Prover(choose("sat"), effort=1.0))
     assert [verdict.status for verdict in told.verdicts] == [NOT_WITHIN_BOUND, NOT_WITHIN_BOUND]

@@ -41,7 +41,7 @@ def drawn(seed: int) -> tuple[Problem, Starts]:
 
 
 def certificate(problem: Problem, claim: Acceleration) -> Certificate:
-    return Certificate(problem.names, problem.end, "allow", (), (), (), 0, (0, 0), 0, 0, acceleration=claim)
+    return Certificate(problem.names, problem.end, "allow", acceleration=claim)
 
 
 def jumped(problem: Problem, claim: Acceleration) -> Jumps:

@@ -24,7 +24,7 @@ from bmc.formulas.terms import choose
 from bmc.formulas.unroll import at, framed, with_terms
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
-from chaincover.claims import NoRun
+from chaincover.certificate import NoRun
 from chaincover.verify import cells
 from chaincover.verify.cases import Cases
 from chaincover.verify.cells import Cells, Grid

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import chaincover, fresh_names, write_files
 from small_programs import program, project
-from verify_documents import CRUISE, Document, cruise_document, texts, verdicts, verify
+from verify_documents import CRUISE, Document, claim, claimed, cruise_document, texts, verdicts, verify
 
 from chaincover.certificate import formula_of
 from chaincover.formats.document import load_for, read_document
@@ -39,8 +39,8 @@ def twins(tmp_path: Path) -> tuple[Path, Document]:
 
 def test_distances_between_enumerated_states_name_these(twins: tuple[Path, Document], tmp_path: Path) -> None:
     folder, document = twins
-    assert document["certificate"]["edges"]
-    assert document["certificate"]["invariants"][-1] == "one of 9 reachable states"
+    assert claimed(document).edges
+    assert claimed(document).invariants[-1] == "one of 9 reachable states"
     assert document["certificate"]["counted"] == ["s->n", "s->m"]
     outcome = verify(document, tmp_path, folder)
     assert verdicts(outcome)["invariants"] == verdicts(outcome)["edges"] == "holds"
@@ -68,7 +68,7 @@ def test_an_invariant_is_called_what_its_formula_says(
     name: str, formula: str, verdict: str, told: str, tmp_path: Path
 ) -> None:
     document = cruise_document()
-    document["certificate"] |= {"invariants": [name], "formulas": {name: formula}}
+    claim(document, invariants=(name,), formulas={name: formula})
     outcome = verify(document, tmp_path, CRUISE)
     assert verdicts(outcome)["invariants"] == verdict
     assert told in texts(outcome, "invariants")
@@ -78,7 +78,7 @@ def test_an_invariant_is_called_what_its_formula_says(
 def test_the_formula_of_an_invariant_of_the_program_is_checked_too(formula: str, tmp_path: Path) -> None:
     document = cruise_document()
     name = "s->enable is 0 or 1"
-    document["certificate"] |= {"invariants": [name], "formulas": {name: formula}}
+    claim(document, invariants=(name,), formulas={name: formula})
     outcome = verify(document, tmp_path, CRUISE)
     assert outcome.code == 7
     assert verdicts(outcome)["invariants"] == "WRONG"
@@ -124,7 +124,8 @@ def test_the_test_of_a_goal_may_end_within_a_held_step(twins: tuple[Path, Docume
 
 def test_many_invariants_are_counted_and_told_one_by_one_where_all_is_asked_for(tmp_path: Path) -> None:
     document = cruise_document()
-    document["certificate"]["invariants"] += [f"s->speed <= {most}" for most in range(2, 20)]
+    more = [f"s->speed <= {most}" for most in range(2, 20)]
+    claim(document, invariants=(*claimed(document).invariants, *more))
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "chain.json").write_text(json.dumps(document))
@@ -132,7 +133,7 @@ def test_many_invariants_are_counted_and_told_one_by_one_where_all_is_asked_for(
     assert "19 invariants proved again, told by -v" in brief
     assert "s->speed <= 7" not in brief
     assert "s->speed <= 7: true in all 8 reachable states" in everything
-    document["certificate"]["invariants"] += ["s->speed <= 0"]
+    claim(document, invariants=(*claimed(document).invariants, "s->speed <= 0"))
     (folder / "chain.json").write_text(json.dumps(document))
     told = next(row for row in chaincover("verify", CRUISE, folder).out.splitlines() if row.startswith("invariants"))
     assert "s->speed <= 0: false in the reachable state" in told

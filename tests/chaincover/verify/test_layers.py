@@ -17,7 +17,7 @@ from random_systems import random_case
 from benchmarks.families.members import member
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.certificate import Certificate, EdgeFact, PathFact
+from chaincover.certificate import Certificate, PathFact
 from chaincover.verify import layers as layers_module
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.layers import Layers
@@ -37,8 +37,8 @@ FAR_OFF = 1000
 
 def claiming(setting: Setting, at_least: int) -> Certificate:
     """Every edge with the same bound."""
-    edges = tuple(EdgeFact(*pair, at_least) for pair in pairs(setting))
-    return Certificate(setting.names, setting.end, setting.overlap, (), edges, (), 0, (0, 0), 0, 0)
+    edges = tuple(PathFact(pair, at_least) for pair in pairs(setting))
+    return Certificate(setting.names, setting.end, setting.overlap, edges=edges)
 
 
 def pairs(setting: Setting) -> list[tuple[str, str]]:
@@ -105,7 +105,7 @@ def test_values_of_both_signs_get_the_bits_that_they_need(overlap: str) -> None:
 def test_a_search_goes_as_far_as_the_bounds_speak(more: int) -> None:
     """The one bound from init, right or one step too long; nothing is said of a longer one."""
     setting = signed()
-    proof = replace(claiming(setting, 0), edges=(EdgeFact(INIT, "low", 50 + more),))
+    proof = replace(claiming(setting, 0), edges=(PathFact((INIT, "low"), 50 + more),))
     layers = Layers.of(setting, proof, Clock(Limits()))
     assert layers is not None
     assert layers.verdict(PathFact((INIT, "low"), 50 + more))[0] == (WRONG if more else HOLDS)
@@ -122,8 +122,9 @@ def test_a_file_about_very_many_states(tmp_path: Path) -> None:
     assert "met again in layers (361201)" in found.out
     place = tmp_path / "out" / "chain.json"
     document = json.loads(place.read_text())
-    for edge in document["certificate"]["edges"]:
-        edge["at_least"] += 1
+    for claim in document["certificate"]["claims"]:
+        if "path" in claim:
+            claim["before"] += 1
     place.write_text(json.dumps(document))
     found = chaincover("verify", project, str(tmp_path / "out"))
     assert found.code == 7, found.out

@@ -15,7 +15,7 @@ from verify_documents import Document, generated, texts, verdicts, verify, wrong
 
 from bmc.formulas.unroll import framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.certificate import Certificate, EdgeFact, monitor_texts
+from chaincover.certificate import Certificate, PathFact, monitor_texts
 from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.report import HOLDS, WRONG
 from chaincover.verify.setting import Setting
@@ -80,8 +80,8 @@ def goal(name: str, *steps: int) -> Goal:
 def proof(setting: Setting, *named: str) -> Certificate:
     """With the monitors of the goals ``named`` alone, and a bound on one edge to each goal."""
     made = in_one_step(setting.system, [setting.by_name[name] for name in named], setting.forbid)
-    edges = tuple(EdgeFact(INIT, name, 0) for name in setting.names)
-    nothing = Certificate(setting.names, setting.end, "allow", (), edges, (), 0, (0, 0), 0, 0)
+    edges = tuple(PathFact((INIT, name), 0) for name in setting.names)
+    nothing = Certificate(setting.names, setting.end, "allow", edges=edges)
     return nothing if made is None else replace(nothing, monitors=monitor_texts(made))
 
 

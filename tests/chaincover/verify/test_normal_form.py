@@ -23,7 +23,7 @@ def judged(forms: dict[str, str], **limits: float) -> tuple[str, Setting, Settin
     with fresh_names():
         controller = load(read_project(str(MODELS / "stairlight")))
         setting = Setting(controller.system, controller.goals, controller.final, "allow")
-        proof = Certificate((), "final", "allow", (), (), (), 0, (0, 0), 0, 0, normal_form=forms)
+        proof = Certificate((), "final", "allow", normal_form=forms)
         found, _, line = normal_setting(setting, proof, Clock(Limits(**limits)))
         return line.verdict, setting, found
 

@@ -9,7 +9,7 @@ from math import inf
 
 import pytest
 
-from chaincover.certificate import Certificate, EdgeFact, OrderProof, PathFact
+from chaincover.certificate import Certificate, OrderProof, PathFact
 from chaincover.orderings.auto import AutoOrdering
 from chaincover.orderings.duals import order_proof
 from chaincover.orderings.protocol import OrderingProblem
@@ -24,8 +24,8 @@ from chaincover.weights import INIT
 
 def random_certificate(rng: random.Random, goals: int, walked: int = 6) -> Certificate:
     names = tuple(f"g{n}" for n in range(goals))
-    bare = Certificate(names, "end", "allow", (), (), (), 0, (0, 0), 0, 0)
-    edges = tuple(EdgeFact(a, b, rng.randint(0, 4)) for a, b in needed_edges(bare))
+    bare = Certificate(names, "end", "allow")
+    edges = tuple(PathFact(edge, rng.randint(0, 4)) for edge in needed_edges(bare))
     walks = [(INIT, *rng.sample(names, goals), "end") for _ in range(walked if goals else 0)]
     paths = []
     for walk in walks:
@@ -37,7 +37,7 @@ def random_certificate(rng: random.Random, goals: int, walked: int = 6) -> Certi
 
 def reference_bound(certificate: Certificate) -> int:
     """Over all orders: start times, each by all constraints on it."""
-    weights = {(f.source, f.target): f.at_least for f in certificate.edges}
+    weights = {f.path: f.at_least for f in certificate.edges}
     costs = []
     for order in permutations(certificate.goals):
         walk = (INIT, *order, certificate.end)
@@ -77,10 +77,10 @@ def test_start_times_that_a_later_sub_path_needs() -> None:
     b, a, x, but x at 3 and at 0, and z four steps after x."""
     near = [(INIT, "a"), (INIT, "b"), ("a", "b"), ("b", "a"), ("a", "x"), ("x", "y"), ("y", "z"), ("z", "end")]
     names = ("a", "b", "x", "y", "z")
-    bare = Certificate(names, "end", "allow", (), (), (), 0, (0, 0), 0, 0)
+    bare = Certificate(names, "end", "allow")
     weights = {pair: 0 if pair in near else 9 for pair in needed_edges(bare)} | {("b", "x"): 3}
     weights.update({(node, "end"): 0 for node in names} | {(INIT, node): 0 for node in names})
-    edges = tuple(EdgeFact(a, b, weight) for (a, b), weight in weights.items())
+    edges = tuple(PathFact(edge, weight) for edge, weight in weights.items())
     paths = (PathFact(("a", "x", "y"), 3), PathFact(("x", "y", "z"), 4))
     certificate = replace(bare, edges=edges, paths=paths)
     assert reference_bound(certificate) == 4
@@ -94,26 +94,27 @@ def test_every_edge_needs_a_bound() -> None:
         rest = tuple(other for other in certificate.edges if other != fact)
         line = order_bound(replace(certificate, edges=rest, order_bound=1), Clock(Limits()))
         assert line.verdict == WRONG
-        assert line.details == (f"the certificate has no bound for {fact.source} -> {fact.target}",)
+        assert line.details == (f"the certificate has no bound for {' -> '.join(fact.path)}",)
         assert order_bound(replace(certificate, edges=rest, order_bound=0), Clock(Limits())).verdict == HOLDS
 
 
 def in_corners(rng: random.Random, goals: int) -> Certificate:
     """Goals around three corners of a square: the cheapest successors make circles within each of them."""
     names = tuple(f"g{n}" for n in range(goals))
-    bare = Certificate(names, "end", "allow", (), (), (), 0, (0, 0), 0, 0)
+    bare = Certificate(names, "end", "allow")
     corners = [(0, 0), (20, 0), (0, 20)]
     place = {name: [rng.randint(0, 3) + at for at in corners[n % 3]] for n, name in enumerate(names)}
     place |= {INIT: [20, 20], "end": [20, 20]}
     edges = tuple(
-        EdgeFact(a, b, max(abs(p - q) for p, q in zip(place[a], place[b], strict=True))) for a, b in needed_edges(bare)
+        PathFact((a, b), max(abs(p - q) for p, q in zip(place[a], place[b], strict=True)))
+        for a, b in needed_edges(bare)
     )
     return replace(bare, edges=edges)
 
 
 def with_sub_paths(certificate: Certificate, count: int) -> Certificate:
     """Each sub-path makes the shortest order two steps longer than it was; the bound is that of the last one."""
-    edges = {(f.source, f.target): f.at_least for f in certificate.edges}
+    edges = {f.path: f.at_least for f in certificate.edges}
     paths: dict[tuple[str, ...], int] = {}
     while True:
         found = AutoOrdering().solve(OrderingProblem(certificate.goals, edges, INIT, "end", least=paths))
@@ -158,7 +159,7 @@ def test_a_goal_that_is_named_twice_is_visited_once() -> None:
 @pytest.mark.parametrize("end", [INIT, "g0"])
 def test_an_end_that_is_another_node_proves_nothing(end: str) -> None:
     certificate = replace(hard(), end=end)
-    edges = (*certificate.edges, *(EdgeFact(a, b, 1) for a, b in needed_edges(certificate)))
+    edges = (*certificate.edges, *(PathFact(edge, 1) for edge in needed_edges(certificate)))
     assert order_bound(replace(certificate, edges=edges, order_bound=999), Clock(Limits())).verdict != HOLDS
 
 
@@ -172,7 +173,7 @@ def test_sub_paths_that_no_order_runs_along_say_nothing() -> None:
 
 
 def orders_of(certificate: Certificate) -> Orders:
-    return Orders.of(certificate, {(f.source, f.target): f.at_least for f in certificate.edges})
+    return Orders.of(certificate, {f.path: f.at_least for f in certificate.edges})
 
 
 def proof_of(certificate: Certificate, at_least: int) -> OrderProof:

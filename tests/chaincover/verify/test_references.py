@@ -19,8 +19,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
 from bmc.native.original import CompiledOriginal
 from bmc.system.transition import Condition, InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.certificate import Certificate, PathFact, formula_text
-from chaincover.claims import NoRun
+from chaincover.certificate import Certificate, NoRun, PathFact, formula_text
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
@@ -66,9 +65,8 @@ def marks_of(setting: Setting) -> Marks:
 
 def proof_of(setting: Setting, refuted: tuple[int, int] = (0, 0), invariants: Sequence[str] = ()) -> Certificate:
     """A certificate that claims refuted lengths and invariants, and nothing else."""
-    return Certificate(
-        setting.names, setting.end, setting.overlap, tuple(invariants), (), (), 0, refuted, 0, refuted[1]
-    )
+    shared = (setting.names, setting.end, setting.overlap, refuted[1])
+    return Certificate(*shared, tuple(invariants), refuted=refuted)
 
 
 class Reference:

@@ -34,8 +34,8 @@ def cruise() -> Document:
         "{",
         "[]",
         "{}",
-        '{"schema": "chaincover/chain/3", "chain": null}',
-        '{"schema": "chaincover/chain/3", "chain": {}}',
+        '{"schema": "chaincover/chain/4", "chain": null}',
+        '{"schema": "chaincover/chain/4", "chain": {}}',
     ],
 )
 def test_a_damaged_file_is_refused(text: str, tmp_path: Path) -> None:
@@ -49,8 +49,8 @@ def test_a_damaged_file_is_refused(text: str, tmp_path: Path) -> None:
     ("keys", "value"),
     [
         (("bounds", "lower"), "9"),
-        (("certificate", "refuted"), [1]),
-        (("certificate", "edges"), None),
+        (("certificate", "claims"), [1]),
+        (("certificate", "claims"), None),
         (("settings", "overlap"), "maybe"),
         (("chain", "hits"), [{"goal": "p_1"}]),
         (("controller", "sources"), [1]),

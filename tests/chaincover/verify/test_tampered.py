@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import chaincover
@@ -14,19 +15,21 @@ from verify_documents import (
     DOORS_PROOF,
     Change,
     Document,
-    complete,
+    claim,
+    claimed,
     cruise_document,
     doors_document,
-    edge,
+    path,
     rest_on_exhaustion,
     texts,
+    trivial,
     verdicts,
     verify,
     write_doors,
     wrong,
 )
 
-from chaincover.certificate import from_data
+from chaincover.certificate import Acceleration, Prices
 from chaincover.formats.document import BoundsClaim, load_for, read_document
 from chaincover.project.load import Request
 from chaincover.verify.limits import Limits
@@ -60,33 +63,32 @@ def doors_folder(tmp_path: Path) -> Path:
 
 
 def raised_edge(document: Document) -> None:
-    edge(document, "init", "p_4")["at_least"] += 1
+    path(document, "init", "p_4")["before"] += 1
 
 
 def raised_end(document: Document) -> None:
-    edge(document, "p_1", "final")["at_least"] += 1
+    path(document, "p_1", "final")["before"] += 1
 
 
 def missing_edge(document: Document) -> None:
-    document["certificate"]["edges"].remove(edge(document, "p_1", "p_2"))
+    document["certificate"]["claims"].remove(path(document, "p_1", "p_2"))
 
 
 def raised_order_bound(document: Document) -> None:
-    document["certificate"]["order_bound"] += 1
+    claim(document, order_bound=claimed(document).order_bound + 1)
 
 
 def bound_without_facts(document: Document) -> None:
-    for fact in document["certificate"]["edges"]:
-        fact["at_least"] = 0
-    document["certificate"]["order_bound"] = 0
+    claim(document, edges=trivial(document), order_bound=0)
 
 
 def bound_above_length(document: Document) -> None:
-    document["bounds"]["lower"] = document["certificate"]["lower"] = document["certificate"]["order_bound"] = 10
+    document["bounds"]["lower"] = 10
+    claim(document, lower=10, order_bound=10)
 
 
 def bound_above_certificate(document: Document) -> None:
-    document["certificate"]["lower"] = document["certificate"]["order_bound"] = 8
+    claim(document, lower=8, order_bound=8)
 
 
 def not_minimal(document: Document) -> None:
@@ -94,29 +96,29 @@ def not_minimal(document: Document) -> None:
 
 
 def refuted_too_far(document: Document) -> None:
-    document["certificate"]["refuted"] = [9, 10]
+    claim(document, refuted=(9, 10))
 
 
 def refuted_beyond_a_hole(document: Document) -> None:
     """Only the lengths 8 and on are refuted, and the orders give 0."""
     bound_without_facts(document)
-    document["certificate"]["refuted"] = [8, 9]
+    claim(document, refuted=(8, 9))
 
 
 def other_states(document: Document) -> None:
-    document["certificate"]["invariants"] = ["one of 7 reachable states"]
+    claim(document, invariants=("one of 7 reachable states",))
 
 
 def other_number_of_states(document: Document) -> None:
     rest_on_exhaustion(document)
-    document["certificate"]["exhausted"] = 9
+    claim(document, exhausted=9)
 
 
 def bound_of_a_search_not_made(document: Document) -> None:
     """The bound would be above what the search over all runs gives."""
     rest_on_exhaustion(document)
     bound_above_length(document)
-    document["certificate"]["order_bound"] = 0
+    claim(document, order_bound=0)
 
 
 def other_end(document: Document) -> None:
@@ -224,7 +226,7 @@ def test_numbers_of_states_are_informative(change: Change, check: str, cruise: D
 
 @needs_compiler
 def test_a_raised_path_weight_is_found_out(doors: Document, doors_folder: Path, tmp_path: Path) -> None:
-    doors["certificate"]["paths"][0]["at_least"] = 5
+    path(doors, "init", "door", "room")["before"] = 5
     outcome = verify(doors, tmp_path, doors_folder)
     assert (outcome.code, wrong(outcome)) == (7, {"sub-paths"})
     assert "init -> door -> room takes at least 5 steps: a run takes 4 (step 0: i->a=" in texts(outcome, "sub-paths")
@@ -234,7 +236,7 @@ def test_a_raised_path_weight_is_found_out(doors: Document, doors_folder: Path, 
 def test_without_its_path_fact_the_order_bound_does_not_follow(
     doors: Document, doors_folder: Path, tmp_path: Path
 ) -> None:
-    doors["certificate"]["paths"] = []
+    claim(doors, paths=())
     outcome = verify(doors, tmp_path, doors_folder)
     assert (outcome.code, wrong(outcome)) == (7, {"order bound"})
     assert "init -> door -> room -> end" in texts(outcome, "order bound")
@@ -243,7 +245,7 @@ def test_without_its_path_fact_the_order_bound_does_not_follow(
 @needs_compiler
 def test_a_bound_that_only_a_shorter_chain_disproves(doors: Document, doors_folder: Path, tmp_path: Path) -> None:
     """Facts that speak of fewer runs than they say: the search over all runs shows the chain of 3 steps."""
-    doors["certificate"].update(order_bound=0, refuted=[0, 4], lower=4)
+    claim(doors, order_bound=0, refuted=(0, 4), lower=4)
     doors["bounds"].update(lower=4, gap=-0.25, minimal=False)
     outcome = verify(doors, tmp_path, doors_folder)
     assert wrong(outcome) == {"refuted lengths", "lower bound", "all runs"}
@@ -252,17 +254,17 @@ def test_a_bound_that_only_a_shorter_chain_disproves(doors: Document, doors_fold
 
 # what a bound rests on
 
-NO_FACTS: Document = {"order_bound": 0, "flow_bound": 0, "acceleration": None, "refuted": [0, 0]}
-FIVE: Document = {
+NO_FACTS = replace(DOORS_PROOF, lower=5, order_bound=0)
+FIVE: dict[str, Any] = {
     "order_bound": 5,
-    "flow_bound": 5,
-    "acceleration": {"cells": {}, "kept": 1, "bound": 5, "slow": []},
-    "refuted": [0, 5],
+    "prices": Prices(1, {}, bound=5),
+    "acceleration": Acceleration({}, 1, 5),
+    "refuted": (0, 5),
 }
 """Four ways to the bound 5: by orders, by prices, by jumps, and by lengths that were refuted."""
 RESTS = {
     "order_bound": ("edges", "sub-paths", "order bound"),
-    "flow_bound": ("prices of goals",),
+    "prices": ("prices of goals",),
     "acceleration": ("jumps of counters",),
     "refuted": ("refuted lengths",),
 }
@@ -272,8 +274,7 @@ RESTS = {
 def test_a_bound_is_as_good_as_what_it_rests_on(way: str, doors_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "chain.json").write_text(json.dumps({**doors_document(), "chain": None}))
     document = replace(read_document(tmp_path / "chain.json"), bounds=BoundsClaim(None, 5, False, None))
-    facts = complete({**DOORS_PROOF, "lower": 5})
-    proof = from_data({**facts, **NO_FACTS, way: FIVE[way]})
+    proof = replace(NO_FACTS, **{way: FIVE[way]})
     controller = load_for(document, Request(str(doors_folder)))
     setting = Setting(controller.system, controller.goals, controller.final, "allow")
     fine = dict.fromkeys([name for names in RESTS.values() for name in names], HOLDS)
@@ -291,7 +292,7 @@ def test_a_bound_is_as_good_as_what_it_rests_on(way: str, doors_folder: Path, tm
                 assert told(**{name: kind, "all runs": HOLDS}) == HOLDS
     assert told(constraints=OPEN) == OPEN
     assert told(**{"all runs": WRONG}) == told(constraints=WRONG, **{"all runs": HOLDS}) == WRONG
-    searched = from_data({**facts, **NO_FACTS, "exhausted": 8})
+    searched = replace(NO_FACTS, exhausted=8)
     assert bound(document, searched, setting, fine).verdict == OPEN
     assert bound(document, searched, setting, fine | {"all runs": HOLDS}).verdict == HOLDS
 
@@ -299,8 +300,7 @@ def test_a_bound_is_as_good_as_what_it_rests_on(way: str, doors_folder: Path, tm
 def test_a_bound_by_refuted_lengths_rests_on_orders_below_them(cruise: Document, tmp_path: Path) -> None:
     """The lengths from the bound by orders on are refuted; an edge that is not so leaves those below open."""
     raised_edge(cruise)
-    cruise["certificate"]["refuted"] = [8, 9]
-    cruise["certificate"]["order_bound"] = 8
+    claim(cruise, refuted=(8, 9), order_bound=8)
     (tmp_path / "chain.json").write_text(json.dumps(cruise))
     document = read_document(tmp_path / "chain.json")
     found = verified(load_for(document, Request(str(CRUISE))), document, Limits(nodes=0))

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Outcome, chaincover, write_files
 from small_programs import HEAD, program, project
-from verify_documents import Document, complete, texts, verdicts, verify, wrong
+from verify_documents import Document, claim, texts, verdicts, verify, written, wrong
+
+from chaincover.certificate import Certificate, NoRun, PathFact
 
 needs_compiler = pytest.mark.needs_compiler
 
 CHECK = "goals not covered"
 GOALS = ("--property", "one: cover(n == 1)", "--property", "two: cover(n == 2)", "--property", "any: cover(b)")
-EMPTY: Document = {
-    "goals": [],
-    "end": "end",
-    "overlap": "allow",
-    "invariants": [],
-    "edges": [{"from": "init", "to": "end", "at_least": 0}],
-    "paths": [],
-    "order_bound": 0,
-    "refuted": [0, 0],
-    "exhausted": 0,
-    "lower": 0,
-}
+EMPTY = Certificate((), "end", "allow", edges=(PathFact(("init", "end"), 0),))
 
 
 @pytest.fixture
@@ -55,13 +47,13 @@ def without_chain(folder: Path, **claims: Any) -> Outcome:
         goal.update(verdict="excluded", step=None, consequent_held=None)
     document["bounds"]["k_met"] = None
     document["claims"] = [claim for claim in document["claims"] if "that this one covers" not in claim]
-    document["certificate"] = complete({**EMPTY, **claims})
+    document["certificate"] = written(replace(EMPTY, **claims))
     return verify(document, folder, folder / "p")
 
 
 @needs_compiler
 def test_no_chain_exists(branches: Path) -> None:
-    outcome = without_chain(branches, conflicts=[["one", "two", "any"]])
+    outcome = without_chain(branches, conflicts=(("one", "two", "any"),))
     assert outcome.code == 0, outcome.json
     assert verdicts(outcome)[CHECK] == "holds"
     assert "chain" not in verdicts(outcome)
@@ -82,10 +74,13 @@ def test_nothing_claimed_without_a_chain_is_nothing_wrong(branches: Path) -> Non
 @pytest.mark.parametrize(
     ("claims", "text"),
     [
-        ({"conflicts": [["one", "any"]]}, "no chain covers one, any together: a run of 1 step does so: step 0:"),
-        ({"conflicts": [["one", "two"], ["two"]]}, "no chain covers two together: a run of 1 step does so"),
-        ({"conflicts": [["one", "three"]]}, "three is no goal"),
-        ({"most": {"goals": ["one", "two", "any"], "number": 1}}, "a run of 1 step does so: step 0: "),
+        ({"conflicts": (("one", "any"),)}, "no chain covers one, any together: a run of 1 step does so: step 0:"),
+        (
+            {"no_way_to_end": ("two",), "conflicts": (("one", "two"),)},
+            "no run covers two and then ends in the final condition: a run of 1 step does so",
+        ),
+        ({"conflicts": (("one", "three"),)}, "three is no goal"),
+        ({"most": NoRun(("one", "two", "any"), 2)}, "a run of 1 step does so: step 0: "),
     ],
 )
 def test_a_wrong_claim_about_all_chains_is_found_out(claims: dict[str, Any], text: str, branches: Path) -> None:
@@ -116,7 +111,7 @@ def test_the_most_goals_of_one_chain(branches: Path) -> None:
     document = made(branches, "--most")
     assert sorted(goal["verdict"] for goal in document["goals"]) == ["covered", "covered", "excluded"]
     for number, verdict in ((2, "holds"), (1, "WRONG"), (3, "WRONG")):
-        document["certificate"].update(most={"goals": ["one", "two", "any"], "number": number})
+        claim(document, most=NoRun(("one", "two", "any"), number + 1))
         outcome = verify(document, branches, branches / "p")
         assert verdicts(outcome)[CHECK] == verdict, outcome.json
 
@@ -136,7 +131,11 @@ SHORTER = "no chain of at most {} step{} covers all goals: none is shorter than 
 @pytest.mark.parametrize("detail", ["", SHORTER.format(1, "", 0), SHORTER.format(1000000, "s", 0)])
 @pytest.mark.parametrize(
     ("verdict", "claims"),
-    [("unreachable", {"unreachable": ["three"]}), ("no-way-to-final", {"no_way_to_end": ["three"]}), ("excluded", {})],
+    [
+        ("unreachable", {"unreachable": ("three",)}),
+        ("no-way-to-final", {"no_way_to_end": ("three",)}),
+        ("excluded", {}),
+    ],
 )
 def test_no_words_of_a_detail_stand_for_a_proof(
     verdict: str, claims: dict[str, Any], detail: str, tmp_path: Path
@@ -149,7 +148,7 @@ def test_no_words_of_a_detail_stand_for_a_proof(
     chaincover("generate", tmp_path / "c.c", "-o", tmp_path / "out", "--no-replay", "-q", *goals, "--max-length", "2")
     document = json.loads((tmp_path / "out" / "chain.json").read_text())
     document["settings"]["max_length"] = None
-    document["certificate"].update({"most": None, "conflicts": [], **claims})
+    claim(document, **{"most": None, "conflicts": (), **claims})
     left_out = next(goal for goal in document["goals"] if goal["verdict"] != "covered")
     assert left_out["name"] == "three"
     left_out.update(verdict=verdict, detail=detail, test=None)
@@ -161,7 +160,7 @@ def test_no_words_of_a_detail_stand_for_a_proof(
 def test_a_conflict_of_other_goals_proves_nothing_of_an_excluded_one(branches: Path) -> None:
     """No run covers one and two: that is true. The goal that is left out goes with each of them."""
     document = made(branches, "--goal", "one", "--goal", "two", "--most")
-    document["certificate"].update(most=None, conflicts=[["one", "two"]])
+    claim(document, most=None, conflicts=(("one", "two"),))
     left_out = {
         "name": "any",
         "property": "cover(b)",
@@ -177,7 +176,7 @@ def test_a_conflict_of_other_goals_proves_nothing_of_an_excluded_one(branches: P
 @needs_compiler
 def test_claims_of_runs_beyond_the_limits_are_left_open(branches: Path) -> None:
     document = made(branches, "--most")
-    document["certificate"].update(conflicts=[["one", "two"]])
+    claim(document, conflicts=(("one", "two"),))
     outcome = verify(document, branches, branches / "p", "--effort", "1e-9")
     assert verdicts(outcome)[CHECK] == "not re-proved"
     outcome = verify(document, branches, branches / "p", "--effort", "none")
@@ -206,23 +205,23 @@ def counter(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("claim", "check", "text"),
+    ("facts", "check", "text"),
     [
-        ({"paths": [{"path": ["p_1", "p_2", "final"], "at_least": 99}]}, "sub-paths", "a run takes 7 (from s->n=7"),
-        ({"unreachable": ["p_1"]}, CHECK, "no run covers p_1: the chain covers 1 of them"),
+        ({"paths": (PathFact(("p_1", "p_2", "final"), 99),)}, "sub-paths", "a run takes 7 (from s->n=7"),
+        ({"unreachable": ("p_1",)}, CHECK, "no run covers p_1: the chain covers 1 of them"),
         (
-            {"no_way_to_end": ["p_2"]},
+            {"no_way_to_end": ("p_2",)},
             CHECK,
             "no run covers p_2 and then ends in the final condition: the chain covers 1 of them",
         ),
-        ({"conflicts": [["p_1", "p_2"]]}, CHECK, "the chain covers 2 of them"),
-        ({"most": {"goals": ["p_1", "p_2"], "number": 1}}, CHECK, "the chain covers 2 of them"),
+        ({"conflicts": (("p_1", "p_2"),)}, CHECK, "the chain covers 2 of them"),
+        ({"most": NoRun(("p_1", "p_2"), 2)}, CHECK, "the chain covers 2 of them"),
     ],
 )
-def test_no_claim_of_a_certificate_is_overlooked(claim: Document, check: str, text: str, counter: Path) -> None:
+def test_no_claim_of_a_certificate_is_overlooked(facts: dict[str, Any], check: str, text: str, counter: Path) -> None:
     """Where the chain covers everything too, and where the run that disproves a claim does not have all variables."""
     document = json.loads((counter / "out" / "chain.json").read_text())
-    document["certificate"].update(claim)
+    claim(document, **facts)
     outcome = verify(document, counter, counter / "c.c")
     assert (outcome.code, wrong(outcome)) == (7, {check}), outcome.json
     assert text in texts(outcome, check)

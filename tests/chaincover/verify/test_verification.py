@@ -13,12 +13,15 @@ from verify_documents import (
     CRUISE,
     Change,
     Document,
+    claim,
+    claimed,
     cruise_document,
     direct_proof,
     doors_document,
     generated,
     rest_on_exhaustion,
     texts,
+    trivial,
     verdicts,
     verify,
     write_doors,
@@ -26,7 +29,7 @@ from verify_documents import (
 )
 
 from bmc.engines import choose
-from chaincover.certificate import as_data
+from chaincover.certificate import Acceleration, PathFact
 from chaincover.check import analysis
 from chaincover.formats.writer import chain_document
 from chaincover.options import Options
@@ -108,15 +111,14 @@ def test_the_report_as_text(cruise: Document, tmp_path: Path) -> None:
 
 
 def weaker_bound(document: Document) -> None:
-    document["certificate"]["order_bound"] = document["certificate"]["lower"] = document["bounds"]["lower"] = 7
+    document["bounds"]["lower"] = 7
+    claim(document, order_bound=7, lower=7)
     document["bounds"]["minimal"], document["bounds"]["gap"] = False, 0.285714
 
 
 def whole_chain_search(document: Document) -> None:
     """No distances but the trivial ones: every length is refuted instead."""
-    for fact in document["certificate"]["edges"]:
-        fact["at_least"] = 0
-    document["certificate"].update(order_bound=0, refuted=[0, 9], invariants=[])
+    claim(document, edges=trivial(document), order_bound=0, refuted=(0, 9), invariants=())
 
 
 @pytest.mark.slow
@@ -231,11 +233,10 @@ def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_pat
         assert result.certificate is not None
         result = replace(result, requirements=Deciding[ChainResult](problem, options, Silent()).finish(result, 0.0))
         document = chain_document(controller, result)
-        document["certificate"] = as_data(result.certificate)
     outcome = verify(document, tmp_path, MODELS / model)
     assert outcome.code == (model == "latch"), outcome.json  # one of its consequents fails
     assert verdicts(outcome)["lower bound"] == "holds"
-    assert verdicts(outcome)["edges"] == ("holds" if document["certificate"]["edges"] else "not claimed")
+    assert verdicts(outcome)["edges"] == ("holds" if result.certificate.edges else "not claimed")
 
 
 # what is not proved again
@@ -278,11 +279,8 @@ def test_goals_said_to_be_unreachable(tmp_path: Path) -> None:
     folder = tmp_path / "p"
     assert chaincover("generate", folder, "-o", tmp_path, "--no-replay", "-q", *goals).code == 4
     document = json.loads((tmp_path / "chain.json").read_text())
-    document["certificate"] = {**direct_proof(document, []), "goals": ["x"]}
-    document["certificate"]["edges"] = [
-        {"from": "init", "to": "x", "at_least": 2},
-        {"from": "x", "to": "end", "at_least": 0},
-    ]
+    document["certificate"] = direct_proof(document, [])
+    claim(document, goals=("x",), edges=(PathFact(("init", "x"), 2), PathFact(("x", "end"), 0)))
     outcome = verify(document, tmp_path, folder)
     assert (outcome.code, verdicts(outcome)["goals not covered"]) == (0, "holds")
     document["goals"][0].update(verdict="unreachable", step=None)
@@ -322,8 +320,9 @@ void compute(unsigned char go, short level) {
     )
     write_files(tmp_path, {"c.c": code.replace("UNREAD", unread), "chaincover.toml": project(text)})
     document = generated(tmp_path / "out", tmp_path)
-    proof = document["certificate"]
-    assert (proof["acceleration"]["bound"], [*proof["normal_form"]]) == (99, ["s.t"])
+    proof = claimed(document)
+    assert proof.acceleration is not None
+    assert (proof.acceleration.bound, [*proof.normal_form]) == (99, ["s.t"])
     outcome = chaincover("verify", tmp_path, tmp_path / "out", "--json")
     kinds = verdicts(outcome)
     assert (outcome.code, kinds["normal form"], kinds["jumps of counters"]) == (0, "holds", "holds")
@@ -354,8 +353,7 @@ def test_jumps_are_made_with_the_inputs_that_matter_to_them(tmp_path: Path, monk
     goals = ("--cover", "transitions(m, 0..3)", "--no-native")
     assert chaincover("generate", "c.c", *goals, "-o", "o", cwd=tmp_path).code == 0
     document = json.loads((tmp_path / "o" / "chain.json").read_text())
-    cells = {"s->t": [0, 89, 119, 32768, 65535]}
-    document["certificate"]["acceleration"] = {"cells": cells, "kept": 0, "bound": 212, "slow": []}
+    claim(document, acceleration=Acceleration({"s->t": (0, 89, 119, 32768, 65535)}, 0, 212))
     (tmp_path / "o" / "chain.json").write_text(json.dumps(document))
 
     def kinds() -> dict[str, str]:
@@ -366,7 +364,7 @@ def test_jumps_are_made_with_the_inputs_that_matter_to_them(tmp_path: Path, monk
     found = kinds()
     assert (found["jumps of counters"], found["lower bound"]) == ("note", "holds")
     assert [*found].index("jumps of counters") < [*found].index("lower bound")
-    document["certificate"].update(edges=[], order_bound=0, invariants=[], formulas={}, exhausted=0)
+    claim(document, edges=(), order_bound=0, invariants=(), formulas={}, exhausted=0)
     (tmp_path / "o" / "chain.json").write_text(json.dumps(document))
     monkeypatch.setattr("chaincover.verify.verification.tabulate", lambda *given: None)
     found = kinds()
