@@ -322,7 +322,7 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
         formulas={name: str(text) for name, text in names.items() if text is not None},
         edges=tuple(fact for fact in paths if len(fact.path) == 2),
         paths=tuple(fact for fact in paths if len(fact.path) != 2),
-        order_bound=next((int(claim["bound"]) for claim in claims if claim.get("of") == "orders"), 0),
+        order_bound=next((int(claim["bound"]) for claim in claims if "of" in claim and claim["of"] == "orders"), 0),
         refuted=next(((run.first, run.before) for run in runs if run.before is not None), (0, 0)),
         exhausted=int((_one(claims, "searched") or {"searched": 0})["searched"]),
         normal_form={str(name): str(text) for name, text in form["normal_form"].items()},
