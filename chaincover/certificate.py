@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import UserList
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, field
 from io import StringIO
 from itertools import zip_longest
@@ -268,6 +268,20 @@ def as_data(certificate: Certificate) -> dict[str, Any]:
 
 def _claims(proof: Certificate) -> list[dict[str, Any]]:
     """The claims of ``proof`` as data, kind by kind."""
+    bounds = [{"of": "orders", "bound": proof.order_bound}] if proof.order_bound else []
+    form = {"normal_form": dict(proof.normal_form), "validity": proof.validity}
+    by_kind: dict[str, list[dict[str, Any]]] = {
+        NEVER: _never(proof),
+        INDUCTIVE: [{"name": name, "formula": proof.formulas.get(name)} for name in proof.invariants],
+        PRICES: bounds + [{"of": "states", **_plain(each)} for each in filter(None, [proof.prices])],
+        SIMULATES: [_plain(form)] if proof.normal_form or proof.validity is not None else [],
+    }
+    by_kind[SIMULATES] += map(_plain, filter(None, [proof.acceleration]))
+    return [{"claim": kind, **claim} for kind, claims in by_kind.items() for claim in claims]
+
+
+def _never(proof: Certificate) -> list[dict[str, Any]]:
+    """What ``proof`` says that no run does."""
     runs = [
         *filter(None, [proof.refuted_lengths]),
         *(NoRun((name,), to_end=False) for name in proof.unreachable),
@@ -275,24 +289,9 @@ def _claims(proof: Certificate) -> list[dict[str, Any]]:
         *(NoRun(names) for names in proof.conflicts),
         *filter(None, [proof.most]),
     ]
-    form = {"normal_form": dict(proof.normal_form), "validity": proof.validity}
-    by_kind: dict[str, list[dict[str, Any]]] = {
-        NEVER: [
-            *({"path": [*fact.path], "before": fact.at_least} for fact in (*proof.edges, *proof.paths)),
-            *map(_plain, runs),
-            *({**_plain(NoRun(proof.goals, before=proof.lower)), "searched": n} for n in [proof.exhausted] if n),
-        ],
-        INDUCTIVE: [{"name": name, "formula": proof.formulas.get(name)} for name in proof.invariants],
-        PRICES: [
-            *([{"of": "orders", "bound": proof.order_bound}] if proof.order_bound else []),
-            *({"of": "states", **_plain(prices)} for prices in [proof.prices] if prices is not None),
-        ],
-        SIMULATES: [
-            *([_plain(form)] if proof.normal_form or proof.validity is not None else []),
-            *(_plain(cells) for cells in [proof.acceleration] if cells is not None),
-        ],
-    }
-    return [{"claim": kind, **claim} for kind, claims in by_kind.items() for claim in claims]
+    search = {**_plain(NoRun(proof.goals, before=proof.lower)), "searched": proof.exhausted}
+    paths = [{"path": [*fact.path], "before": fact.at_least} for fact in (*proof.edges, *proof.paths)]
+    return [*paths, *map(_plain, runs), *([search] if proof.exhausted else [])]
 
 
 def _plain(value: Any) -> Any:
@@ -307,9 +306,6 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
     once and that stands twice, or stands elsewhere in the list, would not be written like that, and is refused.
     """
     claims = [*data["claims"]]
-    paths = [PathFact(_names(claim["path"]), int(claim["before"])) for claim in claims if "path" in claim]
-    runs = [_no_run(claim) for claim in claims if "least" in claim and "searched" not in claim]
-    whole = [run for run in runs if run == NoRun(run.goals)]
     names = {str(claim["name"]): claim["formula"] for claim in claims if "name" in claim}
     form: Mapping[str, Any] = _one(claims, "normal_form") or {"normal_form": {}, "validity": None}
     prices, cells = _one(claims, "scale"), _one(claims, "cells")
@@ -319,29 +315,15 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
         overlap=str(data["overlap"]),
         lower=int(data["lower"]),
         invariants=(*names,),
-        formulas={name: str(text) for name, text in names.items() if text is not None},
-        edges=tuple(fact for fact in paths if len(fact.path) == 2),
-        paths=tuple(fact for fact in paths if len(fact.path) != 2),
+        formulas=_texts({name: text for name, text in names.items() if text is not None}),
         order_bound=next((int(claim["bound"]) for claim in claims if "of" in claim and claim["of"] == "orders"), 0),
-        refuted=next(((run.first, run.before) for run in runs if run.before is not None), (0, 0)),
-        exhausted=int((_one(claims, "searched") or {"searched": 0})["searched"]),
-        normal_form={str(name): str(text) for name, text in form["normal_form"].items()},
+        normal_form=_texts(form["normal_form"]),
         validity=None if form["validity"] is None else _validity(form["validity"]),
-        unreachable=tuple(name for run in runs if not run.to_end for name in run.goals),
-        no_way_to_end=tuple(run.goals[0] for run in whole if len(run.goals) == 1),
-        conflicts=tuple(run.goals for run in whole if len(run.goals) != 1),
-        most=next((run for run in runs if run.least is not None), None),
         prices=None if prices is None else _prices(prices),
-        acceleration=None
-        if cells is None
-        else Acceleration(
-            cells={str(name): tuple(map(int, starts)) for name, starts in cells["cells"].items()},
-            kept=int(cells["kept"]),
-            bound=int(cells["bound"]),
-            slow=_names(cells["slow"]),
-        ),
+        acceleration=None if cells is None else _acceleration(cells),
         counted=_names(data["counted"]),
-        monitors={str(name): str(text) for name, text in data["monitors"].items()},
+        monitors=_texts(data["monitors"]),
+        **_no_runs(claims),
     )
     for place, (own, told) in enumerate(zip_longest(_claims(certificate), claims)):
         if own != told:
@@ -352,6 +334,23 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
 def _one(claims: Iterable[Mapping[str, Any]], name: str) -> Mapping[str, Any] | None:
     """The first of ``claims`` that has a field of this ``name``."""
     return next((claim for claim in claims if name in claim), None)
+
+
+def _no_runs(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What ``claims`` say that no run does, by the fields of a certificate."""
+    paths = [PathFact(_names(claim["path"]), int(claim["before"])) for claim in claims if "path" in claim]
+    runs = [_no_run(claim) for claim in claims if "least" in claim and "searched" not in claim]
+    whole = [run.goals for run in runs if run == NoRun(run.goals)]
+    return {
+        "edges": tuple(fact for fact in paths if len(fact.path) == 2),
+        "paths": tuple(fact for fact in paths if len(fact.path) != 2),
+        "refuted": next(((run.first, run.before) for run in runs if run.before is not None), (0, 0)),
+        "exhausted": int((_one(claims, "searched") or {"searched": 0})["searched"]),
+        "unreachable": tuple(name for run in runs if not run.to_end for name in run.goals),
+        "no_way_to_end": tuple(goals[0] for goals in whole if len(goals) == 1),
+        "conflicts": tuple(goals for goals in whole if len(goals) != 1),
+        "most": next((run for run in runs if run.least is not None), None),
+    }
 
 
 def _no_run(data: Mapping[str, Any]) -> NoRun:
@@ -375,5 +374,14 @@ def _validity(data: Mapping[str, Any]) -> Validity:
     return Validity(str(data["holds"]), rises, None if data["steps"] is None else int(data["steps"]))
 
 
+def _acceleration(data: Mapping[str, Any]) -> Acceleration:
+    cells = {str(name): tuple(map(int, starts)) for name, starts in data["cells"].items()}
+    return Acceleration(cells, int(data["kept"]), int(data["bound"]), _names(data["slow"]))
+
+
 def _names(data: Iterable[Any]) -> tuple[str, ...]:
     return tuple(map(str, data))
+
+
+def _texts(data: Mapping[str, Any]) -> dict[str, str]:
+    return {str(name): str(text) for name, text in data.items()}
