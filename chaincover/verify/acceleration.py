@@ -49,12 +49,12 @@ from pysmt.fnode import FNode
 
 from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import with_terms
+from bmc.formulas.unroll import NEXT, with_terms
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, Valuation, conjunction, symbols_of
 from chaincover.certificate import Acceleration, Certificate
-from chaincover.verify.counter_lemma import LATER, Looks, lemma
+from chaincover.verify.counter_lemma import Looks, lemma
 from chaincover.verify.inputs import input_classes
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, WRONG, Line
@@ -162,7 +162,7 @@ class _Steps:
         begin = Simulator(system).initial()
         self.start = tuple(begin[name] for name in self.names)
         allowed = conjunction([system.input_constraint, system.defined])
-        after = {var.type.symbol(LATER + var.name): var.next for var in variables}
+        after = {var.type.symbol(NEXT + var.name): var.next for var in variables}
         self._step = compile_formulas([allowed, *after.values(), *with_terms(looks.in_steps, after)])
         self._in_state = compile_formulas([looks.end, *looks.in_states])
 

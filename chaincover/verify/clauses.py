@@ -20,7 +20,7 @@ from pysmt.shortcuts import TRUE, And, Iff, Solver, Symbol
 from bmc.engines.protocol import RESOURCE, WORK
 from bmc.engines.sat_encoding.clauses import preprocessed
 from bmc.engines.sat_encoding.solver import SatSolver
-from bmc.formulas.unroll import shift, unframed
+from bmc.formulas.unroll import at, shift, unframed
 from bmc.records import dataclass
 from bmc.system.transition import symbols_of
 from chaincover.verify.limits import Clock
@@ -254,6 +254,12 @@ class Clauses:
             return self._symbol(node, *unframed(node))[0]
         first = min((unframed(symbol)[1] for symbol in symbols_of(node)), default=0)
         return self.placed(shift(node, -first), step=first)
+
+
+def satisfiable(formula: FNode, clock: Clock) -> bool | None:
+    """Whether plain ``formula`` can hold; None if the solver gave up."""
+    clauses = Clauses(clock)
+    return clauses.possible(TRUE(), [clauses.placed(at(formula, 0))])
 
 
 def _joins(node: FNode) -> bool:

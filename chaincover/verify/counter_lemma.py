@@ -8,20 +8,21 @@ from itertools import combinations
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Iff, Not, Or
 
-from bmc.formulas.unroll import at, plain, unframed, with_terms
+from bmc.formulas.unroll import NEXT, with_terms
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, equal, symbols_of
-from chaincover.verify.clauses import Clauses
+from chaincover.verify.clauses import satisfiable
 from chaincover.verify.limits import Clock
+from chaincover.verify.marks import read_at
 from chaincover.verify.setting import Setting
 
-LATER, TWIN = "after ", "twin "
-"""Before the name of a variable: its value after the step; its value in the other one of the two states."""
+TWIN = "twin "
+"""Before the name of a variable: its value in the other one of the two states."""
 
 
 @dataclass(frozen=True)
 class Looks:
-    """Events in states and in steps (over plain symbols, ``LATER`` ones too), and for each goal its own, as a bit;
+    """Events in states and in steps (over plain symbols, ``NEXT`` ones too), and for each goal its own, as a bit;
     ``end``: where a run may end."""
 
     in_states: Sequence[FNode]
@@ -32,7 +33,7 @@ class Looks:
     @staticmethod
     def of(setting: Setting) -> Looks:
         """Those of all goals."""
-        events = {goal.name: (bool(goal.length), _read_now(goal.antecedent, setting.system)) for goal in setting.goals}
+        events = {goal.name: (bool(goal.length), read_at(goal.antecedent, 0)) for goal in setting.goals}
         different = sorted(dict.fromkeys(events.values()), key=lambda event: event[0])
         bits = {event: 1 << place for place, event in enumerate(different)}
         return Looks(
@@ -45,17 +46,8 @@ class Looks:
     def variables(self, system: TransitionSystem) -> tuple[StateVariable, ...]:
         """The variables of ``system`` that matter."""
         read = [s for f in (*self.in_states, *self.in_steps, self.end) for s in symbols_of(f)]
-        names = {s.symbol_name().removeprefix(LATER) for s in read}
+        names = {s.symbol_name().removeprefix(NEXT) for s in read}
         return system.cone(var.symbol for var in system.state if var.name in names)
-
-
-def _read_now(formula: FNode, system: TransitionSystem) -> FNode:
-    """A formula over symbols of two steps, over plain ones, and ``LATER`` ones after the step."""
-    names = {}
-    for symbol in symbols_of(formula):
-        name, place = unframed(symbol)
-        names[symbol] = system.variable(name).type.symbol(LATER + name) if place else plain(symbol)
-    return with_terms([formula], names)[0]
 
 
 def lemma(
@@ -81,16 +73,15 @@ def lemma(
         moved.append(And(differ, Not(equal(one, here))))
         same_later += [_below_both(one, two, start) for start in cells[var.name] if start]
     apart += [And(one, two) for one, two in combinations(moved, 2)]
-    first = {var.type.symbol(LATER + var.name): nexts[var.name][0] for var in cone}
-    second = {**twins, **{var.type.symbol(LATER + var.name): nexts[var.name][1] for var in cone}}
+    first = {var.type.symbol(NEXT + var.name): nexts[var.name][0] for var in cone}
+    second = {**twins, **{var.type.symbol(NEXT + var.name): nexts[var.name][1] for var in cone}}
     seen = zip(with_terms(looks.in_steps, first), with_terms(looks.in_steps, second), strict=True)
     told = And(*same_later, Or([Not(equal(one, two)) for one, two in seen]))
     states = [*looks.in_states, looks.end]
     alone = [Not(equal(one, two)) for one, two in zip(states, with_terms(states, twins), strict=True)]
     against = Or(Not(Iff(*pair)), And(pair[0], Or(*apart, told)), *alone)
     cell = [_below_both(v.symbol, twins[v.symbol], start) for v in counters for start in cells[v.name] if start]
-    clauses = Clauses(clock)
-    found = clauses.possible(TRUE(), [clauses.placed(at(And(against, *cell, *given), 0))])
+    found = satisfiable(And(against, *cell, *given), clock)
     return None if found is None else not found
 
 

@@ -20,8 +20,9 @@ from bmc.formulas.terms import implies
 from bmc.formulas.unroll import at
 from bmc.limits import TooLarge
 from bmc.records import dataclass
-from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal
+from bmc.system.transition import Condition, StateVariable, conjunction, equal
 from chaincover.certificate import Certificate, formula_of
+from chaincover.verify.clauses import satisfiable
 from chaincover.verify.confirmation import Confirmation, told
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited
@@ -165,12 +166,10 @@ def _meant(
         return formula, (HOLDS, ""), f"'{name}', by which {_shortened(text)} is meant"
     if constants:  # what these are used for may be less than the name says, which is proved
         formula, says = says, formula
-    alone = TransitionSystem("", tuple(replace(var, init=None, next=var.symbol) for var in known.values()), ())
-    against = at(And(formula, Not(says)), 0)
-    status = Unrolling(alone, [against], TRUE(), TRUE(), clock).ask(against, 0).status
-    if status is Status.UNSAT:
+    against = satisfiable(And(formula, Not(says)), clock)
+    if against is False:
         return formula, (HOLDS, ""), name
-    if status is Status.SAT:
+    if against:
         return None, (WRONG, f"its formula says something else: {_shortened(text)}"), name
     return None, (OPEN, "the solver did not finish on whether its formula says so"), name
 

@@ -42,7 +42,7 @@ class Marks:
             if goal.length:
                 self.on_moves[name] = self._covered(goal.antecedent)
             else:
-                self.in_states[name] = table.holds(_read_at(goal.antecedent, 0))
+                self.in_states[name] = table.holds(read_at(goal.antecedent, 0))
 
     def _covered(self, antecedent: FNode) -> Column:
         """The moves that ``antecedent`` (framed) is true of: what reads one step alone is computed by itself."""
@@ -50,11 +50,11 @@ class Marks:
         for part in conjuncts(antecedent):
             steps = {unframed(symbol)[1] for symbol in symbols_of(part)}
             (both if len(steps) > 1 else later if 1 in steps else own).append(part)
-        found = self.table.on_moves(_read_at(conjunction(own), 0))
+        found = self.table.on_moves(read_at(conjunction(own), 0))
         there = np.zeros(self.table.size, bool)
         there[self.table.target[found]] = True
-        found = found & self.table.holds(_read_at(conjunction(later), 1), there)[self.table.target]
-        return found & self.table.on_moves(_read_at(conjunction(both), 0), found)
+        found = found & self.table.holds(read_at(conjunction(later), 1), there)[self.table.target]
+        return found & self.table.on_moves(read_at(conjunction(both), 0), found)
 
     def begins(self, goal: str) -> Column:
         """Marks the states from which some run covers ``goal``."""
@@ -145,7 +145,7 @@ def spread(table: Table, costs: Sequence[Column]) -> list[Column]:
     return list(best.reshape(len(costs), size))
 
 
-def _read_at(formula: FNode, step: int) -> FNode:
+def read_at(formula: FNode, step: int) -> FNode:
     """A formula over symbols of two steps, read in the state at ``step``: over plain ones, and those after a move."""
     terms = {}
     for symbol in symbols_of(formula):

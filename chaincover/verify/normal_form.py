@@ -19,15 +19,15 @@ from dataclasses import replace
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BVSLE, BVULE, TRUE, And, Iff, Implies, Not, Or, Symbol
+from pysmt.shortcuts import BVSLE, BVULE, And, Iff, Implies, Not, Or, Symbol
 
 from bmc.errors import counted
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.sums import in_one_form
-from bmc.formulas.unroll import at, plain, unframed, with_terms
+from bmc.formulas.unroll import plain, unframed, with_terms
 from bmc.system.transition import TransitionSystem, conjunction, conjuncts, equal, symbols_of
 from chaincover.certificate import Certificate, Validity, formula_of, term_of
-from chaincover.verify.clauses import Clauses
+from chaincover.verify.clauses import satisfiable
 from chaincover.verify.invariants import CONSTANTS, assumed
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
@@ -104,16 +104,10 @@ def _states_of(system: TransitionSystem, validity: Validity, constants: FNode, c
     (kept,) = with_terms([holds], {var.symbol: var.next for var in system.state})
     given = conjunction([constants, *within])
     broken = And(given, system.input_constraint, system.defined, Not(And(kept, *after)))
-    possible = _possible(broken, clock)
+    possible = satisfiable(broken, clock)
     if possible:
         return Line(NORMAL_FORM, WRONG, "some step leaves its states")
     return given if possible is not None else Line(NORMAL_FORM, OPEN, "the solver did not finish with its states")
-
-
-def _possible(formula: FNode, clock: Clock) -> bool | None:
-    """Whether plain ``formula`` can hold; None if the solver gave up."""
-    clauses = Clauses(clock)
-    return clauses.possible(TRUE(), [clauses.placed(at(formula, 0))])
 
 
 def _put_in(system: TransitionSystem, forms: Terms) -> TransitionSystem | None:
@@ -176,7 +170,7 @@ def _alike(setting: Setting, forms: Terms, given: FNode, clock: Clock) -> bool |
     told: bool | None = None
     for relation in (Iff, Implies):
         unlike = Or(Not(relation(allowed, allowed_there)), _apart(always), And(allowed, _apart(pairs)))
-        told = _possible(And(given, unlike), clock)
+        told = satisfiable(And(given, unlike), clock)
         if told is False:
             return True
     return None if told is None else False
@@ -206,7 +200,7 @@ def _same(formulas: Sequence[FNode], forms: Terms, given: FNode, clock: Clock) -
             continue
         if term.node_type() not in COMPARISONS:
             reads |= {term} if not term.get_type().is_bool_type() or term.is_ite() else set()
-        elif _possible(And(given, Not(Iff(term, with_terms([term], forms)[0]))), clock) is False:
+        elif satisfiable(And(given, Not(Iff(term, with_terms([term], forms)[0]))), clock) is False:
             found[term] = Symbol(f"{COMPARED}{len(found)}")
     return found
 
