@@ -6,6 +6,7 @@ Thousands of cases are computed at a time. One that leaves something open is cut
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -64,7 +65,7 @@ class Cases:
         valid = conjunction([*_between_inputs(system), system.defined])
         after = with_terms(states, following)
         roots = [valid, *moves, *after]
-        read = _closure(system, roots)
+        read = {var.name for var in replace(system, invariants=()).cone(roots)}
         self.words = [var for var in system.state if var.name in read and not var.type.floating]
         self.numbers = [var for var in system.state if var.name in read and var.type.floating]
         every: list[StateVariable | InputVariable] = [*system.state, *system.inputs]
@@ -267,16 +268,6 @@ def _between_inputs(system: TransitionSystem) -> list[FNode]:
     declared = {var.name for var in system.inputs if var.values}
     parts = [(part, {s.symbol_name() for s in symbols_of(part)}) for part in conjuncts(system.input_constraint)]
     return [part for part, names in parts if len(names) != 1 or not names <= declared]
-
-
-def _closure(system: TransitionSystem, roots: Sequence[FNode]) -> set[str]:
-    """The state variables that ``roots``, or the steps of these variables, read."""
-    following = {var.name: var.next for var in system.state}
-    read, fresh = set[str](), {s.symbol_name() for root in roots for s in symbols_of(root)} & following.keys()
-    while fresh:
-        read |= fresh
-        fresh = ({s.symbol_name() for name in fresh for s in symbols_of(following[name])} & following.keys()) - read
-    return read
 
 
 def _pieces(var: InputVariable, count: int) -> Column:

@@ -16,8 +16,9 @@ from bmc.records import dataclass
 from bmc.system.original import NativeInterface
 from bmc.system.transition import StateVariable, Valuation, symbols_of
 from chaincover.project.values import Variable, show_value, shown
+from chaincover.verify.inputs import distinct
 from chaincover.verify.limits import Clock
-from chaincover.verify.states import Table, distinct
+from chaincover.verify.states import Table
 from properties.one_step import MONITOR
 
 MODEL = "the model"

@@ -13,11 +13,11 @@ from math import prod
 
 import numpy as np
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, FreshSymbol, Not, Or, Symbol
+from pysmt.shortcuts import TRUE, FreshSymbol, Not, Symbol
 
-from bmc.evaluation.vectors import Column, Program, column
+from bmc.evaluation.vectors import WORD, Column, Program, column
 from bmc.formulas.evaluate import compile_formulas, post_order
-from bmc.formulas.unroll import at, at_each, framed, plain
+from bmc.formulas.unroll import at, at_each, framed, unframed, unplaced
 from bmc.records import dataclass
 from bmc.system.transition import (
     InputVariable,
@@ -26,6 +26,7 @@ from bmc.system.transition import (
     Valuation,
     conjunction,
     equal,
+    membership,
     symbols_of,
 )
 from chaincover.verify.clauses import Clauses
@@ -61,8 +62,8 @@ def input_classes(
     """The classes of ``inputs`` for ``formulas`` over plain symbols and ``framed`` ones; None if there are too many."""
     names = {var.name for var in inputs}
     terms = dict.fromkeys(largest_terms(formulas, lambda s: "" if s.symbol_name() in names else None))
-    for term in largest_terms(framed, lambda s: s.symbol_name().rpartition("@")[2] if _name(s) in names else None):
-        terms[term.substitute({s: plain(s) for s in symbols_of(term)})] = None
+    own_steps = largest_terms(framed, lambda s: unframed(s)[1] if unframed(s)[0] in names else None)
+    terms |= dict.fromkeys(unplaced(own_steps))
     parts: list[tuple[list[InputVariable], list[list[int]]]] = []
     for group in _groups(inputs, list(terms)):
         own = {var.name for var in group}
@@ -83,10 +84,6 @@ def input_classes(
     return InputClasses({var.name: columns[var.name] for var in inputs}, size)
 
 
-def _name(symbol: FNode) -> str:
-    return str(symbol.symbol_name().rpartition("@")[0])
-
-
 def largest_terms(formulas: Sequence[FNode], group: Callable[[FNode], Hashable | None]) -> list[FNode]:
     """The largest terms in ``formulas`` whose symbols are all of one group; symbols without one (None) are of none."""
     kinds: dict[FNode, object] = {}
@@ -105,22 +102,12 @@ def largest_terms(formulas: Sequence[FNode], group: Callable[[FNode], Hashable |
 
 
 def _groups(inputs: Sequence[InputVariable], terms: Sequence[FNode]) -> list[list[InputVariable]]:
-    """``inputs`` in groups: those that one of ``terms`` reads are together."""
-    leader = {var.name: var.name for var in inputs}
-
-    def find(name: str) -> str:
-        while leader[name] != name:
-            name = leader[name]
-        return name
-
+    """``inputs`` in groups, in their order: those that one of ``terms`` reads are together."""
+    group = {var.name: var.name for var in inputs}
     for term in terms:
-        first, *others = [s.symbol_name() for s in symbols_of(term)]
-        for other in others:
-            leader[find(other)] = find(first)
-    groups: dict[str, list[InputVariable]] = {}
-    for var in inputs:
-        groups.setdefault(find(var.name), []).append(var)
-    return list(groups.values())
+        joined = {group[s.symbol_name()] for s in symbols_of(term)}
+        group = {name: min(joined) if own in joined else own for name, own in group.items()}
+    return [[var for var in inputs if group[var.name] == own] for own in dict.fromkeys(group.values())]
 
 
 def _classes_of(group: list[InputVariable], terms: list[FNode], clock: Clock) -> list[list[int]] | None:
@@ -140,7 +127,7 @@ def _classes_of(group: list[InputVariable], terms: list[FNode], clock: Clock) ->
         return _solved(group, terms, clock)
     rows = list(product(*kept))
     columns = {v.name: column([row[n] for row in rows], v.type.bits) for n, v in enumerate(group)}
-    return [list(rows[place]) for place in _firsts(Program(terms)(columns), len(rows))]
+    return [list(rows[place]) for place in distinct(Program(terms)(columns), len(rows))[0]]
 
 
 def _values(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int] | None:
@@ -155,7 +142,7 @@ def _values(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int] |
     raw = [_raw(var, value) for value in every]
     if any(term.is_symbol() for term in terms):
         return raw
-    return [raw[place] for place in _firsts(Program(terms)({var.name: column(raw, var.type.bits)}), len(raw))]
+    return [raw[place] for place in distinct(Program(terms)({var.name: column(raw, var.type.bits)}), len(raw))[0]]
 
 
 def allowed_ranges(var: InputVariable | StateVariable) -> tuple[tuple[int, int], ...]:
@@ -170,16 +157,6 @@ def _size(var: InputVariable) -> int:
 
 def _raw(var: InputVariable, value: int) -> int:
     return value % (1 << max(var.type.bits, 1))
-
-
-def _firsts(columns: Sequence[Column], size: int) -> list[int]:
-    """The first of all rows that have the same values in ``columns``, in order."""
-    label = np.zeros(size, np.int64)
-    for values in columns:
-        _, own = np.unique(np.broadcast_to(values, (size,)), return_inverse=True)
-        _, label = np.unique(label * (int(own.max(initial=0)) + 1) + own, return_inverse=True)
-    _, first = np.unique(label, return_index=True)
-    return [int(place) for place in np.sort(first)]
 
 
 def _solved(group: list[InputVariable], terms: list[FNode], clock: Clock) -> list[list[int]] | None:
@@ -243,8 +220,7 @@ class Outcomes:
         self.asked = 0
         self._system, self._clock = system, clock
         terms = dict.fromkeys(var.next for var in system.state)
-        for term in largest_terms(formulas, lambda s: s.symbol_name().rpartition("@")[2]):
-            terms[term.substitute({s: plain(s) for s in symbols_of(term)})] = None
+        terms |= dict.fromkeys(unplaced(largest_terms(formulas, lambda s: unframed(s)[1])))
         names = {var.name for var in system.inputs}
         read = [term for term in terms if any(s.symbol_name() in names for s in symbols_of(term))]
         allowed = conjunction([system.input_constraint, system.defined])
@@ -284,18 +260,31 @@ class Outcomes:
 
 def _in_range(var: InputVariable) -> FNode:
     """The formula: the input has one of its allowed values."""
-    if not var.values or not var.type.bits:
-        return conjunction([]) if not var.values else Or([equal(var.symbol, var.type.constant(v)) for v in _few(var)])
-    word = var.symbol
-    parts = []
-    for low, high in var.values:
-        least, most = var.type.constant(low), var.type.constant(high)
-        if var.type.signed:
-            parts.append(conjunction([least.BVSLE(word), word.BVSLE(most)]))
+    return membership(var.symbol, var.type, var.values) if var.values else TRUE()
+
+
+def distinct(columns: Sequence[Column], size: int) -> tuple[Column, Column]:
+    """The places of rows that are different from each other, and for each row the number of the one that it equals."""
+    if not size:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    label: Column = np.zeros(size, np.uint64)
+    filled = 0
+    for part in columns:
+        if part.dtype == object:
+            values = np.unique(part, return_inverse=True)[1].astype(np.uint64)
         else:
-            parts.append(conjunction([least.BVULE(word), word.BVULE(most)]))
-    return Or(parts)
-
-
-def _few(var: InputVariable) -> list[int]:
-    return [value for low, high in var.values for value in range(low, high + 1)]
+            values = part.astype(np.uint64)
+        bits = max(1, int(values.max()).bit_length())
+        if filled + bits > WORD:
+            label = np.unique(label, return_inverse=True)[1].astype(np.uint64)
+            filled = int(label.max()).bit_length()
+            if filled + bits > WORD:
+                values = np.unique(values, return_inverse=True)[1].astype(np.uint64)
+                bits = max(1, int(values.max()).bit_length())
+        label = (label << np.uint64(bits)) | values
+        filled += bits
+    _, place, which = np.unique(label, return_index=True, return_inverse=True)
+    order = np.argsort(place, kind="stable")  # in the order in which they come
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return place[order], rank[which]

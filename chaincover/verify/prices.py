@@ -69,7 +69,7 @@ def line(marks: Marks | None, proof: Certificate) -> tuple[Line, Priced | None]:
     wrong = _wrong(marks, proof, proof.prices)
     if wrong:
         return Line(PRICES, WRONG, f"{said}: {wrong}"), None
-    steps = Steps.of(marks, proof.goals)
+    steps = Steps(marks, proof.goals)
     found = priced(marks, proof.goals, proof.prices, steps)
     if found is None:
         return Line(PRICES, WRONG, f"{said}: a circle of steps gains more than it costs"), None

@@ -16,9 +16,10 @@ from bmc.evaluation.vectors import WORD, Column
 from bmc.records import dataclass
 from bmc.system.transition import Valuation
 from chaincover.verify.dominance import Dominance
+from chaincover.verify.inputs import distinct
 from chaincover.verify.limits import Clock
 from chaincover.verify.marks import FAR, Marks
-from chaincover.verify.states import distinct, runs
+from chaincover.verify.states import runs
 
 BLOCK = 1 << 18
 """Moves that are made at once."""
@@ -118,15 +119,15 @@ class _Sweep:
         self._marks, self._table, self._goals = marks, marks.table, list(goals)
         self._clock, self._enough = clock, enough
         self._layers: list[_Nodes] = []
-        self._tables = _Tables(marks, self._goals)
-        self._known = Dominance(marks.table.size, self._tables.words)
+        self._steps = Steps(marks, self._goals)
+        self._known = Dominance(marks.table.size, self._steps.words)
 
     def layers(self, below: int | None) -> Iterator[tuple[int, _Nodes]]:
         """Numbers of steps with the nodes after so many, as long as there are new ones and fewer than ``below``."""
         starts = np.array(self._table.starts, np.int64)
-        nothing = np.zeros((len(starts), self._tables.words), np.uint64)
+        nothing = np.zeros((len(starts), self._steps.words), np.uint64)
         none = np.full(len(starts), -1, np.int64)
-        layer = self._fresh(_Nodes(starts, nothing | self._tables.here[starts], none, none), 0, below)
+        layer = self._fresh(_Nodes(starts, nothing | self._steps.here[starts], none, none), 0, below)
         length = moved = 0
         while len(layer.state) and (below is None or length < below):
             self._layers.append(layer)
@@ -146,18 +147,18 @@ class _Sweep:
 
     def _blocks(self, layer: _Nodes) -> Iterator[Column]:
         """Numbers of nodes, together with about as many moves as may be made at once."""
-        counts = np.cumsum(self._tables.first[layer.state + 1] - self._tables.first[layer.state])
+        counts = np.cumsum(self._steps.first[layer.state + 1] - self._steps.first[layer.state])
         cuts = np.flatnonzero(np.diff(counts // BLOCK)) + 1
         yield from np.split(np.arange(len(layer.state)), cuts)
 
     def _stepped(self, layer: _Nodes, block: Column) -> _Nodes:
         """The nodes one move on, with what the move and the new state cover."""
-        tables = self._tables
-        first, last = tables.first[layer.state[block]], tables.first[layer.state[block] + 1]
+        steps = self._steps
+        first, last = steps.first[layer.state[block]], steps.first[layer.state[block] + 1]
         rows, place = np.repeat(block, last - first), runs(first, last)
-        moves = tables.moves[place]
-        state = self._table.target[moves].astype(np.int64)
-        return _Nodes(state, layer.bits[rows] | tables.hits[place] | tables.here[state], rows, moves)
+        moves = steps.moves[place]
+        state = steps.target[place].astype(np.int64)
+        return _Nodes(state, layer.bits[rows] | steps.hits[place] | steps.here[state], rows, moves)
 
     def _pruned(self, nodes: _Nodes, length: int, below: int | None) -> _Nodes:
         """Those of ``nodes`` that may lead to a chain below the bound, each once."""
@@ -213,26 +214,6 @@ class _Sweep:
         return moves[::-1], state
 
 
-@dataclass(frozen=True)
-class Steps:
-    """All steps between states, those once that cover the same goals.
-
-    ``hits`` are the goals covered by a step, ``here`` those that hold in a state: words of 64 bits, one bit for each
-    goal.
-    """
-
-    source: Column
-    target: Column
-    hits: Column
-    here: Column
-
-    @staticmethod
-    def of(marks: Marks, goals: Sequence[str]) -> Steps:
-        """All steps, with what they cover of ``goals``."""
-        tables, table = _Tables(marks, goals), marks.table
-        return Steps(table.source[tables.moves], table.target[tables.moves], tables.hits, tables.here)
-
-
 MOST_SETS = 20_000
 """Sets of goals that are carried through the components."""
 
@@ -247,7 +228,7 @@ def too_few(marks: Marks, goals: Sequence[str], clock: Clock, enough: int) -> in
     size = marks.table.size
     if size > clock.limits.nodes or clock.over:
         return None
-    steps = Steps.of(marks, goals)
+    steps = Steps(marks, goals)
     import networkx as nx  # here, for most files need it not
 
     graph = nx.DiGraph(zip(steps.source.tolist(), steps.target.tolist(), strict=True))
@@ -296,8 +277,9 @@ def _masks(rows: Column) -> Iterator[int]:
         yield sum(word << (WORD * place) for place, word in enumerate(row))
 
 
-class _Tables:
-    """What each move covers: moves that lead to the same, and do the same, are one, with ``moves`` as an example.
+class Steps:
+    """All steps between states, from ``source`` to ``target``, those once that cover the same goals: ``moves`` has one
+    of each.
 
     ``first`` is the place of the first of them for each state. ``hits`` are the goals that a move covers, ``here``
     those that hold in a state, as bits.
@@ -314,5 +296,5 @@ class _Tables:
             rows[:, word] |= marked[goal].astype(np.uint64) << np.uint64(bit)
         example, _ = distinct([table.source, table.target, *hits.T], table.steps)
         self.moves = np.sort(example)
-        self.first = np.searchsorted(table.source[self.moves], np.arange(table.size + 1))
-        self.hits = hits[self.moves]
+        self.source, self.target, self.hits = table.source[self.moves], table.target[self.moves], hits[self.moves]
+        self.first = np.searchsorted(self.source, np.arange(table.size + 1))

@@ -13,16 +13,16 @@ from math import prod
 
 import numpy as np
 from pysmt.fnode import FNode
-from pysmt.shortcuts import And, EqualsOrIff, Ite, Not, Or, Symbol
+from pysmt.shortcuts import FALSE, TRUE, And, Bool, EqualsOrIff, Ite, Not, Or, Symbol
 from pysmt.typing import BOOL
 
-from bmc.evaluation.vectors import WORD, Column, Columns, Program, arguments_of, column, walk
+from bmc.evaluation.vectors import Column, Columns, Program, arguments_of, column, walk
 from bmc.formulas.unroll import NEXT, plain
 from bmc.records import dataclass
 from bmc.system.hold import PHASE, PREFIX, released
 from bmc.system.simulation import Simulator
-from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
-from chaincover.verify.inputs import InputClasses, Outcomes, allowed_ranges, input_classes
+from bmc.system.transition import BOOLEAN, StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
+from chaincover.verify.inputs import InputClasses, Outcomes, allowed_ranges, distinct, input_classes
 from chaincover.verify.limits import Clock
 
 BLOCK = 1 << 16
@@ -33,6 +33,9 @@ START_VALUES = 1 << 12
 """Combinations of start values that init leaves open."""
 KNOWN = "known "
 """Before the name of a symbol: the name of a Boolean that tells where the symbol's value is known."""
+
+READ = "an open value is read"
+"""The name of a Boolean that tells whether it depended on an open value that the last step was allowed."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +182,7 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     made = prepared(system, formulas, clock)
     small, classes, starts = made.system, made.classes, made.starts
     if starts is None:
-        return None if classes is None or system.hold > 1 else _WithOpenValues(small, classes, clock).run([], True)
+        return None if classes is None or system.hold > 1 else _with_open_values(small, classes, clock)
     if classes is None:
         return _OneByOne(small, Outcomes(made.free, formulas, clock), clock).run(starts, made.open_fixed)
     return _Explorer(small, classes, clock).run(starts, made.open_fixed)
@@ -220,9 +223,6 @@ class _Explorer:
         allowed = conjunction([system.input_constraint, system.defined])
         self._vectors = Program([allowed, *(var.next for var in system.state)])
         self._choices = [inputs.choice(number) for number in range(inputs.size)] if inputs.size <= BLOCK else []
-        self._held: dict[tuple[int, ...], list[int]] = {}
-        for number, choice in enumerate(self._choices if system.hold > 1 else []):
-            self._held.setdefault(tuple(choice[var.name] for var in system.inputs if var.held), []).append(number)
 
     def run(self, starts: Sequence[Valuation], open_fixed: bool) -> Table | None:
         """The table, None above the limits."""
@@ -235,7 +235,7 @@ class _Explorer:
                 return None
             for block in range(done, done + waiting, max(1, BLOCK // self._inputs.size)):
                 last = min(done + waiting, block + max(1, BLOCK // self._inputs.size))
-                if self._system.hold > 1 or (last - block) * self._inputs.size <= FEW:
+                if (last - block) * self._inputs.size <= FEW:
                     self._each(block, last)
                 else:
                     self._together(block, last)
@@ -250,7 +250,7 @@ class _Explorer:
         return number
 
     def _each(self, first: int, last: int) -> None:
-        """The steps from some states, one by one; within a held step only the input that is held is possible."""
+        """The steps from some states, one by one."""
         found: list[tuple[int, int, int]] = []
         for number in range(first, last):
             state = dict(zip(self._names, self._states[number], strict=True))
@@ -263,9 +263,7 @@ class _Explorer:
         self._moves.append((rows[:, 0], rows[:, 1], rows[:, 2]))
 
     def _possible(self, state: Valuation) -> Iterable[int]:
-        if self._system.hold == 1 or not state.get(PHASE, 0):
-            return range(self._inputs.size)
-        return self._held[tuple(state.get(f"{PREFIX}{var.name}", 0) for var in self._system.inputs if var.held)]
+        return range(self._inputs.size)
 
     def _together(self, first: int, last: int) -> None:
         """The steps from some states as arrays."""
@@ -308,58 +306,41 @@ class _Explorer:
         )
 
 
-class _WithOpenValues(_Explorer):
-    """Explores without the start values that init leaves open: they are 0, and marked, as is what comes from them.
+class _Known(_Explorer):
+    """Explores a system of which the last variable tells that a step depended on an open value: no step may."""
 
-    A state is followed by its marks. No table where it depends on an open value whether a step is allowed.
-    """
-
-    def __init__(self, system: TransitionSystem, inputs: InputClasses, clock: Clock) -> None:
-        super().__init__(system, inputs, clock)
-        allowed = conjunction([system.input_constraint, system.defined])
-        asked = [allowed, *(var.next for var in system.state)]
-        self._vectors = Program([*asked, *known(asked, self._names)])
-
-    def run(self, starts: Sequence[Valuation], open_fixed: bool) -> Table | None:
-        """The table, None above the limits, or where an open value is read."""
-        begin, variables = self._simulator.initial(), self._system.state
-        marks = [int(var.init is None) for var in variables]
-        values = [0 if mark else begin[var.name] for var, mark in zip(variables, marks, strict=True)]
-        first = self._number((*values, *marks))
-        done = 0
-        try:
-            while done < len(self._states):
-                waiting = min(len(self._states) - done, max(1, BLOCK // self._inputs.size))
-                if (done + waiting) * self._inputs.size > self._clock.limits.explored or self._clock.over:
-                    return None
-                self._together(done, done + waiting)
-                done += waiting
-        except OpenValueRead:
-            return None
-        rows = [np.array(row, bool) for row in zip(*(state[len(variables) :] for state in self._states), strict=True)]
-        self._states = [state[: len(variables)] for state in self._states]
-        open_at = {var.name: mark for var, mark in zip(variables, rows, strict=True) if mark.any()}
-        return replace(self._table([first], True), open_at=open_at)
-
-    def _together(self, first: int, last: int) -> None:
-        """The steps from some states as arrays."""
-        rows, variables, size = list(zip(*self._states[first:last], strict=True)), self._system.state, self._inputs.size
-        values = {v.name: column(row, v.type.bits)[:, None] for v, row in zip(variables, rows, strict=False)}
-        marks = {
-            KNOWN + v.name: ~np.array(row, bool)[:, None]
-            for v, row in zip(variables, rows[len(variables) :], strict=True)
-        }
-        across = {name: part[None, :] for name, part in self._inputs.columns.items()}
-        found = self._vectors({**values, **marks, **across})
-        (allowed, *after), (sure, *told) = found[: len(found) // 2], found[len(found) // 2 :]
-        if not sure.all():
+    def _number(self, state: tuple[int, ...]) -> int:
+        if state[-1]:
             raise OpenValueRead
-        shape = (last - first, size)
-        source, choice = np.nonzero(np.broadcast_to(allowed, shape))
-        after, told = ([np.broadcast_to(part, shape)[source, choice] for part in parts] for parts in (after, told))
-        nexts = [np.where(mark, part, np.zeros(1, part.dtype)) for part, mark in zip(after, told, strict=True)]
-        target = self._numbered([*nexts, *(~mark for mark in told)], len(source))
-        self._moves.append(((source + first).astype(np.int32), choice.astype(np.int32), target))
+        return super()._number(state)
+
+
+def _with_open_values(system: TransitionSystem, inputs: InputClasses, clock: Clock) -> Table | None:
+    """The table without the start values that init leaves open: they are 0, and marked, as is what comes from them.
+
+    Whether a variable is known is part of the state. No table where it depends on an open value whether a step is
+    allowed.
+    """
+    allowed = conjunction([system.input_constraint, system.defined])
+    fine, *sure = known([allowed, *(var.next for var in system.state)], [var.name for var in system.state])
+    values, marks = [], []
+    for var, now in zip(system.state, sure, strict=True):
+        zero = var.type.constant(0)
+        init = zero if var.init is None else var.init
+        values.append(replace(var, init=init, next=Ite(now, var.next, zero)))
+        marks.append(StateVariable(KNOWN + var.name, BOOLEAN, Bool(var.init is not None), now))
+    read = StateVariable(READ, BOOLEAN, FALSE(), Not(fine))
+    whole = replace(system, state=(*values, *marks, read), input_constraint=Or(allowed, Not(fine)), defined=TRUE())
+    try:
+        table = _Known(whole, inputs, clock).run([Simulator(whole).initial()], True)
+    except OpenValueRead:
+        return None
+    if table is None:
+        return None
+    columns = {var.name: table.columns[var.name] for var in system.state}
+    unknown = {name: ~table.columns[KNOWN + name] for name in columns}
+    open_at = {name: mark for name, mark in unknown.items() if mark.any()}
+    return replace(table, variables=system.state, columns=columns, open_at=open_at)
 
 
 class _OneByOne(_Explorer):
@@ -388,30 +369,3 @@ class _OneByOne(_Explorer):
         found = self._outcomes.of(state)
         self._gave_up = found is None
         return found or ()
-
-
-def distinct(columns: Sequence[Column], size: int) -> tuple[Column, Column]:
-    """The places of rows that are different from each other, and for each row the number of the one that it equals."""
-    if not size:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    label: Column = np.zeros(size, np.uint64)
-    filled = 0
-    for part in columns:
-        if part.dtype == object:
-            values = np.unique(part, return_inverse=True)[1].astype(np.uint64)
-        else:
-            values = part.astype(np.uint64)
-        bits = max(1, int(values.max()).bit_length())
-        if filled + bits > WORD:
-            label = np.unique(label, return_inverse=True)[1].astype(np.uint64)
-            filled = int(label.max()).bit_length()
-            if filled + bits > WORD:
-                values = np.unique(values, return_inverse=True)[1].astype(np.uint64)
-                bits = max(1, int(values.max()).bit_length())
-        label = (label << np.uint64(bits)) | values
-        filled += bits
-    _, place, which = np.unique(label, return_index=True, return_inverse=True)
-    order = np.argsort(place, kind="stable")  # in the order in which they come
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return place[order], rank[which]
