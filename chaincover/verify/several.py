@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
+from itertools import product
 from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pysmt.shortcuts import TRUE, And, Not, Or, Symbol
 
 from bmc import ending
 from bmc.errors import counted
@@ -30,6 +32,7 @@ from chaincover.options import Options
 from chaincover.project.load import Controller, Request
 from chaincover.result import ChainResult, Conflict, Requirements, SeveralChains
 from chaincover.verify.claims import SOURCES, tests
+from chaincover.verify.clauses import Clauses
 from chaincover.verify.fields import FIELDS, INFORMATIVE_OF_ALL, NOTHING_KNOWN, compared, project, tests_of
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
@@ -234,7 +237,7 @@ def _fewest(summary: Summary, conflicts: Line, clock: Clock) -> Line:
     if conflicts.verdict != HOLDS:
         return Line(FEWEST, conflicts.verdict, conflicts.text, conflicts.details)
     if fewer is None:
-        return Line(FEWEST, OPEN, "not done: more ways to share out the goals than the effort allows, or no time left")
+        return Line(FEWEST, OPEN, "not done: the solver did not find out whether fewer chains can share out the goals")
     return Line(FEWEST, HOLDS, f"no {number - 1} will do: {conflicts.text}")
 
 
@@ -270,42 +273,22 @@ def _covered(summary: Summary) -> list[str]:
 def fits(goals: Sequence[str], conflicts: Sequence[Sequence[str]], number: int, clock: Clock) -> bool | None:
     """Whether ``goals`` can be shared out among ``number`` chains so that none has all goals of a conflict.
 
-    None where there are too many ways. The next goal is always one that the fewest chains can take (Brélaz, 1979).
+    None where the solver did not finish. Goals that exclude each other in pairs need a chain each; which one a goal
+    gets makes no difference, so the first of them gets the first chain, and so on.
     """
-    bits = {goal: 1 << place for place, goal in enumerate(goals)}
-    sets = [sum(bits[goal] for goal in {*names}) for names in conflicts if {*names} <= bits.keys()]
-    others = {bit: [names & ~bit for names in sets if names & bit] for bit in bits.values()}
-    for bit in [*others]:
-        if any(_as(bit, other, others) for other in others):
-            del others[bit]
-            others = {one: [rest for rest in of if not rest & bit] for one, of in others.items()}
-    size = {bit: len(of) for bit, of in others.items()}
-    looked, todo = 0, [(0,) * number]
-    while todo:
-        chains = todo.pop()
-        left = [bit for bit in others if not any(bit & members for members in chains)]
-        if not left:
-            return True
-        looked += number * sum(size[bit] for bit in left)
-        if looked > WAYS * clock.limits.nodes or clock.over:
-            return None
-        open_to = {
-            bit: [n for n, members in enumerate(chains) if all(rest & ~members for rest in others[bit])] for bit in left
-        }
-        bit = min(left, key=lambda bit: (len(open_to[bit]), -size[bit]))
-        empty = chains.index(0) if 0 in chains else number  # the other empty ones are no different
-        todo += [(*chains[:n], chains[n] | bit, *chains[n + 1 :]) for n in reversed(open_to[bit]) if n <= empty]
-    return False
-
-
-def _as(goal: int, other: int, others: Mapping[int, Sequence[int]]) -> bool:
-    """Whether ``goal`` can be where ``other`` is, whatever else is there: what rules it out rules that one out too.
-
-    ``others`` are the rests of the conflicts that each goal is in.
-    """
-    if goal == other:
-        return False
-    return all(not rest & other and any(not more & ~rest for more in others[other]) for rest in others[goal])
+    sets = [frozenset(names) for names in conflicts if {*names} <= {*goals}]
+    apart: list[str] = []
+    for goal in sorted(goals, key=lambda goal: -sum(goal in names for names in sets)):
+        if all(frozenset((goal, other)) in sets for other in apart):
+            apart.append(goal)
+    clauses = Clauses(clock)
+    chains = [{goal: clauses.own(Symbol(f"{goal} in chain {place}")) for goal in goals} for place in range(number)]
+    for goal in goals:
+        open_to = [chains[n] for n in range(number) if goal not in apart or n == apart.index(goal)]
+        clauses.demand(Or([chain[goal] for chain in open_to]))
+    for names, chain in product(sets, chains):
+        clauses.demand(Not(And([chain[goal] for goal in names])))
+    return clauses.possible(TRUE())
 
 
 def telling(goals: Sequence[str], sets: Iterable[frozenset[str]]) -> list[str]:

@@ -287,9 +287,25 @@ def test_sharing_goals_out(seed: int) -> None:
 def test_goals_of_six_lines_that_exclude_each_other_are_shared_out_in_little_work() -> None:
     goals = [f"line {line}, place {place}" for line in range(6) for place in range(7)]
     conflicts = [pair for pair in combinations(goals, 2) if pair[0].split(",")[0] != pair[1].split(",")[0]]
-    clock = Clock(Limits(nodes=1000))
+    clock = Clock(Limits(question=0.01))
     assert [fits(goals, conflicts, number, clock) for number in (5, 6)] == [False, True]
-    assert fits(goals, conflicts, 5, Clock(Limits(nodes=0))) is None
+    assert fits(goals, conflicts, 5, Clock(Limits(seconds=0.0))) is None
+
+
+@pytest.mark.parametrize("number", [0, 1, 15, 16, 40])
+def test_goals_that_all_exclude_each_other_need_a_chain_each(number: int) -> None:
+    goals = [f"g{n}" for n in range(16)]
+    assert fits(goals, [*combinations(goals, 2)], number, Clock(Limits(question=0.01))) == (number >= len(goals))
+
+
+def test_what_the_solver_does_not_find_out_is_left_open() -> None:
+    """A conflict of three goals each: no two of them exclude each other, so the solver has to search."""
+    goals = [f"g{n}" for n in range(21)]
+    assert fits(goals, [*combinations(goals, 3)], 10, Clock(Limits(question=0.001))) is None
+
+
+def test_a_conflict_with_a_goal_that_no_chain_covers_keeps_nothing_apart() -> None:
+    assert fits(["g0", "g1"], [("g0", "g2"), ("g0", "g1", "g2")], 1, Clock(Limits())) is True
 
 
 def test_goals_around_circles_of_odd_length_need_a_third_chain_where_none_is_as_another_one() -> None:
@@ -297,7 +313,7 @@ def test_goals_around_circles_of_odd_length_need_a_third_chain_where_none_is_as_
     circles = [[f"{circle} {place}" for place in range(7)] for circle in range(4)]
     goals = sorted((goal for circle in circles for goal in circle), key=lambda goal: goal[::-1])
     conflicts = [(one[place - 1], one[place]) for one in circles for place in range(7)]
-    clock = Clock(Limits(nodes=10_000))
+    clock = Clock(Limits(question=0.1))
     assert [fits(goals, conflicts, number, clock) for number in (2, 3)] == [False, True]
 
 
