@@ -379,7 +379,9 @@ def _acceleration(data: Mapping[str, Any]) -> Acceleration:
     return Acceleration(cells, int(data["kept"]), int(data["bound"]), _names(data["slow"]))
 
 
-def _names(data: Iterable[Any]) -> tuple[str, ...]:
+def _names(data: Any) -> tuple[str, ...]:
+    if not isinstance(data, list):
+        raise TypeError(f"{data!r} is no list of names")
     return tuple(map(str, data))
 
 

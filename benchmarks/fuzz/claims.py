@@ -79,7 +79,7 @@ def near(random: random.Random, document: Tree, known: list[Place], place: Place
         return max(0, value + random.choice((-3, -2, -1, 1, 2, 3, 10)))
     if isinstance(value, str) and random.random() < 0.5:
         alike = [value_at(document, other) for other in known if other[-1] == place[-1] or isinstance(place[-1], int)]
-        names = [goal["name"] for goal in document["goals"]]
+        names = [goal.get("name") or goal["goal"] for goal in document.get("goals") or document["verdicts"]]
         texts = [*names, *(each for each in alike if isinstance(each, str))]
         return random.choice(texts) if random.random() < 0.6 else several(random, value, gentle)
     if isinstance(value, list) and value and random.random() < 0.7:

@@ -359,7 +359,7 @@ def _rulings(data: dict[str, Any] | None) -> RulingsClaim | None:
         RulingClaim(
             goal=str(each["goal"]),
             ruling=str(each["ruling"]),
-            detail=str(each["detail"]),
+            detail=_text(each["detail"]),
             shortest=_one_of(each["shortest"], None, True, False),
             step=_step(each["step"]),
             test=_test(each["test"], str(each["goal"])),
@@ -370,8 +370,14 @@ def _rulings(data: dict[str, Any] | None) -> RulingsClaim | None:
     return RulingsClaim(rulings, None if proof is None else certificate.from_data(proof))
 
 
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
 def _goal(data: dict[str, Any], name: str) -> GoalClaim:
-    verdict, detail = str(data["verdict"]), str(data["detail"])
+    verdict, detail = str(data["verdict"]), _text(data["detail"])
     generated = str(data.get("generated") or "")
     tests = _test(data.get("test"), name), _test(data.get("long_test"), name)
     return GoalClaim(name, str(data["property"]), verdict, _step(data["step"]), detail, generated, *tests)
