@@ -380,9 +380,9 @@ def _acceleration(data: Mapping[str, Any]) -> Acceleration:
 
 
 def _names(data: Any) -> tuple[str, ...]:
-    if not isinstance(data, list):
+    if not isinstance(data, list) or not all(isinstance(name, str) for name in data):
         raise TypeError(f"{data!r} is no list of names")
-    return tuple(map(str, data))
+    return tuple(data)
 
 
 def _texts(data: Mapping[str, Any]) -> dict[str, str]:

@@ -120,7 +120,7 @@ def test_a_claim_that_no_certificate_has_is_refused(claim: Any) -> None:
     assert refused(written(Certificate(("a", "b"), "end", "allow", 7)), [claim])
 
 
-@pytest.mark.parametrize("counted", [{}, "s", None])
+@pytest.mark.parametrize("counted", [{}, "s", None, [["s"]], [5]])
 def test_what_is_no_list_of_names_is_refused_though_it_is_informative(counted: Any) -> None:
     with pytest.raises(TypeError):
         from_data({**written(WHOLE), "counted": counted})
