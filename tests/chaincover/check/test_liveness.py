@@ -10,6 +10,7 @@ import pytest
 from command_line import chaincover, fresh_names
 from live_programs import NODE, NODE_PROJECT, PLANT, PLANT_PROJECT
 
+from chaincover.certificate import from_data
 from chaincover.project.load import Controller, like_init, load
 from chaincover.project.project_file import read_project
 from chaincover.report.console_check import grouped
@@ -77,8 +78,8 @@ def test_a_chain_goes_back_to_init_whatever_dead_counters_say(tmp_path: Path, op
     lines = {line["check"]: line for line in checked.json["checks"]}
     assert lines["invariants"]["verdict"] == "holds"
     assert "never change: plant_P.Gain_Gain, plant_P.Limit: true" in lines["invariants"]["text"]
-    claimed = json.loads((tmp_path / "out" / "chain.json").read_text())["certificate"]["edges"]
-    assert lines["edges"]["verdict"] == ("holds" if claimed else "not claimed")
+    proof = from_data(json.loads((tmp_path / "out" / "chain.json").read_text())["certificate"])
+    assert lines["edges"]["verdict"] == ("holds" if proof.edges else "not claimed")
 
 
 def test_a_wrong_claim_of_constants_is_found_out(tmp_path: Path) -> None:

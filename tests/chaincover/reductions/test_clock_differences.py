@@ -108,7 +108,7 @@ def test_after_the_wrap_of_a_promoted_clock_nothing_is_as_before(tmp_path: Path)
     """323 states: with ``uint8_t`` the sum ``last + 100`` is an ``int`` that no clock reaches after the wrap."""
     _, found = made(CLOCK, "unsigned char", tmp_path)
     assert sorted(verdicts(found).values()) == ["covered"] * 2 + ["unreachable"] * 4
-    assert found["certificate"]["validity"] is None
+    assert from_data(found["certificate"]).validity is None
 
 
 @pytest.mark.slow
