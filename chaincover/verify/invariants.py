@@ -82,7 +82,9 @@ def assumed(
     shown: dict[str, str] = {}
     for name in names:
         counted = REACHABLE.fullmatch(name)
-        if counted:
+        if counted and name in proof.formulas:
+            verdicts[name] = WRONG, "the reachable states are counted; a formula says something else"
+        elif counted:
             verdicts[name] = _count_again(int(counted[1]), states)
             shown[name] = "the reachable states" if states is None else f"one of {states.size} reachable states"
         elif name not in stated or name in proof.formulas:

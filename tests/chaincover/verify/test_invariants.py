@@ -62,6 +62,7 @@ def test_distances_are_not_disproved_where_states_are_not_enumerated_again(twins
         ("s->mode <= 5", "(bvule |s->mode| (_ bv3 32))", "holds", "s->mode <= 5: true in all 8 reachable states"),
         ("safe", "(bvule |s->mode| (_ bv3 32))", "holds", "'safe', by which (bvule |s->mode| (_ bv3 32)) is meant"),
         ("s->mode <= 5", "(bvule |s->mode|", "WRONG", "cannot be read"),
+        ("one of 8 reachable states", "true", "WRONG", "the reachable states are counted; a formula says something"),
     ],
 )
 def test_an_invariant_is_called_what_its_formula_says(
