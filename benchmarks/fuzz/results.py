@@ -44,8 +44,8 @@ TRUE_TOO = {
     "requirements.rulings.test.inputs": "an input may make no difference",
 }
 """Fields of which another value may be right too, which then is checked as the one before it was."""
-NOT_NEEDED = ("goals.long_test",)
-"""Fields without which less is claimed."""
+NOT_NEEDED = ("goals.long_test", "number_minimal", "conflicts")
+"""Fields of which less may be said: less is claimed then. That goals exclude each other in all runs is proved again."""
 
 
 def below(path: str, names: Iterable[str]) -> bool:
@@ -56,7 +56,16 @@ def below(path: str, names: Iterable[str]) -> bool:
 def may_be_right(path: str, old: Tree, new: Tree, informative: Sequence[str] = INFORMATIVE) -> bool:
     """Whether a document that has ``new`` in the place of ``old`` may be as right as before."""
     too = below(path, TRUE_TOO) and (new is GONE or new is None or type(new) is type(old))
-    return too or below(path, informative) or (new is GONE and path in NOT_NEEDED)
+    return too or below(path, informative) or (below(path, NOT_NEEDED) and _says_less(path, old, new))
+
+
+def _says_less(path: str, old: Tree, new: Tree) -> bool:
+    if path == "number_minimal":
+        return new is False
+    if path == "conflicts.at_all":
+        return new is True
+    shorter = path == "conflicts" and isinstance(old, list) and isinstance(new, list) and new == old[: len(new)]
+    return shorter or (new is GONE and path in NOT_NEEDED)
 
 
 def other_values(value: Tree) -> list[Tree]:

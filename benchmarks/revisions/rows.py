@@ -12,8 +12,6 @@ BENCHMARKS = Path(__file__).parents[1]
 CRITERIA = ("branches()", "mcdc()")
 NAMES = {"branches()": "branch:*", "mcdc()": "mcdc:*"}
 """How the goals of each criterion are called."""
-SEVERAL = ("charger",)
-"""Models whose goals need several chains."""
 
 GENERATED_ALONE = tuple(("--cover", each, "--goal", NAMES[each], "--several") for each in CRITERIA)
 
@@ -53,6 +51,8 @@ def rows(models: Path, real: Path) -> Iterator[Row]:
     """All rows; real programs as far as their sources are in place."""
     for folder in projects(models):
         yield from bundled(folder, "")
+    for file in sorted((BENCHMARKS / "paper").glob("*/*.toml")):
+        yield Row(f"paper {file.stem}", file, ("--several",))
     for folder in projects(BENCHMARKS / "floats" / "controllers"):
         yield from bundled(folder, "float ")
     for folder in sorted(real.iterdir()) if real.is_dir() else ():
@@ -71,15 +71,14 @@ def project_files(folder: Path) -> list[Path]:
 
 
 def bundled(folder: Path, kind: str) -> Iterator[Row]:
-    """A model with its own goals, in each of its projects, and with those of each criterion beside them.
+    """A model with its own goals, in each of its projects, by one chain and by several, and with those of criteria.
 
     The models that ``benchmarks.exhaustive`` knows are made for the goals that they have.
     """
     for file in project_files(folder):
         name = kind + folder.name + ("" if file.stem == "chaincover" else f" {file.name}")
         yield Row(name, file)
-        if name in SEVERAL:
-            yield Row(f"{name} --several", file, ("--several",))
+        yield Row(f"{name} --several", file, ("--several",))
     for criterion in CRITERIA if folder.name not in CONTROLLERS else ():
         yield Row(f"{kind}{folder.name} {criterion}", folder / "chaincover.toml", ("--cover", criterion))
 

@@ -17,8 +17,8 @@ from command_line import MODELS, ROOT, chaincover, fresh_names
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzz.documents import DOCUMENTS, LIMITS, SEVERAL, SEVERAL_RULED, SUMMARIES, Kept, made
-from benchmarks.fuzz.mutations import GONE, Place, Tree, changed, field_at, path_of, places, value_at
+from benchmarks.fuzz.documents import DOCUMENTS, LIMITS, SEVERAL, SUMMARIES, Kept, made
+from benchmarks.fuzz.mutations import Place, Tree, changed, field_at, path_of, places, value_at
 from benchmarks.fuzz.results import NOT_NEEDED, TRUE_TOO, below, may_be_right, other_values
 from benchmarks.fuzz.results import found_out as text_found_out
 from chaincover.chain import UNDECIDED
@@ -118,22 +118,6 @@ def test_a_change_of_facts_that_small_programs_do_not_need_is_found_out(name: st
     assert passed == []
 
 
-SHORT = {
-    "goals": ["one", "two"],
-    "reason": "no run covers them together, within 3 steps: all 29 reachable states were searched",
-    "at_all": False,
-}
-CLAIMS_LESS = {
-    SEVERAL: ["number_minimal ('number_minimal',): True -> False"],
-    SEVERAL_RULED: [
-        f"conflicts ('conflicts',): {[SHORT]} -> []",
-        f"conflicts ('conflicts', 0): {SHORT} -> gone",
-        "conflicts.at_all ('conflicts', 0, 'at_all'): False -> True",
-    ],
-}
-"""Changes after which a summary says less; the last one is true as well, and proved."""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SUMMARIES)
 def test_a_change_of_any_field_of_a_summary_is_found_out(kind: str) -> None:
@@ -147,7 +131,7 @@ def test_a_change_of_any_field_of_a_summary_is_found_out(kind: str) -> None:
                 kept, changed(summary, (place, other))
             ):
                 passed.append(f"{path} {place}: {value!r} -> {other!r}")
-    assert [text.replace(repr(GONE), "gone") for text in passed] == CLAIMS_LESS[kind]
+    assert passed == []
 
 
 # what the schemas have
