@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 from pysmt.fnode import FNode
@@ -103,9 +103,9 @@ def ask(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, ov
     )
 
 
-def compared(seed: int, overlap: str = "allow", states: int = 64, goals: int = 7, limit: float = SECONDS) -> Row:
-    """Generate the case of ``seed``, search it, ask ChainCover, compare."""
-    case = generated_case(seed, states, goals)
+def compared(seed: int, overlap: str = "allow", limit: float = SECONDS, **drawn: Any) -> Row:
+    """Generate the case of ``seed`` (``drawn`` as for ``generated_case``), search it, ask ChainCover, compare."""
+    case = generated_case(seed, **drawn)
     reference = Reference(case.system, case.goals, case.final, overlap)
     right = reference.answer()
     begin = time.perf_counter()
@@ -215,14 +215,13 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
 @click.option("--jobs", default=1, show_default=True, help="Processes at once.")
 @click.option("--overlap", type=click.Choice(("allow", "forbid")), default="allow", show_default=True)
 @click.option("--states", default=64, show_default=True, help="Most reachable states of a system.")
+@click.option("--level", is_flag=True, help="Systems with a level in floating point.")
 @click.option("--limit", default=SECONDS, show_default=True, help="Seconds for each system.")
 @click.option("--strict", is_flag=True, help="Weak answers fail too.")
 @click.option("-o", "--output", type=click.File("w"), default="-", help="Where table and summary go (markdown).")
-def main(
-    count: int, seed: int, jobs: int, overlap: str, states: int, limit: float, strict: bool, output: TextIO
-) -> None:
+def main(count: int, seed: int, jobs: int, strict: bool, output: TextIO, **settings: Any) -> None:
     """Compare; a row is written for each system with a difference, then the summary."""
-    one = partial(compared, overlap=overlap, states=states, limit=limit)
+    one = partial(compared, **settings)
     click.echo("| seed | kind | goals | states | search | found | seconds | differences |", file=output)
     click.echo("|---|---|---|---|---|---|---|---|", file=output)
     rows = []

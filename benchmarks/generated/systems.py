@@ -1,7 +1,8 @@
 """Generated systems with goals and a final condition, each made from a seed alone.
 
-Two kinds: ``table`` (a random machine with one-way parts and dead ends, its next state looked up by state and input)
-and ``formulas`` (modes, a counter with reset, latches). A symbol has the same type in all systems.
+Three kinds: ``table`` (a random machine with one-way parts and dead ends, its next state looked up by state and input),
+``formulas`` (modes, a counter with reset, latches) and, where they are asked for, ``levels`` (modes, and a level in
+floating point that they change and that changes them). A symbol has the same type in all systems.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, BVExtract, Iff, Implies, Ite, Not, Or
 
+from benchmarks.generated import levels
 from benchmarks.generated.parts import parts_table
+from bmc.floats import format as floats
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
@@ -37,6 +41,7 @@ TYPES = {
     "gs_latch": BOOLEAN,
     "gs_phase": BOOLEAN,
     "gs_command": COMMAND,
+    "gs_level": ValueType("float", 32, floating=True),
 }
 COMMAND_VALUES = (1, 2, 2, 2, 3, 3, 4, 4)
 ATTEMPTS = 12
@@ -54,15 +59,19 @@ class Case:
     final: FNode | None
 
 
-def generated_case(seed: int, states: int = 64, goals: int = 7, longest: int = 3) -> Case:
-    """The case of ``seed``: at most ``states`` reachable states (16 to 64) and ``goals`` goals of J <= ``longest``."""
+def generated_case(seed: int, states: int = 64, goals: int = 7, longest: int = 3, level: bool = False) -> Case:
+    """The case of ``seed``: at most ``states`` reachable states (16 to 64) and ``goals`` goals of J <= ``longest``.
+
+    ``level``: its kind is ``levels``.
+    """
     rng = random.Random(seed)
-    kind = rng.choice(("table", "table", "formulas"))
+    kind = "levels" if level else rng.choice(("table", "table", "formulas"))
     least = rng.randint(2, states * 3 // 4)
-    for _ in range(ATTEMPTS):
-        made = _table_system(rng, states) if kind == "table" else _formula_system(rng, states)
-        walker = _Walker(rng, made)
-        if len(walker.reachable) >= least:
+    maker = {"table": _table_system, "formulas": _formula_system, "levels": _level_system}[kind]
+    for attempt in count(1):
+        made = maker(rng, states)
+        walker = _Walker(rng, made, states)
+        if (least if attempt < ATTEMPTS else 1) <= len(walker.reachable) <= states:
             break
     final = None if rng.random() < 0.45 else walker.final()
     found: list[Goal] = []
@@ -174,6 +183,25 @@ def _formula_system(rng: random.Random, states: int) -> TransitionSystem:
     return _system(rng, "formulas", state, commands)
 
 
+def _level_system(rng: random.Random, states: int) -> TransitionSystem:
+    """Modes with guarded changes, and a level that is changed by one operation in some modes, seldom off its grid."""
+    names, commands = ["gs_mode", "gs_level"], rng.choice(COMMAND_VALUES[1:])
+    guard, level, grid = _Guards(rng, names, commands, 0), _symbol("gs_level"), rng.random() < 0.8
+    after = level
+    for _ in range(rng.randint(2, 4)):
+        after = Ite(
+            guard.some() if rng.random() < 0.5 else _is("gs_command", rng.randrange(commands)),
+            levels.changed(rng, level),
+            after,
+        )
+    start = int(levels.known(rng.choice((0.0, 0.0, levels.number(rng)))).constant_value())
+    state = [
+        _variable("gs_mode", rng.choice((0, 0, 1)), guard.modes(one_way=rng.random() < 0.75)),
+        _variable("gs_level", start, levels.held(rng, after, grid)),
+    ]
+    return _system(rng, "levels", state, commands)
+
+
 class _Guards:
     """Random next-state functions over the state variables ``names`` and the commands."""
 
@@ -192,6 +220,8 @@ class _Guards:
         if name == "gs_count":
             edge = BV(self._rng.randint(1, self._top), 3)
             return self._rng.choice((_symbol(name).Equals(edge), edge.BVULE(_symbol(name))))
+        if name == "gs_level":
+            return levels.compared(self._rng, _symbol(name), levels.number(self._rng))
         return _is(name, self._rng.randint(0, TYPES[name].greatest))
 
     def modes(self, one_way: bool) -> FNode:
@@ -219,12 +249,12 @@ class _Guards:
 class _Walker:
     """Makes goals and final conditions, most of them true of something that the system can do."""
 
-    def __init__(self, rng: random.Random, system: TransitionSystem) -> None:
+    def __init__(self, rng: random.Random, system: TransitionSystem, states: int) -> None:
         self._rng, self._system = rng, system
         self._simulator = Simulator(system)
         self._init = self._simulator.initial()
         self._inputs: list[Valuation] = [{"gs_command": value} for value in range(4)]
-        self.reachable = list(self._explore())
+        self.reachable = list(islice(self._explore(), states + 1))
 
     def final(self) -> FNode:
         """One state, the start, a few states, or seldom an arbitrary condition."""
@@ -272,9 +302,14 @@ class _Walker:
         return And([_is(name, value) for name, value in state.items()])
 
     def _partly(self, state: Valuation) -> FNode:
-        """The values of ``state`` for all or, seldom, some variables."""
+        """The values of ``state`` for all or, seldom, some variables; a level is compared with its value."""
         names = [name for name in state if name == "gs_place" or self._rng.random() < 0.85]
-        return self._exactly({name: state[name] for name in names or list(state)[:1]})
+        parts = {name: state[name] for name in names or list(state)[:1]}
+        level = parts.pop("gs_level", None)
+        if level is None:
+            return self._exactly(parts)
+        edge = levels.compared(self._rng, _symbol("gs_level"), floats.number(level, floats.FLOAT32))
+        return And(self._exactly(parts), edge)
 
     def _walk(self, steps: int) -> tuple[list[Valuation], list[Valuation]]:
         states, inputs = [self._rng.choice(self.reachable)], list[Valuation]()

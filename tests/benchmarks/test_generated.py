@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations, pairwise, product
+from math import isfinite
 
 import pytest
 from drawn_seeds import seeds
@@ -15,6 +16,7 @@ from random_systems import RandomCase, random_case
 from benchmarks.generated import run
 from benchmarks.generated.reference import COVERABLE, NO_WAY_TO_FINAL, UNREACHABLE, Reference
 from benchmarks.generated.systems import TYPES, generated_case
+from bmc.floats import format as floats
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
 from properties.goal import Goal
@@ -191,6 +193,27 @@ def test_generated_cases_are_varied_repeatable_and_within_their_limits() -> None
     assert min(wide, shared) >= 5
 
 
+@pytest.mark.slow
+def test_levels_in_floating_point_are_varied_repeatable_and_within_their_limits() -> None:
+    """Many reachable levels in some, none changes in others; no grid in some; goals that can and cannot be covered."""
+    numbers: Counter[int] = Counter()
+    verdicts: Counter[str] = Counter()
+    met: set[float] = set()
+    for seed in range(25):
+        case = generated_case(seed, level=True)
+        assert seed % 10 or case == generated_case(seed, level=True)
+        reference = Reference(case.system, case.goals, case.final)
+        levels = {floats.number(state[1], floats.FLOAT32) for state in reference.states}
+        assert len(reference.states) <= 64
+        numbers[len(levels)] += 1
+        met |= levels
+        verdicts.update(reference.answer().verdicts.values())
+    assert numbers[1] <= 10
+    assert max(numbers) >= 15
+    assert any(all(level * places % 1 for places in (3, 4, 10)) for level in met if isfinite(level))
+    assert min(verdicts[v] for v in (COVERABLE, UNREACHABLE, NO_WAY_TO_FINAL)) >= 10
+
+
 @seeds(13)
 def test_smaller_cases_keep_to_their_limits(seed: int) -> None:
     case = generated_case(seed, states=16, goals=2, longest=1)
@@ -216,7 +239,7 @@ class Claims:
         chain = {name: changes.pop(name) for name in ("lower", "minimal", "gap", "credited") if name in changes}
         good = replace(good, chains=(replace(found, **chain),) * changes.pop("copies", 1))
         case = replace(generated_case(0), system=self.system, goals=self.goals, final=None)
-        monkeypatch.setattr(run, "generated_case", lambda *arguments: case)
+        monkeypatch.setattr(run, "generated_case", lambda *arguments, **drawn: case)
         monkeypatch.setattr(run, "ask", lambda *arguments: replace(good, **changes))
         return run.compared(0)
 

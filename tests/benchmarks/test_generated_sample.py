@@ -33,6 +33,12 @@ def test_the_answer_equals_the_search(seed: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seed", SAMPLE[::3])
+def test_the_answer_with_a_level_in_floating_point_equals_the_search(seed: int) -> None:
+    checked(compared(seed, states=STATES, goals=GOALS, limit=LIMIT, level=True))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SAMPLE[::5])
 def test_the_answer_with_disjoint_goals_equals_the_search(seed: int) -> None:
     checked(compared(seed, overlap="forbid", states=STATES, goals=GOALS, limit=LIMIT))
