@@ -1,0 +1,126 @@
+"""What result files say of small programs: each value in them was found right by hand (``written``).
+
+Left out are facts of the certificate, of the graph and of what the file was made with, which have tests of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import fresh_names
+
+from benchmarks.fuzz.documents import made
+from chaincover.chain import Bounds
+from chaincover.formats.writer import chain_document
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.project.load import Controller, Request, load_request
+
+WRITTEN = Path(__file__).with_name("written")
+LEFT_OUT = ("tool", "versions", "certificate", "graph")
+PROGRAM = """\
+void __CPROVER_assume(int condition);
+typedef enum { OFF, ON } Key;
+typedef struct { unsigned char n, mode; } State;
+void init(State *s) { s->n = 0; }
+
+void assumption(Key key, State *s) { __CPROVER_assume(s->n < 9 || key == OFF); }
+void small(State *s) { __CPROVER_assume(s->n < 10); }
+void smaller(State *s) { __CPROVER_assume(s->n < 5); }
+void compute(Key key, State *s) { s->n = key == ON ? s->n + 1 : s->mode / 8; }
+"""
+PROJECT = """\
+period = 0.01
+[final]
+condition = "n == 0"
+[sources]
+files = ["c.c"]
+defines = { UNUSED = "1" }
+[functions]
+assumption = "assumption"
+invariant = ["small", "smaller"]
+[interface]
+chosen = ["s->mode"]
+[[property]]
+text = "first: cover(n == 1)"
+[[property]]
+text = "again: cover(n == 1)"
+[[property]]
+text = "other: cover(n == 2)"
+"""
+
+
+def without(document: dict[str, Any]) -> dict[str, Any]:
+    """``document`` as it is in a file, without what is left out."""
+    plain: dict[str, Any] = json.loads(json.dumps({k: v for k, v in document.items() if k not in LEFT_OUT}))
+    if plain.get("requirements"):
+        plain["requirements"]["certificate"] = plain["requirements"]["certificate"] is not None
+    return plain
+
+
+@pytest.mark.parametrize("kind", sorted(place.stem for place in WRITTEN.glob("*.json")))
+def test_the_file_says_what_was_found(kind: str) -> None:
+    expected = json.loads((WRITTEN / f"{kind}.json").read_text(encoding="utf-8"))
+    assert without(made(kind.replace("_", " "))[1]) == expected
+
+
+@pytest.fixture
+def controller(tmp_path: Path) -> Iterator[Controller]:
+    (tmp_path / "c.c").write_text(PROGRAM)
+    (tmp_path / "chaincover.toml").write_text(PROJECT)
+    with fresh_names():
+        yield load_request(Request(str(tmp_path)))
+
+
+def test_the_file_says_what_the_controller_was_made_from(controller: Controller) -> None:
+    document = chain_document(controller, generate(controller.problem, Options(effort=0.01)))
+    (source,) = document["controller"]["sources"]
+    assert source["file"] == "c.c"
+    assert source["sha256"] == hashlib.sha256(PROGRAM.encode()).hexdigest()
+    code = "\n".join(row for row in PROGRAM.splitlines() if row)
+    assert source["preprocessed_sha256"] == hashlib.sha256(code.encode()).hexdigest()
+    assert document["controller"]["defines"] == {"UNUSED": "1"}
+    assert document["controller"]["period"] == 0.01
+    assert document["settings"]["final"] == "n == 0"
+    assert document["tool"]["name"] == "chaincover"
+    given = chain_document(controller, generate(controller.problem, Options(effort=0.01)), sources=[{"file": "b.c"}])
+    assert given["controller"]["sources"] == [{"file": "b.c"}]
+
+
+def test_the_file_says_which_goals_ask_for_the_same(controller: Controller) -> None:
+    goals = chain_document(controller, generate(controller.problem))["goals"]
+    assert [goal["representative"] for goal in goals] == [None, "first", None]
+
+
+def test_the_file_says_what_the_result_rests_on(controller: Controller) -> None:
+    result = generate(controller.problem)
+    assert result.chain is not None
+    found = replace(result, chain=replace(result.chain, relies_on=("s->spare",)))
+    claims = chain_document(controller, found)["claims"]
+    assert claims == [
+        "input assumption assumption()",
+        "invariant not proved, not used: small",
+        "invariant not proved, not used: smaller",
+        "inputs given no values but those that the type names: key",
+        "start values chosen by the tester: s->mode",
+        "start values left open by init: s->spare",
+        "overlap allow",
+    ]
+
+
+def test_a_gap_is_rounded_and_an_absent_one_is_null(controller: Controller) -> None:
+    result = generate(controller.problem)
+    assert result.chain is not None
+    for lower, gap in ((4, 0.0), (3, 0.333333)):
+        bounds = chain_document(controller, replace(result, bounds=Bounds(lower, 4, "")))["bounds"]
+        assert (bounds["length"], bounds["lower"], bounds["gap"]) == (4, lower, gap)
+    nothing = chain_document(controller, replace(result, chain=None, bounds=Bounds(0, None, "")))
+    assert nothing["bounds"]["gap"] is None
+    assert nothing["chain"] is None
+    assert nothing["bounds"]["k_met"] is None
