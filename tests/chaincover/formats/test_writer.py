@@ -124,3 +124,22 @@ def test_a_gap_is_rounded_and_an_absent_one_is_null(controller: Controller) -> N
     assert nothing["bounds"]["gap"] is None
     assert nothing["chain"] is None
     assert nothing["bounds"]["k_met"] is None
+
+
+@pytest.mark.parametrize(
+    "assumed",
+    [
+        "[ranges]\nkey = [0]",
+        "[constraints]\nat_most_one = [['key', 'other']]",
+        "[constraints]\nexactly_one = [['key', 'other']]",
+        "[constraints]\nassume = ['key == 0 || other == 0']",
+        "",
+    ],
+)
+def test_the_file_says_whether_inputs_are_assumed_to_be_fewer(assumed: str, tmp_path: Path) -> None:
+    (tmp_path / "c.c").write_text("int n;\nvoid compute(_Bool key, _Bool other) { n = key || other; }\n")
+    (tmp_path / "chaincover.toml").write_text(f"[sources]\nfiles = ['c.c']\n{assumed}\n")
+    with fresh_names():
+        controller = load_request(Request(str(tmp_path), properties=("cover(n == 0)",)))
+        claims = chain_document(controller, generate(controller.problem))["claims"]
+    assert ("input assumptions of the project" in claims) == bool(assumed)
