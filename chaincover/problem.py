@@ -19,7 +19,7 @@ from bmc.records import dataclass
 from bmc.system.transition import TransitionSystem
 from chaincover.limits import Limits
 from chaincover.weights import END, FINAL, INIT, RESERVED
-from properties.goal import Goal
+from properties.goal import Goal, need_monitors
 
 if TYPE_CHECKING:
     from properties.one_step import OneStep
@@ -72,10 +72,6 @@ class Problem:
         """The step of the last state that ``node`` reads where it begins at ``begin``; init and the end read one."""
         return self.by_name[node].over(begin) if node in self.by_name else begin
 
-    def length(self, node: str) -> int:
-        """The number of steps of the goal ``node``; 0 for init and the end."""
-        return self.over(node, 0)
-
     def earlier(self, node: str) -> int:
         """How many steps before its last step ``node`` begins."""
         return self.by_name[node].earlier if node in self.by_name else 0
@@ -96,7 +92,7 @@ class Problem:
         """The same problem with the goals ``names`` as goals of one step at most, which may share steps, and their
         monitors; itself, and None, where they are that already. Other goals stay as they are."""
         goals = self.of(names).goals
-        if all(goal.length <= (0 if self.forbid else 1) for goal in goals):
+        if not need_monitors(goals, self.forbid):
             return self, None
         from properties.one_step import in_one_step  # here, for most goals take one step
 

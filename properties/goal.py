@@ -5,14 +5,14 @@ Last: the events of goals, which are what they ask of single states and single s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import Location
 from bmc.formulas.terms import both, negate
-from bmc.formulas.unroll import NEXT, plain, shift, unframed, with_terms
+from bmc.formulas.unroll import NEXT, plain, shift, unframed, unplaced, with_terms
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
 from properties.deadlines import Deadline, last_step
@@ -44,6 +44,11 @@ class Goal:
     deadline: Deadline | None = None
 
     @property
+    def on_state(self) -> bool:
+        """Whether the goal is a condition on one state, so that a run of no step may cover it."""
+        return self.length == 0
+
+    @property
     def takes_step(self) -> bool:
         """Whether the goal is a condition on one step: on the state before it, its inputs and the state after it.
 
@@ -61,10 +66,40 @@ class Goal:
         """The step of the last state that the goal reads where it begins at the step ``begin``."""
         return begin + self.length
 
+    def meets(self, first: int, other: Goal, later: int) -> bool:
+        """Whether the goal, from the step ``first`` on, and ``other``, from the step ``later`` on, share a step.
+
+        A goal of no step shares one where it lies amid the steps of the other.
+        """
+        return later < self.over(first) and first < other.over(later)
+
+    @property
+    def under_way(self) -> range:
+        """The steps, counted from the first one of the goal, at which another goal begins before this one is over; for
+        a condition on one state that is where it holds."""
+        return range(max(1, self.length))
+
+    def room_for(self, other: Goal) -> range:
+        """The steps, counted from the first one of the goal, at which ``other`` may begin so as to be over no later."""
+        return range(self.length - other.length + 1)
+
+    @property
+    def before_step(self) -> FNode | None:
+        """The antecedent over plain symbols, where the goal takes one step and the antecedent reads nothing of it but
+        the state before it and its inputs."""
+        read_later = any(unframed(symbol)[1] for symbol in symbols_of(self.antecedent))
+        return unplaced([self.antecedent])[0] if self.length == 1 and not read_later else None
+
     def ending(self, step: int) -> FNode:
         """The antecedent placed in a run so that the last state that it reads is that of ``step``; FALSE where that is
         too early."""
         return shift(self.antecedent, step - self.length) if self.length <= step else FALSE()
+
+
+def need_monitors(goals: Iterable[Goal], forbid: bool) -> bool:
+    """Whether one of ``goals`` takes more than one step; where they must not share steps (``forbid``), whether one
+    takes any."""
+    return any(goal.length > (0 if forbid else 1) for goal in goals)
 
 
 def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:

@@ -36,7 +36,7 @@ from bmc.system.transition import (
     conjuncts,
     symbols_of,
 )
-from properties.goal import Goal
+from properties.goal import Goal, need_monitors
 
 MONITOR = "monitor"
 """The owner of the variables of monitors: their names begin with it."""
@@ -62,7 +62,7 @@ def in_one_step(system: TransitionSystem, goals: Sequence[Goal], forbid: bool) -
 
     ``forbid``: the steps of goals must be disjoint.
     """
-    if all(goal.length <= 1 for goal in goals) and not (forbid and any(goal.length for goal in goals)):
+    if not need_monitors(goals, forbid):
         return None
     memory = Memory(MONITOR)
     held = {goal.name: _in_last_step(goal, memory) for goal in goals}

@@ -18,7 +18,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.c.controller.model import CModel
-from bmc.c.execute.access import NO_POINTER, Watch
+from bmc.c.execute.access import NO_POINTER, Accesses
 from bmc.c.execute.arithmetic import from_condition
 from bmc.c.execute.calls import UNDEFINED_FUNCTION
 from bmc.c.execute.memory import Content, Key, State, Value
@@ -374,23 +374,23 @@ class _Reader:
 
         None where it cannot be evaluated: that is told where it is read, if it is.
         """
-        watch, executor = Watch(-1), self.model.executor
+        accesses, executor = Accesses(-1), self.model.executor
 
-        def unwatched(node: Any, scope: Scope, state: State) -> Any:
+        def unnoted(node: Any, scope: Scope, state: State) -> Any:
             use = use_of(node, self.where)
             assert use is not None
             with executor.apart():
                 return executor.evaluate(use.condition, scope, state)
 
         work = partial(executor.evaluate, node, scope, self.model.state_at(0))
-        executor.watches.append(watch)
+        executor.noted_in.append(accesses)
         try:
-            self.model.with_names(Recorder(), self.where, work, **dict.fromkeys(CALLS.values(), unwatched))
+            self.model.with_names(Recorder(), self.where, work, **dict.fromkeys(CALLS.values(), unnoted))
         except InputRefused:
             return None
         finally:
-            executor.watches.remove(watch)
-        return not watch.reads.isdisjoint(variable.key for variable in variables)
+            executor.noted_in.remove(accesses)
+        return not accesses.reads.isdisjoint(variable.key for variable in variables)
 
     def _steps(self, use: Use, scope: Scope) -> range:
         """The steps, from where an operator stands, at which its condition is looked at."""

@@ -322,34 +322,38 @@ class Batch:
 _NEVER = 1 << 30
 
 
-class Watch:
-    """Finds where formulas hold in runs. ``formulas``: (framed formula, its length in steps) by name."""
+class EventFinder:
+    """Finds where events occur in runs, which are conditions on one state, or on one step.
 
-    def __init__(self, formulas: Mapping[str, tuple[FNode, int]]) -> None:
-        self._lengths = {name: length for name, (_, length) in formulas.items()}
-        self._tests: list[tuple[int, list[str], Any, list[tuple[str, str, int]]]] = []
-        for length in sorted(set(self._lengths.values())):
-            names = [name for name, own in self._lengths.items() if own == length]
-            parts = [formulas[name][0] for name in names]
+    ``events`` has for each name the condition (framed), and whether it is one on a step.
+    """
+
+    def __init__(self, events: Mapping[str, tuple[FNode, bool]]) -> None:
+        self._names = list(events)
+        self._tests: list[tuple[bool, list[str], Any, list[tuple[str, str, int]]]] = []
+        for of_step in sorted({of_step for _, of_step in events.values()}):
+            names = [name for name, (_, own) in events.items() if own == of_step]
+            parts = [events[name][0] for name in names]
             symbols = sorted({s.symbol_name() for s in unseen(parts, set()) if s.is_symbol()})
             places = [(symbol, *_parted(symbol)) for symbol in symbols]
-            self._tests.append((length, names, Program(parts), places))
+            self._tests.append((of_step, names, Program(parts), places))
 
     def hits(self, runs: Runs) -> dict[str, Column]:
-        """For each name where (step, run) the formula holds of the last steps up to that one, all of them allowed."""
+        """For each name where (number of a state, run) the event occurs in that state, or in the step to it, all steps
+        up to there being allowed."""
         shape = runs.steps + 1, len(runs.valid)
-        found: dict[str, Column] = {name: np.zeros(shape, bool) for name in self._lengths}
-        for length, names, test, places in self._tests:
-            starts = runs.steps - length + 1
-            if starts <= 0:
+        found: dict[str, Column] = {name: np.zeros(shape, bool) for name in self._names}
+        allowed = np.arange(runs.steps + 1)[:, None] <= runs.valid[None, :]
+        for of_step, names, test, places in self._tests:
+            first, count = (1, runs.steps) if of_step else (0, runs.steps + 1)
+            if not count:
                 continue
             columns = {
-                symbol: (runs.states if name in runs.states else runs.inputs)[name][step : step + starts]
+                symbol: (runs.states if name in runs.states else runs.inputs)[name][step : step + count]
                 for symbol, name, step in places
             }
-            allowed = np.arange(length, length + starts)[:, None] <= runs.valid[None, :]
             for name, holds in zip(names, test(columns), strict=True):
-                found[name][length:] = holds & allowed
+                found[name][first:] = holds & allowed[first:]
         return found
 
 

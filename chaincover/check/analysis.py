@@ -118,7 +118,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
             for v in system.state
             if v.role != "internal"
         ],
-        "goals": [{"name": g.name, "property": g.text, "length": g.length} for g in controller.goals],
+        "goals": [{"name": g.name, "property": g.text, "length": g.over(0)} for g in controller.goals],
         **({"hold": system.hold} if system.hold > 1 else {}),
         "final": controller.final_text or None,
         "unsatisfiable": [g.name for g in found.unsatisfiable],

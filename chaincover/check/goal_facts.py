@@ -20,7 +20,7 @@ from bmc.engines.dead_ends import DeadEnd
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached
 from bmc.explicit.state_graph import EXACT_STATES, StateGraph, invariant_of
-from bmc.formulas.unroll import at, plain, shift, unframed, unplaced
+from bmc.formulas.unroll import at, plain, shift
 from bmc.invariants.induction import Anywhere
 from bmc.native.differential import Sampler
 from bmc.records import dataclass
@@ -225,7 +225,7 @@ class _Finder:
 
     def _longer(self, *names: str) -> bool:
         """Whether one of these goals takes a step at all: state goals alone can hold together without harm."""
-        return any(self._problem.length(name) for name in names)
+        return not all(self._problem.by_name[name].on_state for name in names)
 
     def _trigger(self, goal: Goal) -> Trigger:
         try:
@@ -249,12 +249,12 @@ class _Finder:
     def _asked(self, goal: Goal) -> Trigger:
         """The trigger as far as queries tell, over all states that the proved invariants allow."""
         session = self._engine.session(self._system, goal.antecedent, self._formulas)
-        status = self._check(session, [], goal.length)
+        status = self._check(session, [], goal.over(0))
         if status is Status.UNSAT:
             return Trigger(goal.name, NONE, 0, True, APART, "" if self._final is None else APART)
         only = self._same(session.run().states[0]) if status is Status.SAT else None
         if only is not None:
-            status = self._check(session, [at(Not(only), 0)], goal.length)
+            status = self._check(session, [at(Not(only), 0)], goal.over(0))
         single = only is not None and status is Status.UNSAT
         places = [self._init, *([] if self._final is None else [self._final])]
         init, *final = [self._lies(session, goal, place, only if single else None) for place in places]
@@ -265,17 +265,17 @@ class _Finder:
 
     def _lies(self, session: Session, goal: Goal, place: FNode, only: FNode | None) -> str:
         """How the start states of ``goal`` lie to the states of ``place``; ``only`` is its single start state."""
-        common = self._check(session, [at(place, 0)], goal.length)
+        common = self._check(session, [at(place, 0)], goal.over(0))
         if common is Status.UNSAT:
             return APART
-        outside = self._check(session, [at(Not(place), 0)], goal.length)
+        outside = self._check(session, [at(Not(place), 0)], goal.over(0))
         if outside is Status.UNSAT:
             return EQUAL if self._fills(goal, place, only) else INSIDE
         return MEETS if common is outside is Status.SAT else UNKNOWN
 
     def _fills(self, goal: Goal, place: FNode, only: FNode | None) -> bool:
         """Whether ``goal`` is proved to start in every state of ``place``; only asked where it does not need a run."""
-        if only is None and goal.length:
+        if only is None and not goal.on_state:
             return False
         elsewhere = Not(goal.antecedent) if only is None else at(Not(only), 0)
         session = self._engine.session(self._system, at(place, 0), self._formulas)
@@ -300,8 +300,9 @@ class _Finder:
 
     def _near_weights(self, goals: Sequence[Goal]) -> ReachGraph:
         """Which goals can start during which: the weights that tell of it (Algorithm 10)."""
-        lengths = [goal.length for goal in goals] or [0]
-        limit = max(0, max(lengths) - min(1, *lengths))
+        longest = max(goals, key=lambda goal: goal.over(0), default=None)
+        near = [] if longest is None else [longest.under_way, *map(longest.room_for, goals)]
+        limit = max((steps[-1] for steps in near), default=0)
         builder = GraphBuilder(Questions(Problem(self._system, tuple(goals), None), self._engine, self._limits), limit)
         with suppress(LimitReached):
             for _ in range(limit + 1):
@@ -316,18 +317,18 @@ class _Finder:
         for a in goals:
             session = None
             for b in goals:
-                spare, edge = a.length - b.length, (a.name, b.name)
-                if a is b or spare < 0 or {*edge} & {*weights.unsatisfiable}:
+                room, edge = a.room_for(b), (a.name, b.name)
+                if a is b or not room or {*edge} & {*weights.unsatisfiable}:
                     continue
-                if edge not in weights.weights and weights.lower.get(edge, 0) <= spare:
+                if edge not in weights.weights and weights.lower.get(edge, 0) in room:
                     undecided.append(edge)
-                if weights.weights.get(edge, spare + 1) > spare:
+                if weights.weights.get(edge) not in room:
                     continue
                 if self._limits.over:
                     undecided.append(edge)
                     continue
                 session = session or self._engine.session(self._system, a.antecedent, self._formulas)
-                status = self._try(session, [shift(Not(b.antecedent), d) for d in range(spare + 1)], a.length)
+                status = self._try(session, [shift(Not(b.antecedent), d) for d in room], a.over(0))
                 if status is not Status.SAT:
                     (implied if status is Status.UNSAT else undecided).append(edge)
         return implied, undecided
@@ -359,10 +360,10 @@ def _sharing(goals: Sequence[Goal], graph: ReachGraph) -> tuple[list[Sharing], l
             found.append(Sharing(a.name, b.name, 0))
             continue
         for first, second in ((a, b), (b, a)):
-            edge, before = (first.name, second.name), max(first.length, 1)
-            if graph.weights.get(edge, before) < before:
+            edge = first.name, second.name
+            if graph.weights.get(edge) in first.under_way:
                 found.append(Sharing(*edge, graph.weights[edge]))
-            elif graph.lower.get(edge, 0) < before:
+            elif graph.lower.get(edge, 0) in first.under_way:
                 undecided.append(edge)
     return found, undecided
 
@@ -405,13 +406,12 @@ class VacuitySearch:
                 limit = budget.for_query()
             except LimitReached:
                 return
-            symbols = symbols_of(goal.antecedent)
-            if goal.length == 1 and all(unframed(symbol)[1] == 0 for symbol in symbols):
-                formula = unplaced([goal.antecedent])[0]
+            formula = goal.before_step
+            if formula is not None:
                 self._status[goal] = anywhere.status([formula], limit, budget.question())
             else:
                 session = self._engine.session(self._system, goal.antecedent)
-                self._status[goal] = session.check([], goal.length, limit, budget.question()).status
+                self._status[goal] = session.check([], goal.over(0), limit, budget.question()).status
 
     def _look_at_init(self) -> None:
         """Note the goals that a run of no step covers."""

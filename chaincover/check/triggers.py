@@ -49,7 +49,7 @@ def trigger_states(
     due = [(part, _read(part, names)) for part in conjuncts(goal.antecedent)]
     arrows, rows = Arrows(graph.steps.offsets, graph.steps.nexts), {(0, False): np.arange(len(graph.states))}
     start = rows[0, False]
-    last_step = goal.length
+    last_step = goal.over(0)
     for step in range(last_step + 1):
         check()
         good = np.ones(len(start), bool)

@@ -80,7 +80,7 @@ class _Weights:
         starts = np.array(self._states.starts, np.int64)
         nodes = np.concatenate([starts, *ends])
         first = np.cumsum([0, len(starts), *(len(each) for each in ends)])[:-1]
-        sources = [(INIT, 0), *((every[number].name, every[number].length) for number in self.possible)]
+        sources = [(INIT, 0), *((every[number].name, every[number].over(0)) for number in self.possible)]
 
         def ways_to(targets: Sequence[str], among: Sequence[Column]) -> Iterator[dict[Edge, int | None]]:
             begin = np.full((len(among), backward.size), UNREACHED, np.int32)
@@ -91,7 +91,7 @@ class _Weights:
                 layers = int(distances[distances < UNREACHED].max(initial=0)) // len(targets)
                 self._spend(len(backward.ends) + LEAST_BLOCK * layers)
                 ways = zip(sources, near, strict=True)
-                yield {(name, target): None if way == UNREACHED else length + way for (name, length), way in ways}
+                yield {(name, target): None if way == UNREACHED else over + way for (name, over), way in ways}
 
         together = max(1, CELLS // max(1, backward.size))
         for several in (self.possible[low : low + together] for low in range(0, len(self.possible), together)):

@@ -133,10 +133,10 @@ class GraphBuilder:
         pending = {goal.name: 0 for goal in left if goal.name != source.name}
         ends = source.name != INIT or not self._problem.goals
         if ends and self._problem.end == FINAL:
-            pending[FINAL] = source.length
+            pending[FINAL] = source.over(0)
         row = Row(source.name, pending, dict(pending))
         if ends and self._problem.end == END:
-            row.weights[END] = row.lower[END] = source.length
+            row.weights[END] = row.lower[END] = source.over(0)
         return row
 
 

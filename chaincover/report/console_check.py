@@ -285,7 +285,7 @@ def _show_properties(out: Console, controller: Controller) -> None:
     for goal in controller.goals:
         text = " ".join(goal.text.split())
         text = text if out.everything else _in_a_line(text, out.width - max(width, 4) - 9)
-        rows.append((goal.name, str(goal.length), text))
+        rows.append((goal.name, str(goal.over(0)), text))
     if rows:
         out.table(("goal", "steps", "property"), rows)
 

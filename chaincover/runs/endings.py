@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bmc.explicit.batch import Watch, earliest
+from bmc.explicit.batch import EventFinder, earliest
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.draws import Draws
 from bmc.system.transition import Valuation
@@ -25,8 +25,10 @@ class Endings:
     ``modes`` are the steps between modes that runs have shown, to which those made here are added.
     """
 
-    def __init__(self, problem: Problem, budget: Budget, watch: Watch, modes: ModeGraph, within: int | None) -> None:
-        self._budget, self._watch, self._modes, self._within = budget, watch, modes, within
+    def __init__(
+        self, problem: Problem, budget: Budget, events: EventFinder, modes: ModeGraph, within: int | None
+    ) -> None:
+        self._budget, self._events, self._modes, self._within = budget, events, modes, within
         self._random = Draws(SEED)
         told = {f"{var.name}@0": var.name for var in problem.system.state}
         self._final = [goal.antecedent for goal in problem.targets if goal.name == FINAL]
@@ -47,7 +49,7 @@ class Endings:
             return ending
         if (rest := self._budget.rest(state)) is None:
             return None
-        if (place := earliest(self._watch.hits(rest)[FINAL])) is not None:
+        if (place := earliest(self._events.hits(rest)[FINAL])) is not None:
             return rest.run_inputs(0, place[0])
         if (ending := self._drawn(state, many)) is not None:
             return ending
@@ -61,7 +63,7 @@ class Endings:
         last = None if self._within is None else self._within + 1
         for count, steps in tries:
             runs = self._budget.drawn(state, count, steps)
-            place = None if runs is None else earliest(self._watch.hits(runs)[FINAL][:last])
+            place = None if runs is None else earliest(self._events.hits(runs)[FINAL][:last])
             if runs is not None and place is not None:
                 return runs.run_inputs(place[1], place[0])
         return None
@@ -76,7 +78,7 @@ class Endings:
                 return None
             for name, values in runs.states.items():
                 self._modes.learn(name, values[:, :SHOWN])
-            place = earliest(self._watch.hits(population.add(runs, 0))[FINAL])
+            place = earliest(self._events.hits(population.add(runs, 0))[FINAL])
             if place is not None:
                 population.ends[0, place[1]] = population.steps - STRIDE + place[0]
                 return population.inputs(place[1])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from bmc.evaluation.vectors import OVERHEAD, Column, Columns, column
-from bmc.explicit.batch import Batch, Runs, Watch
+from bmc.explicit.batch import Batch, EventFinder, Runs
 from bmc.system.transition import Run
 from chaincover.chain import Chain
 from chaincover.facts import CHAIN
@@ -53,7 +53,7 @@ class Shortening:
         self._limits, self._left = limits, WORK
         self._goals = [goal for goal in problem.targets if goal.name in chain.goals or goal.name == FINAL]
         self._batch = Batch(problem.system)
-        self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in self._goals})
+        self._events = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in self._goals})
         bits = {var.name: var.type.bits for var in problem.system.inputs}
         self._inputs = {name: column([step[name] for step in chain.run.inputs], of) for name, of in bits.items()}
         self._steps = chain.length
@@ -109,7 +109,7 @@ class Shortening:
             return None
         self._left -= len(kept) * each
         inputs = {name: values[kept] for name, values in self._inputs.items()}
-        hits = self._watch.hits(self._follow(inputs, each))
+        hits = self._events.hits(self._follow(inputs, each))
         ends = np.zeros(len(candidates), np.int64)
         for goal in self._goals:
             ends = _after(goal.name == FINAL, hits[goal.name], ends)

@@ -14,7 +14,7 @@ from greenlet import GreenletExit
 
 from bmc.errors import LimitReached
 from bmc.evaluation.vectors import Column
-from bmc.explicit.batch import Batch, Runs, Watch, earliest, gaps
+from bmc.explicit.batch import Batch, EventFinder, Runs, earliest, gaps
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.draws import Draws
 from bmc.system.transition import Run, Valuation
@@ -137,14 +137,14 @@ class RandomRuns:
         self._ending: tuple[Column, Run] | None = None
         self._patience = 1
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
-        self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
+        self._events = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in problem.targets})
         self._random = Draws(SEED)
         self._modes = ModeGraph()
         told = {f"{var.name}@0": var.name for var in problem.system.state}
         self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, self._modes)
         self._budget = Budget(self._batch, limits, self._check)
-        self._endings = Endings(problem, self._budget, self._watch, self._modes, within)
-        self._resting = Resting(problem.by_name, self._budget, self._watch, self._distance)
+        self._endings = Endings(problem, self._budget, self._events, self._modes, within)
+        self._resting = Resting(problem.by_name, self._budget, self._events, self._distance)
         self._population = started(self._batch, self._batch.initial(), len(problem.goals))
         self.upper: dict[Edge, int] = {}
         self.tests: dict[str, Run] = {}
@@ -308,7 +308,7 @@ class RandomRuns:
             self._modes.learn(name, values[:, :SHOWN])
         before = 0 if population.tail is None else population.tail.steps
         joined = population.add(runs, self._longest)
-        hits = self._watch.hits(joined)
+        hits = self._events.hits(joined)
         begun = population.steps - joined.steps
         self._credit(hits, begun, -1 if first else before)
 
@@ -369,7 +369,7 @@ class RandomRuns:
             runs = self._budget.drawn(self._batch.initial(), count, steps)
             if runs is None:
                 return
-            hits = self._watch.hits(runs)
+            hits = self._events.hits(runs)
             self._keep_tests(runs, hits)
             if self.distances:
                 self._learn(self._starts(hits), True)
@@ -416,7 +416,7 @@ class RandomRuns:
             runs = self._budget.drawn(run.states[end], *AROUND) if end < NEVER else None
             if runs is None:
                 continue
-            hits = self._starts(self._watch.hits(runs))
+            hits = self._starts(self._events.hits(runs))
             self._learn(hits, False)
             for other, rows in hits.items():
                 place = earliest(rows)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from bmc.evaluation.vectors import Column
-from bmc.explicit.batch import Runs, Watch, earliest
+from bmc.explicit.batch import EventFinder, Runs, earliest
 from bmc.explicit.branch_distance import BranchDistance
 from bmc.explicit.draws import Draws
 from bmc.system.transition import Valuation
@@ -26,8 +26,10 @@ class Resting:
     ``distance`` tells how far states are from where each of ``goals`` begins, in their order.
     """
 
-    def __init__(self, goals: Mapping[str, Goal], budget: Budget, watch: Watch, distance: BranchDistance) -> None:
-        self._goals, self._budget, self._watch, self._distance = goals, budget, watch, distance
+    def __init__(
+        self, goals: Mapping[str, Goal], budget: Budget, events: EventFinder, distance: BranchDistance
+    ) -> None:
+        self._goals, self._budget, self._events, self._distance = goals, budget, events, distance
         self._random = Draws(SEED)
 
     def way(self, state: Valuation, missing: Collection[str]) -> list[dict[str, int]] | None:
@@ -60,7 +62,7 @@ class Resting:
 
     def _met(self, runs: Runs, names: Collection[str]) -> tuple[int, int] | None:
         """The step at which ``runs`` meet one of the goals ``names`` first, at its end, and the run that does."""
-        hits = self._watch.hits(runs)
+        hits = self._events.hits(runs)
         return min(filter(None, (earliest(hits[name]) for name in names)), default=None)
 
     def _nearest(self, rest: Runs, missing: Collection[str]) -> list[Column]:

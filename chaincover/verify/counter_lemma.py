@@ -33,7 +33,7 @@ class Looks:
     @staticmethod
     def of(setting: Setting) -> Looks:
         """Those of all goals."""
-        events = {goal.name: (bool(goal.length), read_at(goal.antecedent, 0)) for goal in setting.goals}
+        events = {goal.name: (goal.takes_step, read_at(goal.antecedent, 0)) for goal in setting.goals}
         different = sorted(dict.fromkeys(events.values()), key=lambda event: event[0])
         bits = {event: 1 << place for place, event in enumerate(different)}
         return Looks(

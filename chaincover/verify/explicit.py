@@ -33,12 +33,12 @@ class ExplicitFacts:
 
     def _distance(self, source: str, target: str) -> int:
         """The least step at which ``target`` follows ``source``."""
-        marks, length = self.marks, self.marks.setting.length(source)
+        marks, over = self.marks, self.marks.setting.over(source, 0)
         if target == marks.setting.end:
-            return length + int(marks.to_end[marks.after[source]].min(initial=FAR))
-        if length and self._same_step(source, target):
+            return over + int(marks.to_end[marks.after[source]].min(initial=FAR))
+        if marks.setting.takes_step(source) and self._same_step(source, target):
             return 0
-        return length + int(marks.to_start[target][marks.after[source]].min(initial=FAR))
+        return over + int(marks.to_start[target][marks.after[source]].min(initial=FAR))
 
     def _same_step(self, source: str, target: str) -> bool:
         """Whether some step is covered by ``source``, and is one of ``target`` or begins where that holds."""

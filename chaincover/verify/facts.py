@@ -86,7 +86,7 @@ class Paths:
             raise CheckDisagreed(f"the solver's run against the bound of {path} does not break it when simulated")
         if not begins and not self.assumed.complete:
             return OPEN, MAYBE
-        end = max(step + self.setting.length(node) for step, node in zip(places, fact.path, strict=True))
+        end = max(self.setting.over(node, step) for step, node in zip(places, fact.path, strict=True))
         return WRONG, f"a run takes {places[-1]} ({told(self.setting.system, run, end, begins)})"
 
 
@@ -96,7 +96,7 @@ def _together(setting: Setting, fact: PathFact, unrolling: Unrolling) -> FNode:
     def placed(node: str, step: int) -> FNode:
         if node == INIT:
             return TRUE()
-        return And(shift(setting.by_name[node].antecedent, step), unrolling.valid(step + setting.length(node)))
+        return And(shift(setting.by_name[node].antecedent, step), unrolling.valid(setting.over(node, step)))
 
     if fact.path[-1] != setting.end:
         return Or(list(_ways(setting, fact.path, fact.at_least, None, placed).values()))
@@ -117,7 +117,7 @@ def _ways(
     """
     ways: dict[int, FNode] = {}
     for number, node in enumerate(path):
-        steps = [k for k in range(below if number else 1) if end is None or k + setting.length(node) <= end]
+        steps = [k for k in range(below if number else 1) if end is None or setting.over(node, k) <= end]
         before: Mapping[int, FNode] = _up_to(ways, below) if number else {0: TRUE()}
         ways = {k: And(placed(node, k), before[k]) for k in steps}
     return ways
@@ -153,7 +153,7 @@ def _earliest(
     for node in path:
         least = places[-1] if places else 0
         steps = [0] if node == INIT else covered[node]
-        fitting = (k for k in steps if least <= k < below and (end is None or k + setting.length(node) <= end))
+        fitting = (k for k in steps if least <= k < below and (end is None or setting.over(node, k) <= end))
         place = next(fitting, None)
         if place is None or (not places and place != 0):
             return None
@@ -240,9 +240,9 @@ class WholeChains:
         """The symbol that says that the goal is covered by the first ``steps`` steps, which are valid so far."""
         known = self._covered[goal.name]
         while len(known) <= steps:
-            start, symbol = len(known) - goal.length, Symbol(f"{goal.name} by {len(known)}")
-            ends = self._unrolling.valid(len(known))
-            here = FALSE() if start < 0 else And(ends, shift(goal.antecedent, start))
+            ending, symbol = goal.ending(len(known)), Symbol(f"{goal.name} by {len(known)}")
+            valid = self._unrolling.valid(len(known))
+            here = ending if ending.is_false() else And(valid, ending)
             known.append(self._unrolling.named(symbol, Or(known[-1], here) if known else here))
         return known[steps]
 

@@ -78,24 +78,24 @@ class Layers:
         except (NoTranslation, KernelFailed):
             return None
         for fact in proof.edges:
-            source, length = fact.path[0], setting.length(fact.path[0])
-            found._deepest[source] = max(found._deepest.get(source, -1), fact.at_least - length - 1)
+            source = fact.path[0]
+            found._deepest[source] = max(found._deepest.get(source, -1), fact.at_least - setting.over(source, 0) - 1)
         return found if found.searched is not None else None
 
     def verdict(self, fact: PathFact) -> tuple[str, str]:
         """The verdict on a bound between two nodes, and why."""
         source, target = fact.path
-        length, number = self._setting.length(source), self._numbers[target]
-        if length and target != self._setting.end:
+        over, number = self._setting.over(source, 0), self._numbers[target]
+        if self._setting.takes_step(source) and target != self._setting.end:
             words = len(self._numbers) // WORD + 1
             at, bit = divmod(number, WORD)
             if fact.at_least > 0 and self._together[self._numbers[source] * words + at] >> bit & 1:
                 return WRONG, "one step is the start of both"
-        met = self._from(source) if fact.at_least - length - 1 <= self._deepest.get(source, -1) else None
+        met = self._from(source) if fact.at_least - over - 1 <= self._deepest.get(source, -1) else None
         if met is None:
             return OPEN, "more than the effort for searches in layers, or no time left"
-        if met[number] >= 0 and met[number] + length < fact.at_least:
-            return WRONG, f"a search over all reachable states meets it after {counted(met[number] + length, 'step')}"
+        if met[number] >= 0 and met[number] + over < fact.at_least:
+            return WRONG, f"a search over all reachable states meets it after {counted(met[number] + over, 'step')}"
         return HOLDS, ""
 
     def _from(self, source: str) -> list[int] | None:
@@ -181,7 +181,7 @@ def _text(made: Prepared, setting: Setting) -> str:
     following = {var.symbol: var.next for var in system.state}
     on_step, on_state = dict[int, FNode](), dict[int, FNode]()
     for number, goal in enumerate(setting.goals):
-        (on_step if goal.length else on_state)[number] = _of_step(goal.antecedent, following)
+        (on_step if goal.takes_step else on_state)[number] = _of_step(goal.antecedent, following)
     if setting.final is None:
         on_state[len(setting.goals)] = conjunction([])
     else:

@@ -104,10 +104,10 @@ class _LongTest:
             if any(self.setting.sound(run) < run.length for run in runs):
                 return f"{where} is not allowed"
             last, state = runs[-1], runs[-1].states[-1]
-        monitor, start = Monitor([goal]), last.length - goal.length
+        monitor = Monitor([goal])
         chosen = [[{**last.inputs[-1], **values}] for values in self._chosen()] if last.inputs else [[]]
         ways = (simulator.run(last.states[0], [*last.inputs[:-1], *final]) for final in chosen)
-        covered = any(monitor.holds(run, goal.name, start) for run in ways)
+        covered = any(monitor.ends(run, goal.name, last.length) for run in ways)
         return "" if covered else "the test does not end with the goal"
 
     def _chosen(self) -> Iterator[Valuation]:

@@ -39,7 +39,7 @@ class Marks:
         self.on_moves: dict[str, Column] = {}
         for name in self.goals:
             goal = setting.by_name[name]
-            if goal.length:
+            if goal.takes_step:
                 self.on_moves[name] = self._covered(goal.antecedent)
             else:
                 self.in_states[name] = table.holds(read_at(goal.antecedent, 0))

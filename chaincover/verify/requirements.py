@@ -27,7 +27,7 @@ from chaincover.verify.claims import replayed
 from chaincover.verify.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited
 from chaincover.verify.setting import Setting, Subject
 from chaincover.weights import END, INIT
-from properties.goal import Goal, violation, violation_name
+from properties.goal import Goal, need_monitors, violation, violation_name
 from properties.monitor import Monitor
 
 NOTHING = Certificate((), END, "allow")
@@ -122,13 +122,14 @@ def _needed(controller: Controller, claim: RulingsClaim, proof: Certificate) -> 
 def violations(controller: Controller, claim: RulingsClaim, where: Location) -> Line | None:
     """Replay each run that is said to violate a property on the compiled original; None where there is none."""
     tests = {ruling.goal: ruling.test for ruling in claim.rulings if ruling.test is not None}
-    lengths = {name: violated.length for name, violated in _violations(controller).items()}
-    strange = tuple(f"{name} is no property with a consequent" for name in tests if name not in lengths)
+    violated = _violations(controller)
+    strange = tuple(f"{name} is no property with a consequent" for name in tests if name not in violated)
     if not tests or strange:
         return Line(VIOLATIONS, WRONG, "not replayed", strange) if strange else None
 
     def played(name: str, stimulus: Stimulus, built: CompiledOriginal | None) -> Replay:
-        return replay_violation(controller, stimulus, name, len(stimulus.inputs) - lengths[name], built)
+        begin = len(stimulus.inputs) - violated[name].over(0)
+        return replay_violation(controller, stimulus, name, begin, built)
 
     stimuli = {name: read_test(test, name, controller.system, where) for name, test in tests.items()}
     return replayed((VIOLATIONS, "run"), stimuli, controller, played)
@@ -173,7 +174,7 @@ def _subject(controller: Controller, claimed: tuple[set[str], set[str]], proof: 
     known = [goal.name for goal in judged if goal.name in claimed[0] | claimed[1]]
     names = {violation_name(name) for name in known}
     goals = tuple(
-        goal if goal.length > 1 else _in_terms(goal, system)
+        goal if need_monitors([goal], forbid=False) else _in_terms(goal, system)
         for goal in _violations(controller).values()
         if goal.name in names or goal.name in proof.monitors
     )

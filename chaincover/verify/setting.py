@@ -70,12 +70,9 @@ class Setting(Problem):
         return self.final is None or bool(compile_formulas([self.final])(run.states[step])[0])
 
     def overlap_between(self, a: tuple[str, int], b: tuple[str, int]) -> bool:
-        """Whether two goals, each with its first step, share steps: neither starts after the other has ended.
-
-        A goal that takes no step shares one where it lies amid the steps of the other.
-        """
-        (one, begin), (other, later) = a, b
-        return later < begin + self.length(one) and begin < later + self.length(other)
+        """Whether two goals, each with its first step, share steps."""
+        (one, first), (other, later) = a, b
+        return self.by_name[one].meets(first, self.by_name[other], later)
 
 
 @dataclass(frozen=True)

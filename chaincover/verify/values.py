@@ -128,7 +128,7 @@ def inconsistent(document: Document, claim: ChainClaim, setting: Setting) -> Ite
         yield "the goals said to be covered are not those credited"
     placed = [(hit.goal, hit.step) for hit in claim.hits if hit.goal in setting.by_name]
     for goal, step in placed:
-        if not 0 <= step <= claim.steps - setting.length(goal):
+        if step < 0 or setting.over(goal, step) > claim.steps:
             yield f"{goal} at step {step} does not lie within the chain"
     if setting.forbid:
         pairs = [(a, b) for n, a in enumerate(placed) for b in placed[n + 1 :]]

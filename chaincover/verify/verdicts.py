@@ -224,7 +224,7 @@ def never(setting: Setting, name: str, known: Assumed, clock: Clock) -> Verdict:
     anywhere = Unrolling(setting.system, setting.formulas, known.start, known.always, clock)
     chains: WholeChains | None = None
     for k in range(INDUCTION + setting.oldest + 1):
-        steps, here = k + goal.length, shift(goal.antecedent, k)
+        steps, here = goal.over(k), shift(goal.antecedent, k)
         before = [Not(shift(goal.antecedent, step)) for step in range(k)]
         sought = And(*before, here)
         status = _status(anywhere, sought, steps)

@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.bench.tools.baseline import Baseline, Case, Given, Search, TimeOver, conduct, given_options, starts
 from benchmarks.bench.tools.weighted_cover import EXACT, GREEDY, greedy_cover, undominated, weighted_cover
 from bmc.evaluation.vectors import Column
-from bmc.explicit.batch import Batch, Runs, Watch
+from bmc.explicit.batch import Batch, EventFinder, Runs
 from chaincover.cli.options import held_request_options
 from chaincover.problem import Problem
 from chaincover.project.load import Request
@@ -81,9 +81,9 @@ class Pool:
         return [{name: int(values[step]) for name, values in columns.items()} for step in range(self.lengths[mask])]
 
 
-def ends_of(runs: Runs, watch: Watch, problem: Problem) -> Column:
+def ends_of(runs: Runs, events: EventFinder, problem: Problem) -> Column:
     """For each goal and run the least number of steps after which the goal is covered and the final condition holds."""
-    hits = watch.hits(runs)
+    hits = events.hits(runs)
     count = len(runs.valid)
     ending = np.full((runs.steps + 2, count), NEVER, np.int64)
     for step in range(runs.steps, -1, -1):
@@ -118,9 +118,10 @@ def groups(runs: int, steps: int) -> Iterator[tuple[int, int]]:
 
 def draw(search: Search, inputs: str, runs: int, steps: int) -> Pool:
     """The test cases of so many random runs of ``steps`` steps (0: of growing length)."""
-    problem, pool = search.problem, Pool()
+    problem, _ = replace(search.problem, overlap="allow").in_one_step(search.problem.names)
+    pool = Pool()
     batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], search.seed)
-    watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
+    events = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in problem.targets})
     made, everything = 0, (1 << len(problem.goals)) - 1
     try:
         for count, length in groups(runs, steps):
@@ -128,7 +129,7 @@ def draw(search: Search, inputs: str, runs: int, steps: int) -> Pool:
             if inputs == UNIFORM:
                 manner = replace(manner, rates={name: np.ones(count) for name in manner.rates})
             drawn = batch.go_on(batch.repeated(batch.initial(), count), manner, length, search.check)
-            ends = ends_of(drawn, watch, problem)
+            ends = ends_of(drawn, events, problem)
             if pool.covered != everything:
                 enough = runs_until_covered(ends, pool.covered)
                 if enough is not None:

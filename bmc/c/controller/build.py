@@ -25,7 +25,7 @@ from bmc.c.controller.interface import (
 from bmc.c.controller.model import CModel
 from bmc.c.controller.reading import SourceConfig
 from bmc.c.controller.runs import Runs
-from bmc.c.execute.access import Watch
+from bmc.c.execute.access import Accesses
 from bmc.c.execute.arithmetic import forget_intervals
 from bmc.c.execute.memory import MemObject
 from bmc.c.execute.variables import suggestion
@@ -61,13 +61,13 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     elif not isinstance(step.ctype.result, VoidType):
         notes.append(f"the result of '{step.name}' is not a scalar and is ignored")
     open_volatile_inputs(runs.program, config)
-    watch = Watch(-1)
-    runs.executor.watches.append(watch)
+    accesses = Accesses(-1)
+    runs.executor.noted_in.append(accesses)
     after_init = runs.run_init(step)
-    set_by_init, read_by_init = set(watch.writes), set(watch.early)
+    set_by_init, read_by_init = set(accesses.writes), set(accesses.early)
     result = runs.run_step(step, after_init)
-    runs.executor.watches.remove(watch)
-    result = without_untouched(runs, result, {key[0] for key in watch.reads | watch.writes})
+    runs.executor.noted_in.remove(accesses)
+    result = without_untouched(runs, result, {key[0] for key in accesses.reads | accesses.writes})
     roles = classify(runs, step, result)
     check_outside(runs, roles, result, read_by_init)
     runs.inputs = frozenset(key for key, role in roles.items() if role == "input")

@@ -67,7 +67,7 @@ def bit_field(member: Member, node: Any) -> InputRefused:
     return unsupported(f"bit-field '{member.name}'", node, hint)
 
 
-class Watch:
+class Accesses:
     """Cells read and written while one operand is evaluated; ``direct`` are written outside of calls.
 
     ``early``: read before anything was written to them.
@@ -80,7 +80,7 @@ class Watch:
         self.writes: set[Key] = set()
         self.direct: set[Key] = set()
 
-    def clash(self, other: Watch) -> set[Key]:
+    def clash(self, other: Accesses) -> set[Key]:
         """The cells for which it matters which of the two operands is evaluated first."""
         return (self.writes & (other.reads | other.writes)) | (other.writes & self.reads)
 
@@ -91,7 +91,8 @@ class MemoryAccess:
     def __init__(self) -> None:
         self.recorder = Recorder()
         self.cases = Cases()
-        self.watches: list[Watch] = []
+        self.noted_in: list[Accesses] = []
+        """Where each access is noted: a record for each operand under evaluation."""
         self.depth = 0
         self.filling = -1
         """The ``depth`` at which an automatic aggregate is being initialised, -1 outside of such an initialiser."""
@@ -103,13 +104,13 @@ class MemoryAccess:
 
     @contextlib.contextmanager
     def apart(self) -> Iterator[Recorder]:
-        """Evaluate something that is no part of the run: it is recorded apart, and nobody watches it."""
-        saved = self.recorder, self.watches
-        self.recorder, self.watches = Recorder(), []
+        """Evaluate something that is no part of the run: it is recorded apart, and no access is noted."""
+        saved = self.recorder, self.noted_in
+        self.recorder, self.noted_in = Recorder(), []
         try:
             yield self.recorder
         finally:
-            self.recorder, self.watches = saved
+            self.recorder, self.noted_in = saved
 
     def load(self, place: Place, state: State, node: Any) -> Value | Aggregate:
         """The value of an lvalue (C11 6.3.2.1p2). Undefined reads are noted."""
@@ -137,10 +138,10 @@ class MemoryAccess:
             key = (obj, base + path)
             self.recorder.work += 1
             self._check_usable(obj, guard, state, node)
-            for watch in self.watches:
-                watch.reads.add(key)
-                if key not in watch.writes:
-                    watch.early.add(key)
+            for accesses in self.noted_in:
+                accesses.reads.add(key)
+                if key not in accesses.writes:
+                    accesses.early.add(key)
             if key not in state.cells:
                 self._check_punning(Target(guard, obj, base), place.ctype, node)
                 found = UNDEFINED
@@ -180,10 +181,10 @@ class MemoryAccess:
             self.recorder.work += 1
             self._check_usable(obj, guard, state, node)
             key = (obj, base + path)
-            for watch in self.watches:
-                watch.writes.add(key)
-                if watch.depth == self.depth:
-                    watch.direct.add(key)
+            for accesses in self.noted_in:
+                accesses.writes.add(key)
+                if accesses.depth == self.depth:
+                    accesses.direct.add(key)
             if key not in state.cells:
                 self._check_punning(Target(guard, obj, base), place.ctype, node)
             state.cells[key] = merge_contents(guard, content, state.cells.get(key, UNDEFINED))

@@ -11,7 +11,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.c.execute import floating
-from bmc.c.execute.access import NO_FUNCTION_POINTER, Watch, refuse_opaque
+from bmc.c.execute.access import NO_FUNCTION_POINTER, Accesses, refuse_opaque
 from bmc.c.execute.arithmetic import from_condition
 from bmc.c.execute.decisions import is_logical, leaves, without_negations
 from bmc.c.execute.floating import read_constant, truth
@@ -160,18 +160,18 @@ class Evaluator(Conditions):
         """The values of a call's arguments; refused where their order would matter."""
         items = node.args.exprs if node.args else []
         values: list[Any] = []
-        watches: list[Watch] = []
+        before: list[Accesses] = []
         effects = any(self.has_effects(item) for item in items) and len(items) > 1
         for item in items:
             if not effects:
                 values.append(self.evaluate(item, scope, state))
                 continue
-            value, watch = self.watched(lambda item=item: self.evaluate(item, scope, state))  # type: ignore[misc]
-            clash = [key for earlier in watches for key in watch.clash(earlier)]
+            value, accesses = self.accessed(lambda item=item: self.evaluate(item, scope, state))  # type: ignore[misc]
+            clash = [key for earlier in before for key in accesses.clash(earlier)]
             if clash:
                 name = min(variable_name(*key) for key in clash)
                 raise unsupported(f"arguments that change and use one object ('{name}') in no given order", node)
-            watches.append(watch)
+            before.append(accesses)
             values.append(value)
         return values
 

@@ -9,7 +9,7 @@ from typing import Any
 from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
-from bmc.c.execute.access import Watch
+from bmc.c.execute.access import Accesses
 from bmc.c.execute.floating import string_of
 from bmc.c.execute.lvalues import Elements, Lvalues, Result
 from bmc.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target, whole
@@ -168,18 +168,18 @@ class Initialiser:
         try:
             if isinstance(init, c_ast.InitList):
                 self._elements = Elements() if self.evaluator.has_effects(init) else None
-                _, watch = self.evaluator.watched(lambda: self._automatic(place, init, scope, state))
-                self._refuse_own(place, watch, init)
+                _, accesses = self.evaluator.accessed(lambda: self._automatic(place, init, scope, state))
+                self._refuse_own(place, accesses, init)
             else:
                 self._automatic(place, init, scope, state)
         finally:
             self._elements = outer
 
     @staticmethod
-    def _refuse_own(place: Place, watch: Watch, init: Any) -> None:
+    def _refuse_own(place: Place, accesses: Accesses, init: Any) -> None:
         """Refuse a list whose elements read the object that it initialises: what is set by then has no order."""
         own = {target.object for target in place.targets}
-        name = min((variable_name(*key) for key in watch.reads if key[0] in own), default="")
+        name = min((variable_name(*key) for key in accesses.reads if key[0] in own), default="")
         if name:
             raise unsupported(f"'{name}' is read in its own initialiser list", _leaf(init))
 
@@ -227,8 +227,8 @@ class Initialiser:
         elements = self._elements
         if elements is None:
             return self.evaluator.evaluate(item, scope, state)
-        value, watch = self.evaluator.watched(lambda: self.evaluator.evaluate(item, scope, state))
-        elements.add(watch, item)
+        value, accesses = self.evaluator.accessed(lambda: self.evaluator.evaluate(item, scope, state))
+        elements.add(accesses, item)
         result: Result = value
         return result
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
-from bmc.c.execute.access import MemoryAccess, Watch, bit_field
+from bmc.c.execute.access import Accesses, MemoryAccess, bit_field
 from bmc.c.execute.arithmetic import constant_value
 from bmc.c.execute.floating import string_of
 from bmc.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target, Value, member_path, whole
@@ -40,15 +40,15 @@ class Elements:
     """What the elements of one initialiser list read and write, as far as they are evaluated (C11 6.7.9p23)."""
 
     def __init__(self) -> None:
-        self._earlier = Watch(0)
+        self._earlier = Accesses(0)
 
-    def add(self, watch: Watch, node: Any) -> None:
+    def add(self, accesses: Accesses, node: Any) -> None:
         """Enter one element; refuse it where its order with an earlier one would matter."""
-        clash = watch.clash(self._earlier)
+        clash = accesses.clash(self._earlier)
         if clash:
             raise _in_no_order(clash, "initialiser list", node)
-        self._earlier.reads |= watch.reads
-        self._earlier.writes |= watch.writes
+        self._earlier.reads |= accesses.reads
+        self._earlier.writes |= accesses.writes
 
 
 class Sequencing(MemoryAccess):
@@ -65,8 +65,8 @@ class Sequencing(MemoryAccess):
         """
         if not (self.has_effects(left.node) or self.has_effects(right.node)):
             return left.work(), right.work()
-        first, a = self.watched(left.work)
-        second, b = self.watched(right.work)
+        first, a = self.accessed(left.work)
+        second, b = self.accessed(right.work)
         clash = a.clash(b)
         if assigns and isinstance(first, Place):
             targets = {(t.object, t.path) for t in first.targets}
@@ -75,14 +75,14 @@ class Sequencing(MemoryAccess):
             raise _in_no_order(clash, "expression", node)
         return first, second
 
-    def watched(self, work: Callable[[], Any]) -> tuple[Any, Watch]:
+    def accessed(self, work: Callable[[], Any]) -> tuple[Any, Accesses]:
         """The result of ``work`` and what it reads and writes."""
-        watch = Watch(self.depth)
-        self.watches.append(watch)
+        accesses = Accesses(self.depth)
+        self.noted_in.append(accesses)
         try:
-            return work(), watch
+            return work(), accesses
         finally:
-            self.watches.remove(watch)
+            self.noted_in.remove(accesses)
 
     def has_effects(self, node: Any) -> bool:
         """Whether evaluating ``node`` may change memory (it assigns, steps or calls)."""

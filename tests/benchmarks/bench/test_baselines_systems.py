@@ -17,7 +17,7 @@ from benchmarks.bench.tools import per_goal, random_runs
 from benchmarks.bench.tools.baseline import Search
 from benchmarks.bench.tools.greedy import GreedyChains
 from bmc.engines import choose
-from bmc.explicit.batch import Batch, Watch
+from bmc.explicit.batch import Batch, EventFinder
 from bmc.formulas.evaluate import compile_formulas
 from properties.monitor import Monitor
 
@@ -64,17 +64,18 @@ def test_greedy_chains_go_on_to_the_nearest_goal_and_end_in_final(seed: int) -> 
 def test_random_runs_are_cut_where_goals_are_covered_and_final_holds(seed: int) -> None:
     with fresh_names():
         case = random_case(seed, goals=3)
-        problem = search_of(case).problem
+        given = search_of(case).problem
+        problem, _ = given.in_one_step(given.names)
         batch = Batch(problem.system, [], seed)
         runs = batch.draw(batch.initial(), 8, 10)
-        watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
-        found = random_runs.ends_of(runs, watch, problem)
+        events = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in problem.targets})
+        found = random_runs.ends_of(runs, events, problem)
         final = None if problem.final is None else compile_formulas([problem.final])
-        monitor = Monitor(problem.goals)
+        monitor = Monitor(given.goals)
         for number in range(8):
             run = batch.run(batch.initial(), runs.run_inputs(number, int(runs.valid[number])))
             covered_at = monitor.covered(run)
-            for place, goal in enumerate(problem.goals):
+            for place, goal in enumerate(given.goals):
                 ends = [
                     length
                     for length in range(run.length + 1)

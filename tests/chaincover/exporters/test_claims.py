@@ -128,11 +128,14 @@ def test_each_kind_of_fact() -> None:
     found = [(q.statement.kind, q.frames) for q in asked(problem, proof, 2)]
     kinds = [kind for kind, _ in found]
     assert kinds == [LENGTH, LENGTH, EDGE, EDGE, SUB_PATH, UNREACHED, NO_WAY_TO_END, CONFLICT, MOST, INVARIANT]
-    longest = max(problem.length(a), problem.length(b))
-    assert [frames for _, frames in found[:5]] == [2, 4, 1 + problem.length(a), None, 1 + longest]
+    longest = max(problem.over(a, 0), problem.over(b, 0))
+    assert [frames for _, frames in found[:5]] == [2, 4, problem.over(a, 1), None, 1 + longest]
     assert {frames for _, frames in found[5:]} == {None}
     plain = replace(proof, invariants=("small",))
-    assert [q.frames for q in asked(problem, plain) if q.statement.kind == EDGE] == [1 + problem.length(a), 1 + longest]
+    assert [q.frames for q in asked(problem, plain) if q.statement.kind == EDGE] == [
+        problem.over(a, 1),
+        1 + longest,
+    ]
 
 
 def test_facts_from_anywhere_rest_on_the_invariants() -> None:

@@ -154,7 +154,7 @@ def test_edges(seed: int) -> None:
     reachable = explicit.reachable()
     pairs = [(a, b) for a in (INIT, *problem.names) for b in (*problem.names, problem.end) if a != b]
     for path in rng.sample(pairs, min(3, len(pairs))):
-        longest = max(problem.length(node) for node in path)
+        longest = max(problem.over(node, 0) for node in path)
         starts = [explicit.init] if path[0] == INIT else explicit.states
         exact = distance(explicit, problem, path, starts)
         shown = DEEPEST + 1 if exact is None else exact
@@ -174,7 +174,7 @@ def test_edges(seed: int) -> None:
 def runs_in_order(explicit: Explicit, problem: Problem, fact: PathFact, starts: list[tuple[int, ...]]) -> bool:
     """Whether some run from ``starts`` breaks ``fact``; by all runs."""
     nodes, path, below = node_goals(problem), fact.path, fact.at_least
-    longest = max(problem.length(node) for node in path)
+    longest = max(problem.over(node, 0) for node in path)
 
     def placed(states: list[tuple[int, ...]], inputs: list[tuple[int, ...]], number: int, first: int) -> bool:
         if number == len(path):

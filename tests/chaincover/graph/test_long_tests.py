@@ -72,7 +72,7 @@ def far_goals(problem: Problem, stored: int) -> dict[str, int]:
     states = enumerated_within(problem, Limits())
     assert states is not None
     graph = enumerated_graph(problem, states, Limits())
-    steps = {goal: weight + problem.length(goal) for (a, goal), weight in graph.weights.items() if a == INIT}
+    steps = {goal: weight + problem.over(goal, 0) for (a, goal), weight in graph.weights.items() if a == INIT}
     return {goal: far for goal, far in steps.items() if far > stored and goal in problem.names}
 
 

@@ -123,5 +123,5 @@ def test_distances_are_named_where_the_bound_rests_on_an_order(rests: bool) -> N
     known = board.known
     proof = Proof(known.targets, order_bound=1) if rests else Proof(known.targets, refuted=(0, 4))
     edges = {fact.path: fact.at_least for fact in certificate_of(known, proof).edges}
-    assert any(edges[edge] > known.problem.length(edge[0]) for edge in edges) == rests
+    assert any(edges[edge] > known.problem.over(edge[0], 0) for edge in edges) == rests
     assert edges.keys() >= {("init", goal) for goal in known.targets}

@@ -10,6 +10,7 @@ from chain_checks import check_run
 from cruise import INIT as RESTED
 from cruise import PROPERTIES, cruise
 from drawn_seeds import seeds
+from enumerated import one_step
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import problem_of
@@ -119,8 +120,8 @@ def test_a_chain_keeps_the_start_value_that_it_begins_with() -> None:
 @given(st.integers(0, 10**9))
 def test_what_is_left_covers_the_same_goals(seed: int) -> None:
     case = random_case(seed)
-    problem = problem_of(case.system, case.goals, case.final, "allow")
-    batch = Batch(case.system, seed=seed)
+    problem = problem_of(*one_step((case.system, case.goals, case.final)))
+    batch = Batch(problem.system, seed=seed)
     runs = batch.draw(batch.initial(), 20, 30)
     for number in range(20):
         drawn = batch.run(batch.initial(), runs.run_inputs(number, int(runs.valid[number])))
@@ -132,14 +133,15 @@ def test_what_is_left_covers_the_same_goals(seed: int) -> None:
         found = Judge(problem).chain(shorter)
         assert found is not None
         assert chain.goals <= found.goals
-        check_run(case.system, problem.of(found.goals).goals, case.final, "allow", found.run)
+        covered = [goal for goal in case.goals if goal.name in found.goals]
+        check_run(problem.system, covered, case.final, "allow", found.run)
 
 
 @seeds(30)
 def test_inputs_are_held_where_fewer_steps_are_left(seed: int) -> None:
     """Steps may be left out from the middle of a held one on: the inputs after them are those that are held."""
     case = random_case(seed)
-    problem = problem_of(hold(case.system, 2), case.goals, None)
+    problem = problem_of(*one_step((hold(case.system, 2), case.goals, None)))
     batch = Batch(problem.system, seed=seed)
     runs = batch.draw(batch.initial(), 20, 30)
     for number in range(20):

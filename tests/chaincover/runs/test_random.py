@@ -20,7 +20,7 @@ from random_systems import random_case
 
 from bmc.errors import LimitReached
 from bmc.evaluation.vectors import column
-from bmc.explicit.batch import Batch, Watch
+from bmc.explicit.batch import Batch, EventFinder
 from bmc.formulas.unroll import at, framed
 from bmc.system.constraints import Constraint, constrained
 from bmc.system.hold import hold
@@ -157,11 +157,12 @@ def test_runs_that_ended_stay_ended_while_others_wait(most: int) -> None:
 @given(SEEDS, st.sampled_from([1, 3]))
 def test_drawn_runs_are_runs_of_the_simulator(seed: int, ticks: int) -> None:
     case = random_case(seed)
-    system = hold(case.system, ticks)
+    problem = problem_of(*one_step((hold(case.system, ticks), case.goals, None)))
+    system = problem.system
     batch, simulator = Batch(system, seed=seed), Simulator(system)
     runs = batch.draw(batch.initial(), 5, 7)
     assert runs.steps == 7
-    hits = Watch({goal.name: (goal.antecedent, goal.length) for goal in case.goals}).hits(runs)
+    hits = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in problem.goals}).hits(runs)
     for number in range(5):
         run = simulator.run(simulator.initial(), runs.run_inputs(number, 7))
         for name, rows in runs.states.items():

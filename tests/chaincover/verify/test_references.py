@@ -124,8 +124,7 @@ class Reference:
     def _apart(self, steps: dict[str, int]) -> bool:
         """Whether some order of the goals has each start no earlier than the one before ends."""
         return any(
-            all(steps[b] >= steps[a] + self.setting.length(a) for a, b in pairwise(order))
-            for order in permutations(steps)
+            all(steps[b] >= self.setting.over(a, steps[a]) for a, b in pairwise(order)) for order in permutations(steps)
         )
 
 
