@@ -120,7 +120,7 @@ class _Picks:
         picked, states = [g for g in goals if g.length], [g for g in goals if not g.length]
         most = max(goal.length for goal in picked) - 1
         kind = ValueType("pick", len(picked).bit_length())
-        pick = InputVariable(f"{MONITOR}#pick:{kind.bits}", kind, ((int(most == 0), len(picked)),), held=False)
+        pick = InputVariable(f"{MONITOR}#pick:{kind.bits}", kind, ((int(most == 0), len(picked)),))
         self.inputs: tuple[InputVariable, ...] = (pick,)
         self._where: dict[str, FNode] = {}
         self._between = TRUE()
@@ -139,7 +139,7 @@ class _Picks:
             return
         anything = both(some, earlier)
         if states:
-            mark = InputVariable(f"{MONITOR}#mark", BOOLEAN, held=False)
+            mark = InputVariable(f"{MONITOR}#mark", BOOLEAN)
             self.inputs = (pick, mark)
             after = {var.symbol: var.next for var in system.state}
             marks = both(mark.symbol, with_terms([reduce(either, (holds[goal.name] for goal in states))], after)[0])

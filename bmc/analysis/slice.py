@@ -27,7 +27,6 @@ from bmc.formulas.terms import is_constant, is_true
 from bmc.formulas.value_sets import ALWAYS, NEVER
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
-from bmc.system.hold import PHASE, hold, released
 from bmc.system.transition import (
     Condition,
     StateVariable,
@@ -49,8 +48,7 @@ def slice_system(system: TransitionSystem, observed: Sequence[FNode], judged: Se
     allowed, and give the same values. The other inputs may have those of ``spare_inputs`` in every step. Variables that
     never change become values, unless a formula names them; a proved invariant lists those that ``observed`` and
     validity rest on. Proved invariants are kept where they say something of these. Asserts,
-    assumptions and places of undefined behaviour are left out. Where inputs are held, those left are, and of what
-    ``hold`` adds formulas name the phase only.
+    assumptions and places of undefined behaviour are left out.
     """
     return _cut(system, observed, judged)[0]
 
@@ -63,15 +61,13 @@ def spare_inputs(system: TransitionSystem, observed: Sequence[FNode], judged: Se
 def _cut(
     system: TransitionSystem, observed: Sequence[FNode], judged: Sequence[FNode]
 ) -> tuple[TransitionSystem, Valuation]:
-    """The slice, and values for the inputs left out: cut before inputs are held, so that no spare one is kept."""
-    if system.hold > 1:
-        observed, judged = (put_in(formulas, {PHASE: 0}) for formulas in (observed, judged))
-    part = _Slicer(released(system)).sliced(observed, judged)
+    """The slice, and values for the inputs left out."""
+    part = _Slicer(system).sliced(observed, judged)
     nexts = (var.next for var in part.state if not remembers(var.name))
     idle = idle_inputs(part, [*observed, *judged, part.defined, *nexts])
     if idle:
         part = _read_part(without_inputs(part, idle), [*observed, *judged])
-    return hold(part, system.hold), idle
+    return part, idle
 
 
 def _read_part(system: TransitionSystem, formulas: Sequence[FNode]) -> TransitionSystem:

@@ -13,13 +13,13 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.evaluation.vectors import Column, Columns, Program, column, node_count
-from bmc.explicit.drawing import NEAR, Drawer, compared, following, ties
+from bmc.explicit.drawing import NEAR, Drawer, compared, following, read_with
 from bmc.explicit.draws import Draws
 from bmc.formulas.evaluate import unseen
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
-from bmc.system.hold import PHASE, PREFIX, held_values
 from bmc.system.simulation import Simulator
+from bmc.system.ties import tied_values, ties
 from bmc.system.transition import (
     Run,
     TransitionSystem,
@@ -111,6 +111,7 @@ class Batch:
         self._valid = conjunction([system.input_constraint, system.defined])
         self._step = Program([*nexts, self._valid])
         self._allowed = Program([self._valid])
+        self._ties = [(tie, Program([tie.free, tie.value])) for tie in ties(system)]
         self._random = Draws(seed)
         asked = [*nexts, self._valid, *formulas]
         beside = compared(asked)
@@ -119,7 +120,7 @@ class Batch:
             for var in system.inputs
         ]
         names = {drawer.name for drawer in self._drawers}
-        self._apart = ties(conjuncts(system.input_constraint), names)
+        self._apart = read_with(conjuncts(system.input_constraint), names)
         read = ((v.name, v.next.symbol_name()) for v in system.state if remembers(v.name) and v.next.is_symbol())
         self._remembered = {name: before for before, name in read if name in names}
         follow = following(conjuncts(system.input_constraint))
@@ -213,7 +214,7 @@ class Batch:
         for step in range(steps):
             check()
             now = {name: values[step] for name, values in states.items()}
-            chosen = self._held(now, {name: values[step] for name, values in inputs.items()})
+            chosen = self._tied(now, {name: values[step] for name, values in inputs.items()})
             *after, allowed = self._step({**now, **chosen})
             for name, values in chosen.items():
                 taken[name][step] = values
@@ -228,21 +229,18 @@ class Batch:
         return self._simulator.run(start, inputs)
 
     def rest(self, start: Valuation, steps: int) -> Runs:
-        """The run from one state with all inputs at rest, but for those that are held or follow from the last one.
+        """The run from one state with all inputs at rest, but for those that are tied or follow from the last one.
 
         It has so many steps, or ends before one that is not allowed, or where the state does not change any more.
         """
         resting = {drawer.name: int(drawer.rest) for drawer in self._drawers}
-        states, inputs = [start], list[Valuation]()
+        states, inputs, tied = [start], list[Valuation](), tied_values([tie for tie, _ in self._ties])
         while len(inputs) < steps:
             now = states[-1]
-            held = held_values(self.system, now)
-            if held is None:
-                held = {
-                    name: int(by(np.array([now[self._remembered[name]]], np.uint64))[0])
-                    for name, by in self._grows.items()
-                }
-            values = {**resting, **held}
+            grown = {
+                name: int(by(np.array([now[self._remembered[name]]], np.uint64))[0]) for name, by in self._grows.items()
+            }
+            values = {**resting, **grown, **tied(now)}
             if not self._simulator.allowed(now, values):
                 break
             states.append(self._simulator.step(now, values))
@@ -270,7 +268,7 @@ class Batch:
         """
         check()
         alive, falls = runs
-        chosen: Mapping[str, Column] = self._held(now, drawn)
+        chosen: Mapping[str, Column] = self._tied(now, drawn)
         *after, allowed = self._step({**now, **chosen})
         lost = np.flatnonzero(alive & ~allowed)
         if len(lost) and drawn:
@@ -300,7 +298,7 @@ class Batch:
                     drawn[name] = np.broadcast_to(chosen[name][lost], (count, len(lost)))
                 else:
                     drawn[name] = drawer.draw(count, len(lost))
-            others = self._held(here, drawn)
+            others = self._tied(here, drawn)
             (allowed,) = self._allowed({**here, **others})
             allowed = np.broadcast_to(allowed, (count, len(lost)))
             ways, at = np.flatnonzero(allowed.any(axis=0)), allowed.argmax(axis=0)
@@ -311,12 +309,13 @@ class Batch:
                 break
         return found
 
-    def _held(self, now: Mapping[str, Column], drawn: Mapping[str, Column]) -> dict[str, Column]:
-        """Inputs that stay as they are where they are held."""
-        return {
-            name: np.where(now[PHASE] == 0, values, now[PREFIX + name]) if PREFIX + name in now else values
-            for name, values in drawn.items()
-        }
+    def _tied(self, now: Mapping[str, Column], drawn: Mapping[str, Column]) -> dict[str, Column]:
+        """``drawn``, but where the states tie inputs to something these."""
+        values = dict(drawn)
+        for tie, program in self._ties:
+            free, own = program(now)
+            values[tie.name] = np.where(free, values[tie.name], own)
+        return values
 
 
 _NEVER = 1 << 30

@@ -113,7 +113,7 @@ def _at_rest(var: InputVariable) -> int:
     return 0 if any(low <= 0 <= high for low, high in spans) else spans[0][0]
 
 
-def ties(conditions: Iterable[FNode], names: Collection[str]) -> dict[str, tuple[int, ...]]:
+def read_with(conditions: Iterable[FNode], names: Collection[str]) -> dict[str, tuple[int, ...]]:
     """The inputs of these ``names`` that one of ``conditions`` ties to something else, each with constants of them.
 
     These are the least that are neither 0 nor 1 in the conditions that tie it: by one of them it may differ from what

@@ -20,7 +20,6 @@ from pysmt.fnode import FNode
 from bmc.evaluation.vectors import Column, word
 from bmc.explicit.input_classes import (
     TooManyValues,
-    plainest,
 )
 from bmc.explicit.rows import NUMBERED, Layout, Numbering, Rows, Steps, distinct
 from bmc.explicit.scope import OPEN, FoundSteps, Inputs, OpenValues, ReadOpenValue, Scope
@@ -150,7 +149,7 @@ class Enumeration:
         try:
             yield from inputs.prepare()
         except TooManyValues as error:
-            if self._solving is None or self._system.hold > 1:
+            if self._solving is None:
                 raise
             inputs.obstacle = error
             self._by_solver = str(error)
@@ -229,7 +228,7 @@ class _Search:
         states = Rows(columns, self._states.size, open_at)
         rows, order = self._choices.sorted()
         rest = {var.name: var for var in self._scope.whole.inputs if var.name not in rows.columns}
-        kept = {name: np.full(len(rows), plainest(var), word(var.type.bits)) for name, var in rest.items()}
+        kept = {name: np.full(len(rows), var.plainest, word(var.type.bits)) for name, var in rest.items()}
         inputs = Rows({**rows.columns, **kept}, len(rows))
         return StateGraph(states, self._starts, inputs, self._kept.steps(self._states.size, order))
 

@@ -52,12 +52,6 @@ def allowed_ranges(var: Variable) -> tuple[tuple[int, int], ...]:
     return declared or ((var.type.least, var.type.greatest),)
 
 
-def plainest(var: Variable) -> int:
-    """The first allowed value of ``var`` from 0 up, raw; the least one if all are negative."""
-    values = [max(low, 0) for low, high in allowed_ranges(var) if high >= 0]
-    return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))
-
-
 def is_allowed(var: InputVariable) -> FNode:
     """The formula: ``var`` has one of its allowed values."""
     if not var.values:

@@ -19,7 +19,7 @@ from pysmt.fnode import FNode
 from bmc.analysis.state_values import state_values
 from bmc.errors import CheckDisagreed
 from bmc.evaluation.vectors import OVERHEAD, VALUE, Column, Program, node_count, word
-from bmc.explicit.input_classes import TooManyValues, plainest
+from bmc.explicit.input_classes import TooManyValues
 from bmc.explicit.rows import Layout, Numbering, distinct
 from bmc.explicit.scope import Inputs, Scope
 from bmc.explicit.steps import BLOCK
@@ -95,7 +95,7 @@ class LayeredSystem:
         if inputs.every is None:
             raise NotInLayers("the inputs have too many combinations to be tried in every state")
         self.inputs = inputs.every
-        self.rest = {var.name: plainest(var) for var in system.inputs if var.name not in self.inputs.columns}
+        self.rest = {var.name: var.plainest for var in system.inputs if var.name not in self.inputs.columns}
         self.fields = _fields(self.system)
         self.layout = Layout([(f.var.name, f.bits) for f in self.fields if f.bits])
         self.allowed, self.nexts = scope.allowed, scope.nexts

@@ -29,7 +29,6 @@ from bmc.explicit.splitting import FIXED, PartialProgram
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.formulas.unroll import unframed, unplaced
 from bmc.records import dataclass
-from bmc.system.hold import hold, released
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
     TransitionSystem,
@@ -85,13 +84,12 @@ def _relevant_part(system: TransitionSystem, observed: Sequence[str]) -> Transit
 
     Only the inputs on which a step depends, and those ``observed``, are left.
     """
-    free = released(system)
-    own = {var.name for var in free.state} | {var.name for var in free.inputs}
-    cone = free.cone(free.variable(name).symbol for name in dict.fromkeys(observed) if name in own)
-    small = replace(free, state=cone, asserts=(), undefined_behaviour=(), invariants=())
+    own = {var.name for var in system.state} | {var.name for var in system.inputs}
+    cone = system.cone(system.variable(name).symbol for name in dict.fromkeys(observed) if name in own)
+    small = replace(system, state=cone, asserts=(), undefined_behaviour=(), invariants=())
     formulas = [small.input_constraint, small.defined, *(var.next for var in small.state)]
     kept = {*observed, *(node.symbol_name() for node in walk(formulas) if node.is_symbol())}
-    return hold(replace(small, inputs=tuple(var for var in system.inputs if var.name in kept)), system.hold)
+    return replace(small, inputs=tuple(var for var in system.inputs if var.name in kept))
 
 
 def _single_steps(formulas: Sequence[FNode], names: set[str]) -> dict[int, list[FNode]]:
@@ -147,9 +145,6 @@ class Inputs:
     def prepare(self) -> Iterator[int]:
         """Divide the inputs into classes. Yields the work done; TooManyValues where that has no end."""
         system = self._scope.system
-        if system.hold > 1:
-            yield from self._prepare_held()
-            return
         for step in input_tables(system.inputs, self._scope.roots):
             if isinstance(step, int):
                 yield step
@@ -158,21 +153,6 @@ class Inputs:
                 self.tables = step
                 self.every = combined_classes(step, self._scope.roots, constraint)
         yield FIXED
-
-    def _prepare_held(self) -> Iterator[int]:
-        """Held inputs are part of the state: there every value is one of its own."""
-        system = self._scope.system
-        count = prod(value_count(var) for var in system.inputs)
-        if count > MOST_CASES:
-            names = [var.name for var in sorted(system.inputs, key=value_count)[-3:]]
-            raise TooManyValues(
-                f"the inputs, which are held, have {count} combinations of values ({listed(names)})",
-                "give them ranges with fewer values, or do not hold them",
-            )
-        yield count
-        values = {var.name: (all_values(var), var.type.bits) for var in system.inputs}
-        self.every = combinations(values)
-        self.tables = InputTables(tuple(combinations({name: one}) for name, one in values.items()), {})
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ class StateGraph:
     """All reachable states of a system, on some of its variables, and the steps between them.
 
     ``starts`` are indexes into ``states``; ``inputs`` holds combinations of input values, every input named;
-    ``steps[s]`` lists the allowed steps from state s as (index into ``inputs``, index of the next state). A state
-    within a held step has at most one. All are read like tuples, and kept in arrays.
+    ``steps[s]`` lists the allowed steps from state s as (index into ``inputs``, index of the next state). All
+    are read like tuples, and kept in arrays.
     """
 
     states: Rows

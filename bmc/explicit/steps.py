@@ -10,12 +10,12 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.errors import StepTooLarge
-from bmc.evaluation.vectors import Column, Program, column, walk
+from bmc.evaluation.vectors import Column, Program, bits_of, column, walk
 from bmc.explicit.input_classes import InputTables, TooManyValues, is_allowed, largest_terms, listed
 from bmc.explicit.rows import Layout, Numbering, Rows
 from bmc.explicit.scope import FoundSteps, Inputs, ReadOpenValue, Scope
 from bmc.explicit.splitting import FIXED, Cases, PartialProgram, Splitter, TooManyCases
-from bmc.system.hold import PHASE, PREFIX
+from bmc.system.ties import ties
 from bmc.system.transition import TransitionSystem, Valuation, conjunction
 
 BLOCK = 1 << 15
@@ -126,7 +126,7 @@ class Ahead:
 
 
 class EveryInput:
-    """Steps from states under every combination of inputs, or the one that is held."""
+    """Steps from states under every combination of inputs, or the one to which the state ties them."""
 
     def __init__(self, scope: Scope, inputs: Inputs) -> None:
         assert inputs.every is not None
@@ -134,13 +134,17 @@ class EveryInput:
         self._program = Program([scope.allowed, *scope.nexts])
         self.size = max(1, len(self._inputs))
         self.work_each = self._program.size * self.size
-        one = scope.system.hold > 1 and all(var.held for var in scope.system.inputs)  # each state keeps one of them
-        self._held = _Held(scope.system, self._inputs) if one else None
+        together: dict[FNode, dict[str, FNode]] = {}
+        for tie in ties(scope.system):
+            together.setdefault(tie.free, {})[tie.name] = tie.value
+        vary = {var.name for var in scope.system.inputs if var.count > 1}
+        every = next(((free, tied) for free, tied in together.items() if tied.keys() == vary), None)
+        self._tied = None if every is None else _Tied(*every, self._inputs)
 
     def steps(self, columns: Mapping[str, Column], count: int, pack: Pack) -> tuple[int, Column, Column, list[Column]]:
         """The work done; the state (by its place), the input (by its number) and the next state's key of each step."""
-        if self._held is not None:
-            return self._under_held(columns, self._held.choices(columns), pack)
+        if self._tied is not None:
+            return self._under_tied(columns, self._tied.choices(columns, count), pack)
         down = {name: column[:, None] for name, column in columns.items()}
         parts = []
         for first in range(0, max(1, len(self._inputs)), BLOCK):
@@ -155,14 +159,14 @@ class EveryInput:
         spent = self._program.size * (count * self.size + FIXED * len(parts))
         return spent, np.concatenate(row), np.concatenate(choice), [np.concatenate(k) for k in zip(*found, strict=True)]
 
-    def _under_held(
-        self, columns: Mapping[str, Column], held: Column, pack: Pack
+    def _under_tied(
+        self, columns: Mapping[str, Column], tied: Column, pack: Pack
     ) -> tuple[int, Column, Column, list[Column]]:
-        """As ``steps``, where only one input may be tried in some states (``held``, -1: all)."""
-        repeats = np.where(held < 0, self.size, 1)
-        source = np.repeat(np.arange(len(held)), repeats)
+        """As ``steps``, where only one input may be tried in some states (``tied``, -1: all)."""
+        repeats = np.where(tied < 0, self.size, 1)
+        source = np.repeat(np.arange(len(tied)), repeats)
         place = np.arange(len(source)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-        choice = np.where(held[source] < 0, place, held[source])
+        choice = np.where(tied[source] < 0, place, tied[source])
         values = {name: column[source] for name, column in columns.items()}
         values.update((name, column[choice]) for name, column in self._inputs.columns.items())
         allowed, *nexts = self._program(values)
@@ -171,21 +175,19 @@ class EveryInput:
         return self._program.size * (len(source) + FIXED), source[made], choice[made], keys
 
 
-class _Held:
-    """The inputs that states within held steps keep."""
+class _Tied:
+    """The inputs to which states tie all of them at once."""
 
-    def __init__(self, system: TransitionSystem, inputs: Rows) -> None:
-        kept = [var for var in system.inputs if var.name in inputs.columns]
-        self._names = [var.name for var in kept]
-        self._layout = Layout([(var.name, var.type.bits) for var in kept])
+    def __init__(self, free: FNode, tied: Mapping[str, FNode], inputs: Rows) -> None:
+        self._read = Program([free, *tied.values()])
+        self._layout = Layout([(name, bits_of(term)) for name, term in tied.items()])
         self._numbers = Numbering(self._layout.width)
-        self._numbers.add(self._packed([inputs.columns[name] for name in self._names], len(inputs)))
+        self._numbers.add(self._packed([inputs.columns[name] for name in tied], len(inputs)))
 
-    def choices(self, columns: Mapping[str, Column]) -> Column:
-        """For each state the number of the input that it keeps, -1 where inputs are free."""
-        phases = columns[PHASE]
-        kept = self._packed([columns[f"{PREFIX}{name}"] for name in self._names], len(phases))
-        return np.where(phases == 0, -1, self._numbers.find(kept))
+    def choices(self, columns: Mapping[str, Column], count: int) -> Column:
+        """For each of ``count`` states the number of the input that is left, -1 where they are free."""
+        free, *values = self._read(columns)
+        return np.where(free, -1, self._numbers.find(self._packed(values, count)))
 
     def _packed(self, columns: Sequence[Column], size: int) -> list[Column]:
         return [np.broadcast_to(key, (size,)) for key in self._layout.pack(columns)]

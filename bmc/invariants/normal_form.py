@@ -69,7 +69,7 @@ def normal_form(system: TransitionSystem, seen: Sequence[FNode], prover: Prover,
     that only where differences of counters need it, else there is none. The terms give the start state constants
     wherever they change it.
     """
-    if system.hold > 1 or has_arithmetic([system.input_constraint, system.defined, *(v.next for v in system.state)]):
+    if has_arithmetic([system.input_constraint, system.defined, *(v.next for v in system.state)]):
         return Form()
     system = replace(system, invariants=(), asserts=(), undefined_behaviour=(), assumptions=(), constraints=())
     form = Form()

@@ -17,8 +17,8 @@ from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.original import CompiledOriginal
 from bmc.records import dataclass
-from bmc.system.hold import held_values
 from bmc.system.simulation import Simulator
+from bmc.system.ties import tied_values, ties
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType
 
 T = TypeVar("T")
@@ -176,12 +176,16 @@ class Sampler:
 
     def _constrained_draws(self, state: Valuation) -> Iterator[Valuation]:
         """Those of some random inputs that the constraint allows."""
-        held = held_values(self.system, state)
-        draws = _ATTEMPTS if held is None and self.system.inputs else 1
+        tied = self._tied(state)
+        draws = _ATTEMPTS if len(tied) < len(self.system.inputs) else 1
         for _ in range(draws):
-            values = {**self._any_inputs(), **(held or {})}
+            values = {**self._any_inputs(), **tied}
             if self._constrained({**state, **values})[0]:
                 yield values
+
+    @cached_property
+    def _tied(self) -> Callable[[Valuation], Valuation]:
+        return tied_values(ties(self.system))
 
     @cached_property
     def _constrained(self) -> Callable[[Valuation], tuple[int, ...]]:

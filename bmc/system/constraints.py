@@ -19,21 +19,24 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.terms import both, either, implies, negate
 from bmc.formulas.unroll import unframed, unplaced
 from bmc.records import dataclass
-from bmc.system.hold import TICKS
 from bmc.system.memory import Memory, with_memory
 from bmc.system.transition import (
     Condition,
     Run,
     TransitionSystem,
     Valuation,
+    ValueType,
     conjunction,
     conjuncts,
     equal,
     symbols_of,
 )
 
-REMEMBERED = "constraint:"
-"""The internal variables are called so, with a number behind it."""
+REMEMBERED, HELD = "constraint:", "hold"
+"""The internal variables are called so, with a number behind it; and those of held inputs."""
+
+TICKS = ValueType("ticks", 16)
+"""The type of a number of steps."""
 
 
 @dataclass(frozen=True)
@@ -156,8 +159,8 @@ def _dwelling(rule: Dwell, value: FNode, memory: Memory) -> FNode:
 
 
 def remembers(name: str) -> bool:
-    """Whether the state variable called ``name`` is one that ``constrained`` has added."""
-    return name.startswith(f"{REMEMBERED}#")
+    """Whether the state variable called ``name`` is one that ``constrained``, or ``hold``, has added."""
+    return name.startswith((f"{REMEMBERED}#", f"{HELD}#", f"{HELD}:"))
 
 
 def unconstrained(system: TransitionSystem) -> TransitionSystem:

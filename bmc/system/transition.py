@@ -109,19 +109,31 @@ class StateVariable:
 
 @dataclass(frozen=True, slots=True)
 class InputVariable:
-    """One scalar input; ``values`` lists its allowed values as inclusive ranges, in rising order.
-
-    One that is not ``held`` may change in every step, also where inputs are held for several.
-    """
+    """One scalar input; ``values`` lists its allowed values as inclusive ranges, in rising order."""
 
     name: str
     type: ValueType
     values: tuple[tuple[int, int], ...] = ()
-    held: bool = True
 
     @property
     def symbol(self) -> FNode:
         return self.type.symbol(self.name)
+
+    @property
+    def allowed(self) -> tuple[tuple[int, int], ...]:
+        """The values that it may have, as inclusive ranges."""
+        return self.values or ((self.type.least, self.type.greatest),)
+
+    @property
+    def count(self) -> int:
+        """How many values it may have."""
+        return sum(high - low + 1 for low, high in self.allowed)
+
+    @property
+    def plainest(self) -> int:
+        """The first allowed value from 0 up, raw; the least one if all are negative."""
+        values = [max(low, 0) for low, high in self.allowed if high >= 0] or [self.allowed[0][0]]
+        return min(values) % (1 << max(self.type.bits, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +157,7 @@ class TransitionSystem:
     it may happen (each formula is true of the (state, input) pairs that meet it), and what the code assumes.
     ``invariants`` hold in every reachable state; only those with ``proved`` may strengthen a claim. ``chosen`` names
     the state variables whose start value the tester may choose. ``constraints`` are the parts of the input constraint
-    that have a name. ``hold``: inputs change only every so many steps, which ``bmc.system.hold`` made the constraint
-    say.
+    that have a name.
     """
 
     name: str
@@ -160,7 +171,6 @@ class TransitionSystem:
     invariants: tuple[Condition, ...] = ()
     chosen: tuple[str, ...] = ()
     constraints: tuple[Condition, ...] = ()
-    hold: int = 1
 
     def variable(self, name: str) -> StateVariable | InputVariable:
         """The variable called ``name``; KeyError if there is none."""
@@ -281,14 +291,14 @@ def _with_values(var: InputVariable, parts: Iterable[FNode]) -> InputVariable:
     """``var`` without the values that one of ``parts`` excludes, which speak of nothing else."""
     values: Ranges = var.values or ((var.type.least, var.type.greatest),)
     for part in parts:
-        ways = [_raw_values(way, var) for way in _disjuncts(part)]
+        ways = [_raw_values(way, var) for way in disjuncts(part)]
         if None not in ways:
             allowed = (span for way in ways for span in way or ())
             values = common(values, joined((var.type.value(low), var.type.value(high)) for low, high in allowed))
     return replace(var, values=values) if values and values != ((var.type.least, var.type.greatest),) else var
 
 
-def _disjuncts(formula: FNode) -> list[FNode]:
+def disjuncts(formula: FNode) -> list[FNode]:
     """The formulas of which ``formula`` says that one holds; equations with one constant only once."""
     found: dict[FNode, None] = {}
     todo = [formula]

@@ -20,7 +20,6 @@ from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
 from bmc.records import dataclass
 from bmc.system.constraints import unconstrained
-from bmc.system.hold import own_part, released
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, TransitionSystem
 from chaincover.graph.enumerated import ENUMERATING, enumerate_within, enumeration_of
@@ -119,7 +118,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
             if v.role != "internal"
         ],
         "goals": [{"name": g.name, "property": g.text, "length": g.over(0)} for g in controller.goals],
-        **({"hold": system.hold} if system.hold > 1 else {}),
+        **({"hold": controller.hold} if controller.hold > 1 else {}),
         "final": controller.final_text or None,
         "unsatisfiable": [g.name for g in found.unsatisfiable],
         "reasons": dict(found.reasons),
@@ -210,10 +209,10 @@ def _analysis(controller: Controller, options: Options, compare_steps: int, prog
     except KeyboardInterrupt as error:
         interrupted = str(error) or INTERRUPT
     progress("check: state")
-    final = own_part(system, controller.final)
+    final = controller.final
     part = sliced(system, controller.goals, controller.final)
-    free = unconstrained(released(system))
-    liveness = find_liveness(released(system), controller.observers, controller.goals, final, part)
+    free = unconstrained(system)
+    liveness = find_liveness(system, controller.observers, controller.goals, final, part)
     limits.spend(Simulator(system).size / NODES_PER_UNIT)
     problem = Problem(part, controller.goals, final, controller.project.overlap)
     goals = VacuitySearch(part, controller.goals, engine)

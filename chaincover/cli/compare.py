@@ -323,7 +323,7 @@ def show(out: console.Console, controller: Controller, found: Comparison) -> Non
     graph, name = found.graph, controller.system.name
     depth = f"K = {graph.depth}, graph in {graph.seconds:.2f} s" if graph.depth >= 0 else "no graph yet"
     head = f"{name}: {counted(len(graph.goals), 'goal')}, {depth}"
-    held = console.held_runs(controller.system.hold)
+    held = console.held_runs(controller.hold)
     proved = "" if found.several else f"; no chain is shorter than {found.bounds.lower}{held} ({found.bounds.basis})"
     console.say(out, head + proved, "bold")
     if found.goals_left_out:

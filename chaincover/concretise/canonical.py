@@ -30,6 +30,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed, shift, unframed
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
+from bmc.system.ties import at_known_steps, tied_values, ties
 from bmc.system.transition import (
     InputVariable,
     Run,
@@ -71,14 +72,13 @@ class Trials:
 
     def __init__(self, system: TransitionSystem, formulas: Sequence[FNode]) -> None:
         together = conjunction(formulas)
-        self._system = system
-        self._simulator = Simulator(system)
+        self._simulator, self._tied = Simulator(system), tied_values(ties(system))
         self._holds = compile_formulas([together])
         self._read = [(s.symbol_name(), *unframed(s)) for s in symbols_of(together)]
         self._left = STEPS
 
     def run(self, run: Run, name: str, step: int | None, raw: int) -> Run | None:
-        """``run`` with another start value (``step`` None), or input from ``step`` on for as long as inputs are held.
+        """``run`` with another start value (``step`` None) or input at ``step``, and what is tied to that.
 
         None if a step is not allowed or a formula fails, or all trials are used up.
         """
@@ -87,10 +87,12 @@ class Trials:
         self._left -= max(run.length, 1)
         if step is None:
             return self._kept(self._simulator.run({**run.states[0], name: raw}, run.inputs))
-        changed = range(step, step + self._system.hold)
-        inputs = tuple({**own, name: raw} if k in changed else own for k, own in enumerate(run.inputs))
-        after = self._simulator.run(run.states[step], inputs[step:])
-        return self._kept(Run((*run.states[:step], *after.states), inputs))
+        states, inputs = [*run.states[: step + 1]], [*run.inputs[:step], {**run.inputs[step], name: raw}]
+        for own in run.inputs[step + 1 :]:
+            states.append(self._simulator.step(states[-1], inputs[-1]))
+            inputs.append({**own, **self._tied(states[-1])})
+        states.append(self._simulator.step(states[-1], inputs[-1]))
+        return self._kept(Run(tuple(states), tuple(inputs)))
 
     def _kept(self, run: Run) -> Run | None:
         pairs = zip(run.states, run.inputs, strict=False)
@@ -214,7 +216,7 @@ def canonicalise(questions: Questions, plan: Plan, run: Run, after: Limits) -> t
     Where the solver gives up, the value found last stays. LimitReached when time is over.
     """
     search = _Search(questions, plan, run, after)
-    slots = _slots(questions.problem.system, run.length) if search.encoded() else []
+    slots = _slots(questions.problem.system, run) if search.encoded() else []
     done = 0
     while done < len(slots) and not search.over:
         done = search.settle(slots, done)
@@ -326,9 +328,14 @@ class _Search:
         return answer.core
 
 
-def _slots(system: TransitionSystem, steps: int) -> list[_Slot]:
-    starts = [_slot(var, 0, True) for var in system.state if var.init is None]
-    return starts + [_slot(var, step, False) for step in range(0, steps, system.hold) for var in system.inputs]
+def _slots(system: TransitionSystem, run: Run) -> list[_Slot]:
+    """The open start values, and the inputs of each step but for those that are tied there in every run."""
+    tied = tied_values([tie for tie in ties(system) if at_known_steps(system, tie)])
+    found = [_slot(var, 0, True) for var in system.state if var.init is None]
+    for step, state in enumerate(run.states[:-1]):
+        fixed = tied(state)
+        found += [_slot(var, step, False) for var in system.inputs if var.name not in fixed]
+    return found
 
 
 def _slot(var: StateVariable | InputVariable, step: int, start: bool) -> _Slot:

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bmc.engines.protocol import INSTRUCTION, WORK
-from bmc.explicit.input_classes import allowed_ranges
 from bmc.system.constraints import remembers
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, Run, Valuation, symbols_of
+from bmc.system.transition import Run, Valuation, symbols_of
 from chaincover.chain import Chain, Hit
 from chaincover.known import Known
 from chaincover.limits import Limits
@@ -30,8 +29,8 @@ def tidy(known: Known, limits: Limits) -> Chain | None:
     such a one changes for as long as it was the same.
     """
     chain, problem = known.chain, known.problem
-    if chain is None or problem.system.hold > 1:
-        return chain
+    if chain is None:
+        return None
     run, following = _Tidying(chain, problem, limits).run()
     judged = credited_with(chain.goals, problem, run)  # simpler inputs may cover a goal earlier, and so end earlier
     best = judged if judged is not None and judged.length <= chain.length and judged.goals >= chain.goals else chain
@@ -54,7 +53,7 @@ class _Tidying:
 
     def run(self) -> tuple[Run, int]:
         """Simplify the inputs of one step after the other while the limits last; the run, and the step after those."""
-        simplest = [(var.name, _simplest(var)) for var in self._system.inputs]
+        simplest = [(var.name, var.plainest) for var in self._system.inputs]
         step, end = 0, len(self._inputs)
         while step < end and not self._limits.over:
             for name, value in simplest:
@@ -121,9 +120,3 @@ class _Tidying:
         """The step in which a goal is covered, or the state."""
         end = self._problem.over(hit.goal, hit.step)
         return Run(tuple(self._states[hit.step : end + 1]), tuple(self._inputs[hit.step : end]))
-
-
-def _simplest(var: InputVariable) -> int:
-    """The first allowed value from 0 up, raw; the least one if all are negative."""
-    values = [max(low, 0) for low, high in allowed_ranges(var) if high >= 0]
-    return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))

@@ -127,7 +127,7 @@ def _settings(controller: Controller, options: Options) -> dict[str, Any]:
         "goals": [goal.name for goal in controller.goals],
         "coverage": controller.coverage,
         "final": controller.final_text or None,
-        **({"hold": controller.system.hold} if controller.system.hold > 1 else {}),
+        **({"hold": controller.hold} if controller.hold > 1 else {}),
         **{name: value for name, value in asdict(options).items() if name not in HERE},
     }
 
@@ -199,8 +199,8 @@ def _claims(controller: Controller, result: ChainResult) -> list[str]:
         found.append(f"start values chosen by the tester: {', '.join(controller.system.chosen)}")
     if result.chain is not None and result.chain.relies_on:
         found.append(f"start values left open by init: {', '.join(result.chain.relies_on)}")
-    if controller.system.hold > 1:
-        found.append(f"bounds and proofs speak of runs that hold inputs for {controller.system.hold} ticks")
+    if controller.hold > 1:
+        found.append(f"bounds and proofs speak of runs that hold inputs for {controller.hold} ticks")
     covered, goals = sum(verdict.status == COVERED for verdict in result.verdicts), len(result.verdicts)
     if result.chain is not None and covered < goals:
         found.append(f"length and bounds speak of chains through the {covered} of {goals} goals that this one covers")

@@ -27,7 +27,6 @@ import numpy as np
 from pysmt.shortcuts import TRUE
 
 from bmc.evaluation.vectors import Column, Program, column
-from bmc.explicit.input_classes import plainest
 from bmc.explicit.rows import Rows, first_of_each
 from bmc.explicit.scope import FoundSteps, Inputs, Scope
 from bmc.explicit.splitting import FIXED
@@ -204,7 +203,7 @@ class Jumps:
                 yield PLACED * (1 + exits)
         inputs = steps.tried
         rest = [var for var in self._problem.system.inputs if var.name not in inputs.columns]
-        spare = {var.name: column([plainest(var)] * len(inputs), var.type.bits) for var in rest}
+        spare = {var.name: column([var.plainest] * len(inputs), var.type.bits) for var in rest}
         choices = Rows({**inputs.columns, **spare}, len(inputs))
         here, ends = steps.seen_in(nodes.states)
         arcs = nodes.arcs(here, partial(_end_of, Simulator(self._scope.system), choices))

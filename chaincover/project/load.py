@@ -60,9 +60,10 @@ class Controller:
     """A project that has been read.
 
     ``final`` is over plain state symbols: where a chain may end, None for anywhere; ``final_text`` says what the final
-    condition is, '' without one. ``model`` is kept for reading further expressions. Where inputs are held, ``system``
-    holds them, and ``final`` has the end of a held step in it, even without a final condition. ``observers``
-    say for whom a state is like the one after init: the goals of the project and of this run, and the outside.
+    condition is, '' without one. ``model`` is kept for reading further expressions. Inputs change only every
+    ``hold`` steps: ``system`` holds them, and ``final`` has the end of a held step in it, even without a final
+    condition. ``observers`` say for whom a state is like the one after init: the goals of the project and of this run,
+    and the outside.
     ``rules``: the project's conditions on inputs, of one step or several, and its dwell times; ``system`` keeps them.
     ``by_criterion`` has for each coverage criterion the names of all goals that it makes, also where only some of them
     are among ``goals``.
@@ -77,6 +78,7 @@ class Controller:
     native: NativeInterface
     observers: Observers = NOBODY
     rules: tuple[Rule, ...] = ()
+    hold: int = 1
     by_criterion: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
@@ -173,7 +175,9 @@ class Program:
         held = hold(system, project.hold)
         end = boundary(held, formula)
         by_criterion = {criterion: [goal.name for goal in each] for criterion, each in made.items()}
-        return Controller(project, model, held, tuple(goals), end, text, model.native, observers, rules, by_criterion)
+        return Controller(
+            project, model, held, tuple(goals), end, text, model.native, observers, rules, project.hold, by_criterion
+        )
 
 
 @contextmanager

@@ -63,7 +63,6 @@ def with_resets(problem: Problem, chains: int, placed: Mapping[str, int]) -> Pro
         inputs=(InputVariable(RESET, BOOLEAN), *system.inputs),
         input_constraint=choose(reset, conjunction([BVULT(number, last), may_end, *plain]), system.input_constraint),
         defined=either(reset, system.defined),
-        hold=system.hold,
     )
 
     def within(goal: Goal) -> Goal:

@@ -18,7 +18,6 @@ from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at, plain
-from bmc.system.hold import released
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import Validity, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, LongTest, Parts, Verdict
@@ -287,7 +286,7 @@ def latched_values(part: TransitionSystem, final: FNode | None) -> Mapping[str, 
     """
     asked = {*conjuncts(final)} if final is not None else set()
     names = {var.name for var in part.state if var.init is not None and equal(var.symbol, var.init) in asked}
-    return latches(released(part), names) if names else {}
+    return latches(part, names) if names else {}
 
 
 def explained(verdicts: Sequence[Verdict], latched: Callable[[], Mapping[str, bool]]) -> tuple[Verdict, ...]:

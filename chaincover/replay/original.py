@@ -142,7 +142,7 @@ def replay_violation(
     played = replay(part, stimulus, built=built)
     failing = _failing(part.goals, played.run, {var.name for var in controller.system.inputs})
     fails = step in failing.get(goal, ())
-    refused = tuple(text for text in played.refused if text != ends_within(controller.system.hold))
+    refused = tuple(text for text in played.refused if text != ends_within(controller.hold))
     differs = () if fails else (f"the property of {goal} does not fail at step {step}",)
     return replace(played, refused=refused, disagreements=(*played.disagreements, *differs))
 
@@ -200,13 +200,13 @@ def _refused(controller: Controller, simulator: Simulator, run: Run, stimulus: S
         for v in system.state
         if not compile_formulas([v.start])(run.states[0])[0]
     ]
-    ended = [ends_within(system.hold)] if run.length % system.hold else []
+    ended = [ends_within(controller.hold)] if run.length % controller.hold else []
     told, texts = _broken(controller.rules, run, system), []
     for step, inputs in enumerate(run.inputs):
         outside, broken = "; ".join(_outside(system, inputs)), told.get(step, "")
         if not (outside or broken or simulator.allowed(run.states[step], inputs)):
-            changed = step % system.hold and inputs != run.inputs[step - 1]
-            held = f"changes the inputs within a held step of {system.hold} steps"
+            changed = step % controller.hold and inputs != run.inputs[step - 1]
+            held = f"changes the inputs within a held step of {controller.hold} steps"
             broken = held if changed else _cause(controller, {**run.states[step], **inputs})
         if outside or broken:
             line = f" (line {stimulus.lines[step]} of {Path(stimulus.source).name})" if stimulus.lines else ""

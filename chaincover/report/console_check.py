@@ -190,7 +190,7 @@ def _show_goals(out: Console, controller: Controller, analysis: Analysis) -> Non
 
 def _show_end(out: Console, controller: Controller, analysis: Analysis) -> None:
     """Where a chain may end, and where runs end, if no goal that was written is lost by that."""
-    ends = "anywhere" if controller.system.hold == 1 else "with any held step"
+    ends = "anywhere" if controller.hold == 1 else "with any held step"
     part = out.part()
     say(part, f"final: {controller.final_text or f'(none: a chain may end {ends})'}")
     ended = analysis.facts.dead_end
@@ -246,9 +246,9 @@ def joined(notes: Sequence[str], columns: int | None = None) -> list[str]:
 
 def _show_functions(out: Console, controller: Controller) -> None:
     """Init and step."""
-    native, system = controller.native, controller.system
+    native = controller.native
     init = ", ".join(f"{call.function}()" for call in native.init) or "(none)"
-    held = f"; inputs are held for {system.hold} steps" if system.hold > 1 else ""
+    held = f"; inputs are held for {controller.hold} steps" if controller.hold > 1 else ""
     say(out, f"init {init}, step {native.step.function}(){held}")
 
 

@@ -276,7 +276,7 @@ def _several_headline(controller: Controller, found: SeveralChains) -> str:
     if found.number_minimal_within_k and len(found.results) > 1:
         minimal = ", the minimal number" if found.number_minimal else ", the minimal number within the K reached"
     goals = f"{covered} of {len(controller.goals)} goals{infeasible_ones(controller.goals, found.verdicts)}"
-    proof = _proof_of_several(found, held_runs(controller.system.hold))
+    proof = _proof_of_several(found, held_runs(controller.hold))
     steps = f"{counted(found.length, 'step')} in all ({proof})" if found.results else "0 steps in all"
     return f"{chains}{minimal}, {steps}, cover{'s' * (len(found.results) == 1)} {goals}"
 
@@ -404,7 +404,7 @@ def _headline(controller: Controller, result: ChainResult, chain: Chain, everyth
     goals += infeasible_ones(controller.goals, result.verdicts)
     end = f" and ends in {_final_name(controller)}" if controller.final_text else ""
     steps = counted(chain.length, "step")
-    proof = _proof(result, controller.system.hold)
+    proof = _proof(result, controller.hold)
     bound = f"; K = {chain.k_met}" if everything or result.options.bound is not None else ""
     return f"one chain of {steps} covers {goals}{end} ({proof}{bound})"
 

@@ -136,7 +136,7 @@ def jumps_of(
         why = "the solver did not finish with the lemma" if fine is None else "two values of one cell are told apart"
         return Jumps(OPEN if fine is None else WRONG, why)
     formulas = [system.input_constraint, system.defined, *(var.next for var in looks.variables(system))]
-    classes = input_classes(system.inputs, formulas, setting.formulas, clock)
+    classes = input_classes(system.inputs, formulas, setting.formulas, clock, {})
     if classes is None:
         return Jumps(OPEN, "too many inputs")
     choices = [classes.choice(number) for number in range(classes.size)]

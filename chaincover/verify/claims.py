@@ -102,7 +102,7 @@ def tests(controller: Controller, document: Document) -> Line:
         goals = tuple(goal for goal in controller.goals if goal.name == name)
         found = replay(replace(controller, goals=goals), stimulus, built=built)
         missed = () if any(goal.times for goal in found.goals) else ("its test does not cover it",)
-        refused = tuple(text for text in found.refused if text != ends_within(controller.system.hold))
+        refused = tuple(text for text in found.refused if text != ends_within(controller.hold))
         return replace(found, refused=(*missed, *refused))
 
     stimuli = {name: read_test(test, name, controller.system, document.where) for name, test in own.items()}

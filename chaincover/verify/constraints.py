@@ -16,8 +16,7 @@ from pysmt.shortcuts import FALSE, TRUE, And, Iff, Ite, Not, Or
 
 from bmc.errors import counted
 from bmc.formulas.unroll import at_each, framed, shift, with_terms
-from bmc.system.constraints import Constraint, Dwell, Rule, remembers
-from bmc.system.hold import TICKS
+from bmc.system.constraints import REMEMBERED, TICKS, Constraint, Dwell, Rule
 from bmc.system.transition import TransitionSystem, conjuncts, equal, symbols_of
 from chaincover.verify.clauses import Clauses
 from chaincover.verify.limits import Clock
@@ -47,7 +46,7 @@ class Encoding:
 
     def __init__(self, system: TransitionSystem) -> None:
         self._system = system
-        self._memory = {var.name: var for var in system.state if remembers(var.name)}
+        self._memory = {var.name: var for var in system.state if var.name.startswith(REMEMBERED)}
         self._counts = {v.name: v.high for v in self._memory.values() if v.high and self._read([v.next]) <= {v.name}}
         self._encoded = [condition.formula for condition in system.constraints]
 

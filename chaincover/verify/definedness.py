@@ -36,7 +36,7 @@ def without_sure(system: TransitionSystem, formulas: Sequence[FNode], clock: Clo
     groups: dict[frozenset[str], list[FNode]] = {}
     for condition in conjuncts(system.defined):
         groups.setdefault(frozenset(var.name for var in free.cone([condition])), []).append(condition)
-    if system.hold > 1 or all(names <= wanted for names in groups):
+    if all(names <= wanted for names in groups):
         return system
     left = [c for names, some in groups.items() for c in (some if names <= wanted else _unsure(free, some, clock))]
     return system if len(left) == sum(map(len, groups.values())) else replace(system, defined=conjunction(left))

@@ -7,7 +7,7 @@ Where there are too many classes, the solver is asked for the outcomes that are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from itertools import product
 from math import prod
 
@@ -19,12 +19,14 @@ from bmc.evaluation.vectors import WORD, Column, Program, column
 from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.formulas.unroll import at, at_each, framed, unframed, unplaced
 from bmc.records import dataclass
+from bmc.system.ties import tie_of
 from bmc.system.transition import (
     InputVariable,
     StateVariable,
     TransitionSystem,
     Valuation,
     conjunction,
+    conjuncts,
     equal,
     membership,
     symbols_of,
@@ -57,9 +59,17 @@ class InputClasses:
 
 
 def input_classes(
-    inputs: Sequence[InputVariable], formulas: Sequence[FNode], framed: Sequence[FNode], clock: Clock
+    inputs: Sequence[InputVariable],
+    formulas: Sequence[FNode],
+    framed: Sequence[FNode],
+    clock: Clock,
+    kept: Valuation,
 ) -> InputClasses | None:
-    """The classes of ``inputs`` for ``formulas`` over plain symbols and ``framed`` ones; None if there are too many."""
+    """The classes of ``inputs`` for ``formulas`` over plain symbols and ``framed`` ones; None if there are too many.
+
+    Of each of the inputs ``kept`` a value has one representative, whatever values the others have, and the value that
+    is named there represents its own class.
+    """
     names = {var.name for var in inputs}
     terms = dict.fromkeys(largest_terms(formulas, lambda s: "" if s.symbol_name() in names else None))
     own_steps = largest_terms(framed, lambda s: unframed(s)[1] if unframed(s)[0] in names else None)
@@ -67,7 +77,8 @@ def input_classes(
     parts: list[tuple[list[InputVariable], list[list[int]]]] = []
     for group in _groups(inputs, list(terms)):
         own = {var.name for var in group}
-        rows = _classes_of(group, [t for t in terms if symbols_of(t)[0].symbol_name() in own], clock)
+        read = [t for t in terms if symbols_of(t)[0].symbol_name() in own]
+        rows = _each_alone(group, read, clock, kept) if own & kept.keys() else _classes_of(group, read, clock)
         if rows is None:
             return None
         parts.append((group, rows))
@@ -82,6 +93,51 @@ def input_classes(
             values = np.repeat(column([row[place] for row in rows], var.type.bits), after)
             columns[var.name] = np.tile(values, size // len(values))
     return InputClasses({var.name: columns[var.name] for var in inputs}, size)
+
+
+def told_apart(system: TransitionSystem, wanted: Collection[str]) -> tuple[list[FNode], Valuation]:
+    """What the steps of ``system`` tell apart of inputs, but for those that are only kept; and these, each with the
+    value of its keeper in init.
+
+    A keeper is a state variable that becomes its input, stays as it is, or becomes again what it was in init, and is
+    read nowhere but where the input constraint ties its input to it; it is not ``wanted``. Let each value of the input
+    be replaced by the representative of its class, and the keeper's value in init represent its own class: then all
+    keepers have representatives of what they had, the ties that held still hold, and nothing else reads a keeper.
+    """
+    inputs = {var.symbol for var in system.inputs}
+    parts = {part: tie_of(part, inputs) for part in conjuncts(system.input_constraint)}
+    tied = {tie.value: (part, tie) for part, tie in parts.items() if tie is not None}
+    keepers = {}
+    for var in system.state:
+        if var.symbol in tied and var.name not in wanted and var.init is not None:
+            symbol = system.variable(tied[var.symbol][1].name).symbol
+            conditions = _conditions(var.next, {symbol, var.symbol, var.init})
+            if conditions is not None:
+                keepers[var.name] = (symbol, [*conditions, tied[var.symbol][1].free])
+    while True:
+        ours = {tied[system.variable(name).symbol][0] for name in keepers}
+        seen = [*(part for part in parts if part not in ours), system.defined]
+        seen += [var.next for var in system.state if var.name not in keepers]
+        seen += [condition for _, conditions in keepers.values() for condition in conditions]
+        read = {s.symbol_name() for formula in seen for s in symbols_of(formula)} & keepers.keys()
+        if not read:
+            begins = {var.name: var.init for var in system.state if var.init is not None}
+            return seen, {s.symbol_name(): int(begins[k].constant_value()) for k, (s, _) in keepers.items()}
+        keepers = {name: keeper for name, keeper in keepers.items() if name not in read}
+
+
+def _conditions(formula: FNode, values: Collection[FNode]) -> list[FNode] | None:
+    """The conditions that decide which of ``values`` the ``formula`` is; None where it may be something else."""
+    found: list[FNode] = []
+    todo = [formula]
+    while todo:
+        part = todo.pop()
+        if part.is_ite():
+            found.append(part.arg(0))
+            todo += part.args()[1:]
+        elif part not in values:
+            return None
+    return found
 
 
 def largest_terms(formulas: Sequence[FNode], group: Callable[[FNode], Hashable | None]) -> list[FNode]:
@@ -116,8 +172,7 @@ def _classes_of(group: list[InputVariable], terms: list[FNode], clock: Clock) ->
         return None
     kept: list[list[int]] = []
     for var in group:
-        alone = largest_terms(terms, lambda s, name=var.name: s.symbol_name() == name or None)  # type: ignore[misc]
-        values = _values(var, alone, clock)
+        values = _values(var, _read_alone(var, terms), clock)
         if values is None:
             return _solved(group, terms, clock)
         kept.append(values)
@@ -130,11 +185,34 @@ def _classes_of(group: list[InputVariable], terms: list[FNode], clock: Clock) ->
     return [list(rows[place]) for place in distinct(Program(terms)(columns), len(rows))[0]]
 
 
+def _each_alone(group: list[InputVariable], terms: list[FNode], clock: Clock, own: Valuation) -> list[list[int]] | None:
+    """All combinations of one raw value of each class of each input; None if there are too many.
+
+    An ``own`` value, if the input may have it, represents its class.
+    """
+    found: list[list[int]] = []
+    for var in group:
+        alone = _read_alone(var, terms)
+        values = _values(var, alone, clock)
+        if values is None:
+            return None
+        if var.name in own and compile_formulas([_in_range(var)])(own)[0]:
+            look = compile_formulas(alone)
+            same = look({var.name: own[var.name]})
+            values = [own[var.name], *(value for value in values if look({var.name: value}) != same)]
+        found.append(values)
+    return None if prod(map(len, found)) > TOGETHER else [list(row) for row in product(*found)]
+
+
+def _read_alone(var: InputVariable, terms: Sequence[FNode]) -> list[FNode]:
+    """The largest parts of ``terms`` that read ``var`` alone."""
+    return largest_terms(terms, lambda symbol: symbol.symbol_name() == var.name or None)
+
+
 def _values(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int] | None:
     """One raw value of each class of an input that is read by ``terms`` alone."""
     if not terms:
-        low = allowed_ranges(var)[0]
-        return [_raw(var, 0 if low[0] <= 0 <= low[1] else low[0])]
+        return [var.plainest]
     if _size(var) > ALONE:
         found = None if any(term.is_symbol() for term in terms) else _solved([var], terms, clock)
         return None if found is None else [row[0] for row in found]

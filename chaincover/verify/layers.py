@@ -68,7 +68,7 @@ class Layers:
             return None
         made = prepared(setting.system, setting.formulas, clock)
         few = made.classes is not None and made.classes.size <= MOST_INPUTS
-        fits = few and made.starts is not None and made.system.hold == 1
+        fits = few and made.starts is not None
         widths = [var.type.bits for var in made.system.state] + [var.type.bits for var in made.system.inputs]
         if not fits or max(widths, default=0) > WORD:
             return None

@@ -16,7 +16,7 @@ from itertools import product
 from bmc.errors import counted
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, Valuation
+from bmc.system.transition import InputVariable, Run, Valuation
 from chaincover.chain import STORED, UNDECIDED
 from chaincover.formats.chain_file import read_long_test
 from chaincover.formats.document import Document, GoalClaim
@@ -25,6 +25,7 @@ from chaincover.verify.counter_lemma import Looks
 from chaincover.verify.report import HOLDS, OPEN, WRONG, Line, limited
 from chaincover.verify.setting import Setting
 from properties.monitor import Monitor
+from properties.one_step import MONITOR
 
 LONG = "long tests"
 
@@ -63,7 +64,8 @@ class _LongTest:
         data, name = self.claim.long_test, self.claim.name
         if data is None or name not in self.setting.by_name:
             return True, "this is no goal"
-        given = replace(self.setting.system, inputs=tuple(var for var in self.setting.system.inputs if var.held))
+        own = {var.name for var in self._picks}
+        given = replace(self.setting.system, inputs=tuple(v for v in self.setting.system.inputs if v.name not in own))
         steps, parts = read_long_test(data, name, given, self.document.where)
         made = sum(len(inputs) * times for inputs, times in parts)
         if self.claim.verdict != UNDECIDED:
@@ -90,7 +92,7 @@ class _LongTest:
         matter = {var.name for var in Looks.of(replace(self.setting, goals=(goal,))).variables(system)}
         simulator, bits = Simulator(system), {var.name: var.type.bits for var in system.state}
         state, last = simulator.initial(), Run((simulator.initial(),), ())
-        nothing = {var.name: 0 for var in system.inputs if not var.held}
+        nothing = {var.name: 0 for var in self._picks}
         for number, (plain, times) in enumerate(parts, 1):
             where, inputs = f"part {number} of the test", [{**values, **nothing} for values in plain]
             runs = [simulator.run(state, inputs)]
@@ -112,9 +114,13 @@ class _LongTest:
 
     def _chosen(self) -> Iterator[Valuation]:
         """What monitors may choose in the last step, so that the goal counts."""
-        own = [var for var in self.setting.system.inputs if not var.held]
-        ranges = [range(var.values[0][1] + 1) if var.values else range(2) for var in own]
-        yield from (dict(zip((var.name for var in own), values, strict=True)) for values in product(*ranges))
+        ranges = [range(var.values[0][1] + 1) if var.values else range(2) for var in self._picks]
+        yield from (dict(zip((var.name for var in self._picks), values, strict=True)) for values in product(*ranges))
+
+    @property
+    def _picks(self) -> list[InputVariable]:
+        """The inputs of monitors."""
+        return [var for var in self.setting.system.inputs if var.name.startswith(MONITOR)]
 
 
 def _moved(before: Valuation, after: Valuation, bits: Mapping[str, int], times: int) -> Valuation | None:

@@ -19,10 +19,9 @@ from pysmt.typing import BOOL
 from bmc.evaluation.vectors import Column, Columns, Program, arguments_of, column, walk
 from bmc.formulas.unroll import NEXT, plain
 from bmc.records import dataclass
-from bmc.system.hold import PHASE, PREFIX, released
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
-from chaincover.verify.inputs import InputClasses, Outcomes, allowed_ranges, distinct, input_classes
+from chaincover.verify.inputs import InputClasses, Outcomes, allowed_ranges, distinct, input_classes, told_apart
 from chaincover.verify.limits import Clock
 
 BLOCK = 1 << 16
@@ -151,13 +150,12 @@ def runs(first: Column, last: Column) -> Column:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A ``system`` of those variables alone on which some formulas depend, ``free`` of held inputs.
+    """A ``system`` of those variables alone on which some formulas depend.
 
     ``classes`` of inputs and ``starts``: None where there are too many. ``open_fixed`` as in a table.
     """
 
     system: TransitionSystem
-    free: TransitionSystem
     classes: InputClasses | None
     starts: list[Valuation] | None
     open_fixed: bool
@@ -169,12 +167,11 @@ def prepared(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     read = sorted({plain(s) for formula in formulas for s in symbols_of(formula)}, key=str)
     cone = system.cone(read)
     small = replace(system, state=cone)
-    free = released(small)
-    seen = [free.input_constraint, free.defined, *(var.next for var in free.state)]
-    classes = input_classes(system.inputs, seen, formulas, clock)
     wanted = {s.symbol_name() for s in read}
+    seen, kept = told_apart(small, wanted)
+    classes = input_classes(system.inputs, seen, formulas, clock, kept)
     starts, open_fixed = _starts(small, wanted)
-    return Prepared(small, free, classes, starts, open_fixed)
+    return Prepared(small, classes, starts, open_fixed)
 
 
 def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
@@ -182,9 +179,9 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     made = prepared(system, formulas, clock)
     small, classes, starts = made.system, made.classes, made.starts
     if starts is None:
-        return None if classes is None or system.hold > 1 else _with_open_values(small, classes, clock)
+        return None if classes is None else _with_open_values(small, classes, clock)
     if classes is None:
-        return _OneByOne(small, Outcomes(made.free, formulas, clock), clock).run(starts, made.open_fixed)
+        return _OneByOne(small, Outcomes(small, formulas, clock), clock).run(starts, made.open_fixed)
     return _Explorer(small, classes, clock).run(starts, made.open_fixed)
 
 
@@ -363,9 +360,6 @@ class _OneByOne(_Explorer):
     def _possible(self, state: Valuation) -> Iterable[int]:
         if self._gave_up:
             return ()
-        if self._system.hold > 1 and state.get(PHASE, 0) and all(var.held for var in self._system.inputs):
-            held = {var.name: state.get(f"{PREFIX}{var.name}", 0) for var in self._system.inputs}
-            return [self._choices.index(held)]
         found = self._outcomes.of(state)
         self._gave_up = found is None
         return found or ()

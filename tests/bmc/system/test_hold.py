@@ -17,7 +17,8 @@ from random_systems import RandomCase, random_case
 
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.unroll import framed
-from bmc.system.hold import MOST_TICKS, PHASE, boundary, held_values, hold, own_part, released
+from bmc.system.constraints import unconstrained
+from bmc.system.hold import MOST_TICKS, PHASE, boundary, hold
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import NO_WAY_TO_FINAL
@@ -175,9 +176,7 @@ def test_held_steps_are_enumerated_tick_by_tick() -> None:
 def test_holding_for_one_step_changes_nothing() -> None:
     system = random_case(1).system
     assert hold(system, 1) is system
-    assert released(system) is system
     assert boundary(system, None) is None
-    assert held_values(system, {}) is None
     for ticks in (0, MOST_TICKS + 1):
         with pytest.raises(ValueError, match="held"):
             hold(system, ticks)
@@ -186,16 +185,13 @@ def test_holding_for_one_step_changes_nothing() -> None:
 
 
 @seeds(13)
-def test_released_is_what_was_held(seed: int) -> None:
+def test_without_what_is_remembered_the_system_is_what_was_held(seed: int) -> None:
     case = random_case(seed)
-    free = released(hold(case.system, 4))
-    assert (free.state, free.inputs, free.hold) == (case.system.state, case.system.inputs, 1)
+    free = unconstrained(hold(case.system, 4))
+    assert (free.state, free.inputs) == (case.system.state, case.system.inputs)
     ours, theirs = Reached(free), Reached(case.system)
     for state in islice(product(*(range(var.type.greatest + 1) for var in case.system.state)), 40):
         assert ours.following[state] == theirs.following[state]
-    end = boundary(hold(case.system, 4), case.final)
-    assert end is not None
-    assert (own_part(hold(case.system, 4), end) is None) == (case.final is None or case.final.simplify().is_true())
 
 
 def test_a_goal_within_a_held_step_that_cannot_be_ended_is_reached_but_has_no_way_to_an_end() -> None:

@@ -20,7 +20,6 @@ from bmc.engines.protocol import Engine, Session
 from bmc.engines.z3 import Z3Engine
 from bmc.formulas.unroll import at, at_each, framed, shift
 from bmc.native.differential import Sampler
-from bmc.system.hold import released
 from bmc.system.transition import (
     Condition,
     InputVariable,
@@ -301,7 +300,7 @@ def test_a_chain_for_other_word_sizes_is_replayed_on_the_model(tmp_path: Path) -
 def test_the_constants_of_a_system_are_sought_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """They cost as much as anything that has no limit of its own."""
     controller = load(read_project(str(MODELS / "seat")))
-    following, sought = {var.next for var in released(controller.system).state}, 0
+    following, sought = {var.next for var in controller.system.state}, 0
 
     class Counted(constants._Spread):
         def __init__(self, formulas: Sequence[FNode], values: Valuation) -> None:

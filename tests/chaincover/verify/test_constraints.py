@@ -14,8 +14,7 @@ from pysmt.typing import BVType
 from random_systems import random_case
 
 from bmc.formulas.unroll import framed
-from bmc.system.constraints import REMEMBERED, Constraint, Dwell, constrained
-from bmc.system.hold import TICKS
+from bmc.system.constraints import REMEMBERED, TICKS, Constraint, Dwell, constrained
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, conjunction
 from chaincover.verify.constraints import constraints
 from chaincover.verify.limits import Clock, Limits

@@ -12,7 +12,7 @@ from command_line import MODELS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, BVULE, BVULT, And, BVZExt, Implies, Ite, Not, Or, Symbol
+from pysmt.shortcuts import BV, BVULE, BVULT, FALSE, And, BVZExt, Implies, Ite, Not, Or, Symbol
 from pysmt.typing import BVType
 from random_systems import random_case
 from random_terms import FLAGS, SYMBOLS, WIDTHS, flag, term
@@ -22,7 +22,8 @@ from bmc.floats import arithmetic, compare
 from bmc.floats.format import FLOAT32, FLOAT64, Format
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import framed
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
+from bmc.system.hold import PREFIX, hold
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
 from chaincover.certificate import PathFact
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
@@ -97,6 +98,65 @@ def test_an_input_of_32_bits_under_an_assumption(limited: bool) -> None:
     # without staying above 12 by 13 or more: from level 2 on, where the floor moves with the level
     assert facts.holds(PathFact((INIT, "stay"), 0 if limited else 2))
     assert not facts.holds(PathFact((INIT, "stay"), 1 if limited else 3))
+
+
+@pytest.mark.parametrize("bits", [3, 20])
+def test_a_held_input_that_matters_in_a_later_tick_only_has_all_its_values(bits: int) -> None:
+    """Nothing tells its values apart in the first tick of a held step, but all keep theirs for the second one."""
+    kind = ValueType("word", bits)
+    late, hit, value = BOOLEAN.symbol("th_late"), BOOLEAN.symbol("th_hit"), kind.symbol(f"th_in:{bits}")
+    wanted = kind.symbol(f"th_wanted:{bits}")
+    free = TransitionSystem(
+        "late",
+        (
+            StateVariable(f"th_wanted:{bits}", kind, BV(7, bits), wanted),
+            StateVariable("th_late", BOOLEAN, FALSE(), Not(late)),
+            StateVariable("th_hit", BOOLEAN, FALSE(), Or(hit, And(late, value.Equals(wanted)))),
+        ),
+        (InputVariable(f"th_in:{bits}", kind),),
+    )
+    table = tabulate(hold(free, 2), [framed(hit, 0)], Clock(Limits()))
+    assert (table is None) == (bits == 20), "too many values to be told apart one by one"
+    assert table is None or table.columns["th_hit"].any()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_held_inputs_have_classes_of_their_own(seed: int) -> None:
+    """Without what is kept, the states are those of all values of the inputs."""
+    case = random_case(seed)
+    system = hold(case.system, 2 + seed % 2)
+    formulas = [goal.antecedent for goal in case.goals]
+    table = tabulate(system, formulas, Clock(Limits()))
+    plain = tabulate(system, [*formulas, *(framed(var.symbol, 0) for var in system.state)], Clock(Limits()))
+    assert table is not None
+    assert plain is not None
+    names = [name for name in table.columns if not name.startswith(PREFIX)]
+
+    def told(found: Table) -> set[tuple[int, ...]]:
+        return {tuple(found.state(number)[name] for name in names) for number in range(found.size)}
+
+    assert told(table) == told(plain)
+    assert table.size <= plain.size
+
+
+def test_a_monitor_s_choice_leaves_a_held_input_as_it_is() -> None:
+    """A free input beside it decides when the held one is seen: both are not told apart together."""
+    held, seen, hit = BOOLEAN.symbol("tp_held"), BOOLEAN.symbol("tp_seen"), BOOLEAN.symbol("tp_hit")
+    late = BOOLEAN.symbol("tp_late")
+    free = TransitionSystem(
+        "seen later",
+        (
+            StateVariable("tp_late", BOOLEAN, FALSE(), Not(late)),
+            StateVariable("tp_hit", BOOLEAN, FALSE(), Or(hit, And(held, seen))),
+        ),
+        (InputVariable("tp_held", BOOLEAN),),
+    )
+    system = hold(free, 2)
+    system = replace(system, inputs=(*system.inputs, InputVariable("tp_seen", BOOLEAN)))
+    table = tabulate(system, [And(framed(hit, 0), framed(late, 0))], Clock(Limits()))
+    assert table is not None
+    first = table.on_moves(And(held, Not(seen), Not(late)))
+    assert first.any(), "the input is on in a first tick, and is seen in the second one only"
 
 
 def test_start_values_that_no_first_step_reads_are_not_told_apart() -> None:
