@@ -104,26 +104,43 @@ def told_apart(system: TransitionSystem, wanted: Collection[str]) -> tuple[list[
     be replaced by the representative of its class, and the keeper's value in init represent its own class: then all
     keepers have representatives of what they had, the ties that held still hold, and nothing else reads a keeper.
     """
-    inputs = {var.symbol for var in system.inputs}
-    parts = {part: tie_of(part, inputs) for part in conjuncts(system.input_constraint)}
-    tied = {tie.value: (part, tie) for part, tie in parts.items() if tie is not None}
-    keepers = {}
-    for var in system.state:
-        if var.symbol in tied and var.name not in wanted and var.init is not None:
-            symbol = system.variable(tied[var.symbol][1].name).symbol
-            conditions = _conditions(var.next, {symbol, var.symbol, var.init})
-            if conditions is not None:
-                keepers[var.name] = (symbol, [*conditions, tied[var.symbol][1].free])
+    keepers = _keepers(system, wanted)
     while True:
-        ours = {tied[system.variable(name).symbol][0] for name in keepers}
-        seen = [*(part for part in parts if part not in ours), system.defined]
-        seen += [var.next for var in system.state if var.name not in keepers]
-        seen += [condition for _, conditions in keepers.values() for condition in conditions]
+        ours = {keeper.part for keeper in keepers.values()}
+        seen = [part for part in conjuncts(system.input_constraint) if part not in ours]
+        seen += [system.defined, *(var.next for var in system.state if var.name not in keepers)]
+        seen += [condition for keeper in keepers.values() for condition in keeper.conditions]
         read = {s.symbol_name() for formula in seen for s in symbols_of(formula)} & keepers.keys()
         if not read:
-            begins = {var.name: var.init for var in system.state if var.init is not None}
-            return seen, {s.symbol_name(): int(begins[k].constant_value()) for k, (s, _) in keepers.items()}
+            return seen, {keeper.name: keeper.begin for keeper in keepers.values()}
         keepers = {name: keeper for name, keeper in keepers.items() if name not in read}
+
+
+@dataclass(frozen=True)
+class _Keeper:
+    """Of the input ``name``: the ``part`` of the constraint that ties it, its value in init, and what decides its next
+    value and where the tie holds."""
+
+    name: str
+    part: FNode
+    begin: int
+    conditions: Sequence[FNode]
+
+
+def _keepers(system: TransitionSystem, wanted: Collection[str]) -> dict[str, _Keeper]:
+    """The variables by name that may be keepers, by their next values."""
+    inputs = {var.symbol for var in system.inputs}
+    state = {var.symbol: var for var in system.state if var.init is not None and var.name not in wanted}
+    found: dict[str, _Keeper] = {}
+    for part in conjuncts(system.input_constraint):
+        tie = tie_of(part, inputs)
+        var = None if tie is None else state.get(tie.value)
+        if tie is None or var is None or var.init is None:
+            continue
+        conditions = _conditions(var.next, {system.variable(tie.name).symbol, var.symbol, var.init})
+        if conditions is not None:
+            found[var.name] = _Keeper(tie.name, part, int(var.init.constant_value()), [*conditions, tie.free])
+    return found
 
 
 def _conditions(formula: FNode, values: Collection[FNode]) -> list[FNode] | None:

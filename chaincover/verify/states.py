@@ -153,12 +153,14 @@ class Prepared:
     """A ``system`` of those variables alone on which some formulas depend.
 
     ``classes`` of inputs and ``starts``: None where there are too many. ``open_fixed`` as in a table.
+    ``kept``: some state variable keeps an input.
     """
 
     system: TransitionSystem
     classes: InputClasses | None
     starts: list[Valuation] | None
     open_fixed: bool
+    kept: bool
 
 
 def prepared(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Prepared:
@@ -171,7 +173,7 @@ def prepared(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     seen, kept = told_apart(small, wanted)
     classes = input_classes(system.inputs, seen, formulas, clock, kept)
     starts, open_fixed = _starts(small, wanted)
-    return Prepared(small, classes, starts, open_fixed)
+    return Prepared(small, classes, starts, open_fixed, bool(kept))
 
 
 def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
@@ -179,7 +181,7 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     made = prepared(system, formulas, clock)
     small, classes, starts = made.system, made.classes, made.starts
     if starts is None:
-        return None if classes is None else _with_open_values(small, classes, clock)
+        return None if classes is None or made.kept else _with_open_values(small, classes, clock)
     if classes is None:
         return _OneByOne(small, Outcomes(small, formulas, clock), clock).run(starts, made.open_fixed)
     return _Explorer(small, classes, clock).run(starts, made.open_fixed)
