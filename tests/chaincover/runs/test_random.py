@@ -107,8 +107,8 @@ def test_floating_point_inputs_are_drawn_by_their_value(name: str, ends: tuple[f
     low, high = (int(np.array(abs(end), number).view(word)) for end in ends)
     sign = 1 << (bits - 1)
     values = ((0, high), (sign, sign + low)) if ends[0] < 0 else ((0, high),)
-    system = TransitionSystem("level", (), (InputVariable("level_in", kind, values),), TRUE())
-    drawn = Batch(system).draw({}, 4000, 1).inputs["level_in"].astype(word).view(number)
+    system = TransitionSystem("level", (), (InputVariable(f"level_in:{bits}", kind, values),), TRUE())
+    drawn = Batch(system).draw({}, 4000, 1).inputs[f"level_in:{bits}"].astype(word).view(number)
     inside = drawn[(drawn > ends[0]) & (drawn < ends[1])]
     counts, _ = np.histogram(inside, 10, ends)
     assert ((ends[0] <= drawn) & (drawn <= ends[1])).all()
