@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, Or
+from pysmt.shortcuts import Or
 
 from bmc.engines.protocol import Session, Status
 from bmc.errors import LimitReached
@@ -30,53 +30,30 @@ FARTHEST = 1_000_000
 
 
 def nearest_goal_first(board: Board) -> None:
-    """A chain that goes on from the best one, or from init, to the nearest goal each time, as far as that leads."""
+    """A chain that goes on from the best one, or from init, to the nearest goal each time, as far as that leads.
+
+    Where a limit or an interrupt ends it, what was reached by then is offered.
+    """
     while not (board.known.complete or board.known.no_chain):
         best = board.known.chain
         way = NearestFirst(board.questions, board.problem.names, board.options.bound, best.run if best else None)
         board.say("nearest goal first: from goal to goal by queries")
-        found = way.run()
+        try:
+            found = way.run()
+        except (LimitReached, KeyboardInterrupt):
+            if way.reached is not None:
+                board.offer(way.reached)
+            raise
         if found is None or not board.offer(found):
             await_news(board, CHAIN, best)
-
-
-def trial_runs(board: Board) -> None:
-    """A first chain by runs that the engine tries without a solver, where it does: with floating-point arithmetic.
-
-    Goals that no state can satisfy by what is known of the state's values are left out.
-    """
-    questions = board.questions
-    if board.known.complete or not questions.engine.tries(questions.problem.system):
-        return
-    board.say("trial runs: nearest goal first")
-    names = _possible(questions)
-    way = NearestFirst(questions, names, board.options.bound, effort=0)
-    try:
-        found = way.run()
-        if found is not None:
-            board.offer(found)
-    except (LimitReached, KeyboardInterrupt):
-        if way.reached is not None:
-            board.offer(way.reached)
-        raise
-
-
-def _possible(questions: Questions) -> list[str]:
-    """The goals but those of which bounds tell that no state and inputs satisfy them: trials are in vain."""
-    session, limits = questions.session(TRUE()), questions.limits
-    return [
-        goal.name
-        for goal in questions.problem.goals
-        if session.check([goal.antecedent], goal.over(0), limits.for_query(), 0).status is not Status.UNSAT
-    ]
 
 
 class NearestFirst:
     """From the state reached, the goal that can be ended first comes next, one after the other; then the end.
 
     Each goal starts within ``within`` steps of the end before (None: no limit). It begins where ``begun``, a run
-    from init, ends. Every goal counts that is covered on the way. ``effort`` limits the work
-    for each query; what is left open is passed over, up to ``PATIENCE`` times for a goal.
+    from init, ends. Every goal counts that is covered on the way. What a query of limited effort leaves open is passed
+    over, up to ``PATIENCE`` times for a goal.
     """
 
     def __init__(
@@ -85,13 +62,12 @@ class NearestFirst:
         names: Sequence[str],
         within: int | None = None,
         begun: Run | None = None,
-        effort: int | None = None,
     ) -> None:
         self._questions = questions
         self._goals = {name: questions.problem.by_name[name] for name in names}
         self._monitor = Monitor(list(self._goals.values()))
         self._limit = FARTHEST if within is None else within
-        self._effort = questions.limits.question() if effort is None else effort
+        self._effort = questions.limits.question()
         self._simulator = Simulator(questions.problem.system)
         self.reached = begun
         self._left = dict.fromkeys(self._goals)

@@ -176,11 +176,11 @@ def small(seed: int) -> Case:
 def tried(
     case: Case, overlap: str, engine: Trying | None = None, limit: int = LIMIT, limits: Limits | None = None
 ) -> tuple[Run, Mapping[str, int]] | None:
-    """What trial runs find, nearest goal first, without a solver: the run of a chain, and where goals are credited."""
+    """What trial runs find, nearest goal first, and no solver: the run of a chain, and where goals are credited."""
     system, goals, final = case
     problem = Problem(system, tuple(goals), final, overlap)
-    questions = Questions(problem, engine or Trying(), limits or Limits())
-    run = NearestFirst(questions, problem.names, limit, effort=0).run()
+    questions = Questions(problem, engine or Trying(solver=False), limits or Limits())
+    run = NearestFirst(questions, problem.names, limit).run()
     chain = None if run is None else Judge(problem).chain(run)
     return None if chain is None else (chain.run, {hit.goal: hit.step for hit in chain.hits})
 

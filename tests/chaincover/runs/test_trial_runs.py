@@ -1,4 +1,4 @@
-"""Trial runs of an engine: what they find is a chain, costs nothing but trials, and stays whatever ends the run."""
+"""Trial runs of an engine, from goal to goal: what they find is a chain, and stays whatever the solver leaves open."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from listeners import Told
 from machines import Case, Machine, fork
 from problems import problem_of
 
-from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
@@ -45,9 +44,7 @@ trial_runs_alone = pytest.mark.usefixtures("no_random_runs")
 @given(seed=st.integers(0, 10_000))
 def test_what_is_taken_is_a_chain_for_the_goals_it_is_credited_with(seed: int) -> None:
     case = small(seed)
-    engine = Trying()
-    found = tried(case, "allow", engine)
-    assert engine.solved == 0
+    found = tried(case, "allow")
     if found is not None:
         assert set(found[1]) <= {goal.name for goal in case[1]}
         check_found(case, "allow", *found)
@@ -79,7 +76,7 @@ def test_what_trial_runs_do_not_find_is_sought_for_a_while(monkeypatch: pytest.M
     steps = [("m", "left", "l"), ("l", "right", "m"), ("f", "left", "m")]
     machine = Machine("apart", ["m", "l", "r", "f"], ["left", "right"], steps)
     goals = tuple(Goal(place, at(machine.at_any(place), 0), None, 0) for place in ("l", "f"))
-    engine = Trying()
+    engine = Trying(solver=False)
     engine.session = lambda *asked: Open(engine, Trying.session(engine, *asked), [Status.UNSAT])  # type: ignore[method-assign]
     found = tried((machine.system(), goals, None), "allow", engine, limit=30)
     assert found is not None
@@ -108,31 +105,11 @@ def only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(pipeline, "STAGES", tuple(stage for stage in pipeline.STAGES if stage.name in names))
 
 
-@pytest.mark.slow
-@trial_runs_alone
-def test_results_are_those_without_trial_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same goals are covered, and no bound lies above a chain; where both are minimal they are equally long."""
-    least = 0
-    for seed in range(2):
-        case = small(seed)
-        plain, quiet = solve(case, monkeypatch, choose_engine("z3"), effort=0.02)
-        other, told = solve(case, monkeypatch, Trying(), effort=0.02)
-        assert told.said("trial runs")
-        assert not quiet.said("trial runs")
-        if plain.chain is None or other.chain is None or statuses(plain) != statuses(other):
-            continue
-        assert max(plain.bounds.lower, other.bounds.lower) <= min(plain.chain.length, other.chain.length), seed
-        if plain.bounds.minimal and other.bounds.minimal:
-            least += 1
-            assert plain.chain.length == other.chain.length, seed
-    assert least
-
-
 @trial_runs_alone
 def test_an_interrupt_at_any_query_leaves_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """With what was reached by then, where a chain may end anywhere: the goals come in one after the other."""
     system, goals, _ = fork(stuck=False)
-    only(monkeypatch, "trial runs")
+    only(monkeypatch, "nearest goal first")
     counts = []
     for limit in range(1, 40):
         left = [limit]
@@ -142,7 +119,7 @@ def test_an_interrupt_at_any_query_leaves_a_result(monkeypatch: pytest.MonkeyPat
             if left[0] < 0:
                 raise KeyboardInterrupt
 
-        result, _ = solve((system, goals, None), monkeypatch, Trying(before=interrupted))
+        result, _ = solve((system, goals, None), monkeypatch, Trying(solver=False, before=interrupted))
         covered = [name for name, status in statuses(result).items() if status == "covered"]
         counts.append(len(covered))
         if not result.stopped_by:
@@ -183,7 +160,7 @@ def detour() -> Case:
 @trial_runs_alone
 def test_a_shorter_chain_takes_the_place_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        only(patch, "trial runs")
+        only(patch, "nearest goal first")
         first, _ = solve(detour(), patch, Trying())
     assert first.chain is not None
     assert first.chain.length == 6
@@ -194,7 +171,7 @@ def test_a_shorter_chain_takes_the_place_of_the_first(monkeypatch: pytest.Monkey
 
 @trial_runs_alone
 def test_a_first_chain_longer_than_asked_for_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, "trial runs")
+    only(monkeypatch, "nearest goal first")
     result, _ = solve(fork(stuck=False), monkeypatch, Trying(), max_length=4)
     assert result.chain is not None
     assert (result.chain.length, statuses(result)) == (2, {"far": "not-within-bound", "near": "covered"})
