@@ -15,7 +15,7 @@ from pysmt.shortcuts import Symbol
 
 from bmc.evaluation.vectors import Column
 from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
-from bmc.system.transition import conjunction, conjuncts, symbols_of
+from bmc.system.transition import Run, conjunction, conjuncts, symbols_of
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table, runs
 from chaincover.weights import INIT
@@ -60,13 +60,6 @@ class Marks:
         """Marks the states from which some run covers ``goal``."""
         return self._where(goal, self.table.source)
 
-    @cached_property
-    def after(self) -> dict[str, Column]:
-        """For init and each goal, marks the states in which a run that has just covered it may be."""
-        begun = np.zeros(self.table.size, bool)
-        begun[list(self.table.starts)] = True
-        return {INIT: begun, **{name: self._where(name, self.table.target) for name in self.goals}}
-
     def _where(self, goal: str, states: Column) -> Column:
         """Marks the states in which ``goal`` holds, or those of ``states`` whose moves cover it."""
         if goal in self.in_states:
@@ -79,8 +72,8 @@ class Marks:
     def anywhere(self) -> Marks:
         """The same where a chain may end in any state."""
         other = copy(self)
-        vars(other).pop("to_end", None)
-        vars(other).pop("remaining", None)
+        for name in ("to_end", "remaining", "_along"):
+            vars(other).pop(name, None)
         other.ends = np.ones(self.table.size, bool)
         return other
 
@@ -100,15 +93,86 @@ class Marks:
     @cached_property
     def remaining(self) -> dict[str, Column]:
         """For each goal, and each state, the least number of steps in which a run covers it and goes on to the end."""
-        return dict(zip(self.goals, spread(self.table, [self._cost(name) for name in self.goals]), strict=True))
+        costs = [self._cost(name, *self._to_end) for name in self.goals]
+        return dict(zip(self.goals, spread(self.table, costs), strict=True))
 
-    def _cost(self, goal: str) -> Column:
-        """For each state the least number of steps in which a run covers ``goal`` there, and goes on to the end."""
-        if goal in self.in_states:
-            return np.where(self.in_states[goal], self.to_end, FAR)
-        best, moves = np.full(self.table.size, FAR, np.int64), np.flatnonzero(self.on_moves[goal])
-        np.minimum.at(best, self.table.source[moves], self.to_end[self.table.target[moves]] + 1)
+    @property
+    def _to_end(self) -> tuple[Column, Column]:
+        """The least number of steps to an end, from each state and at each move, which is one of them."""
+        return self.to_end, self.to_end[self.table.target] + 1
+
+    def _cost(self, node: str, in_state: Column, at_move: Column) -> Column:
+        """For each state the least number of steps in which a run covers the goal ``node`` there, and does then what
+        takes so many steps in a state, and at a move."""
+        if node in self.in_states:
+            return np.where(self.in_states[node], in_state, FAR)
+        best, moves = np.full(self.table.size, FAR, np.int64), np.flatnonzero(self.on_moves[node])
+        np.minimum.at(best, self.table.source[moves], at_move[moves])
         return np.minimum(best, FAR)
+
+    # paths of goals
+
+    @cached_property
+    def _along(self) -> dict[tuple[str, ...], tuple[Column, Column]]:
+        return {}
+
+    def along(self, path: tuple[str, ...]) -> tuple[Column, Column]:
+        """The least number of steps to the start of the last node of ``path``, with the others before it in order, from
+        each state and at each move. Nodes may start at one step, but the end comes when all of them are over."""
+        if not path or path == (self.setting.end,):
+            return self._to_end if path else (np.zeros(self.table.size, int), np.zeros(self.table.steps, int))
+        if path not in self._along:
+            (node, *others), table = path, self.table
+            later, at_move = self.along(tuple(others))
+            found = spread(table, [self._cost(node, later, at_move)])[0] if others else self.to_start[node]
+            self._along[path] = found, np.where(self._hit(node), at_move, found[table.target] + 1)
+        return self._along[path]
+
+    def _hit(self, node: str) -> Column:
+        """Marks the moves at which the goal ``node`` may start."""
+        return self.in_states[node][self.table.source] if node in self.in_states else self.on_moves[node]
+
+    def least(self, path: Sequence[str]) -> int:
+        """The least step at which the last node of ``path`` starts in a run that begins with the first one."""
+        _, steps = self._begun(path)
+        return int(steps.min(initial=FAR))
+
+    def _begun(self, path: Sequence[str]) -> tuple[Column, Column]:
+        """The moves that begin a run along ``path``, or the states that do where its first node takes no step; and how
+        many steps later its last node starts at the soonest."""
+        first, (in_state, at_move) = path[0], self.along(tuple(path[1:]))
+        if first in self.on_moves:
+            places = np.flatnonzero(self.on_moves[first])
+            return places, at_move[places]
+        places = np.array(self.table.starts) if first == INIT else np.flatnonzero(self.in_states[first])
+        return places, in_state[places]
+
+    def witness(self, path: Sequence[str]) -> Run:
+        """A run in which the last node of ``path`` starts as soon as it can, until all nodes are over."""
+        table, left = self.table, tuple(path[1:])
+        places, steps = self._begun(path)
+        move = int(places[steps.argmin()]) if path[0] in self.on_moves else None
+        state = int(places[steps.argmin()]) if move is None else int(table.source[move])
+        visited, moves = [state], list[int]()
+        while left or move is not None:
+            if move is None and self._here(left[0], state):
+                left = left[1:]
+                continue
+            if move is None:
+                first, last = table.first[state], table.first[state + 1]
+                move = int(first + self.along(left)[1][first:last].argmin())
+            while left and left[0] != self.setting.end and self._hit(left[0])[move]:
+                left = left[1:]
+            moves.append(move)
+            state, move = int(table.target[move]), None
+            visited.append(state)
+        inputs = (table.inputs.choice(int(table.choice[each])) for each in moves)
+        return Run(tuple(table.state(each) for each in visited), tuple(inputs))
+
+    def _here(self, node: str, state: int) -> bool:
+        """Whether ``node``, if it takes no step, holds in a state."""
+        marked = self.ends if node == self.setting.end else self.in_states.get(node)
+        return marked is not None and bool(marked[state])
 
 
 def distances(table: Table, targets: Sequence[Column]) -> list[Column]:

@@ -21,7 +21,6 @@ from bmc.records import dataclass
 from chaincover.certificate import Certificate, NoRun, PathFact
 from chaincover.claims import EXCLUDES, LENGTH, MOST, Claim
 from chaincover.verify.acceleration import Jumps
-from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import MAYBE, Paths, WholeChains
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.layers import Layers
@@ -93,15 +92,16 @@ class Prover:
         if self.clock.over:
             return OPEN, "no time was left"
         if self.marks is not None:
-            return self._path_on_states(ExplicitFacts(self.marks), fact)
+            return self._path_on_states(self.marks, fact)
         if self.layers is not None and len(fact.path) == 2:
             return self.layers.verdict(fact)
         return self._paths.verdict(fact, share)
 
-    def _path_on_states(self, explicit: ExplicitFacts, fact: PathFact) -> Verdict:
-        if explicit.holds(fact):
+    def _path_on_states(self, marks: Marks, fact: PathFact) -> Verdict:
+        step = marks.least(fact.path)
+        if step >= fact.at_least:
             return HOLDS, ""
-        step, run = explicit.against(fact)
+        run = marks.witness(fact.path)
         if self.setting.sound(run) < run.length:
             raise CheckDisagreed(f"the run along {' -> '.join(fact.path)} takes a step that is not allowed")
         return WRONG, f"a run takes {step} ({told(self.setting.system, run, run.length, fact.path[0] == INIT)})"

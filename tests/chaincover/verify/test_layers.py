@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
@@ -19,7 +18,6 @@ from bmc.formulas.unroll import at, framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, PathFact
 from chaincover.verify import layers as layers_module
-from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.layers import Layers
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.marks import Marks
@@ -58,13 +56,13 @@ def test_distances_are_those_of_the_table(seed: int, overlap: str) -> None:
 def agrees(setting: Setting) -> Layers:
     table = tabulate(setting.system, setting.formulas, Clock(Limits()))
     assert table is not None
-    explicit = ExplicitFacts(Marks(table, setting, setting.names))
+    marks = Marks(table, setting, setting.names)
     layers = Layers.of(setting, claiming(setting, FAR_OFF), Clock(Limits()))
     assert layers is not None
     assert layers.searched is not None
     assert (layers.searched.size, layers.searched.steps) == (table.size, table.steps)
     for pair in pairs(setting):
-        exact = bisect(range(1, FAR_OFF), 0, key=lambda n, pair=pair: not explicit.holds(PathFact(pair, n)))
+        exact = min(marks.least(pair), FAR_OFF - 1)
         told = [layers.verdict(PathFact(pair, n))[0] for n in (exact, exact + 1)]
         assert told == ([HOLDS, WRONG] if exact + 1 < FAR_OFF else [HOLDS, HOLDS]), (pair, exact)
     return layers

@@ -24,13 +24,11 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import framed
 from bmc.system.hold import PREFIX, hold
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
-from chaincover.certificate import PathFact
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.verify import dominance, states
 from chaincover.verify.confirmation import confirm
 from chaincover.verify.definedness import without_sure
-from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.marks import Marks
 from chaincover.verify.monitors import monitored_setting
@@ -92,12 +90,9 @@ def test_an_input_of_32_bits_under_an_assumption(limited: bool) -> None:
     found = search(marks, setting.names, clock)
     assert found.length == 21
     assert search(marks, setting.names, clock, 21).length is None
-    facts = ExplicitFacts(marks)
-    assert facts.holds(PathFact((INIT, "top"), 20))
-    assert not facts.holds(PathFact((INIT, "top"), 21))
+    assert marks.least((INIT, "top")) == 20
     # without staying above 12 by 13 or more: from level 2 on, where the floor moves with the level
-    assert facts.holds(PathFact((INIT, "stay"), 0 if limited else 2))
-    assert not facts.holds(PathFact((INIT, "stay"), 1 if limited else 3))
+    assert marks.least((INIT, "stay")) == (0 if limited else 2)
 
 
 @pytest.mark.parametrize("bits", [3, 20])
@@ -203,9 +198,8 @@ def test_a_start_value_of_too_many_stays_open_until_it_is_set() -> None:
     table = tabulate(system, setting.formulas, Clock(Limits()))
     assert table is not None
     assert (table.size, [*table.open_at]) == (1 + 4, ["tm_kept"])
-    facts = ExplicitFacts(Marks(table, setting, setting.names))
-    assert facts.holds(PathFact((INIT, "three"), 1))
-    assert not facts.holds(PathFact((INIT, "three"), 2))
+    marks = Marks(table, setting, setting.names)
+    assert marks.least((INIT, "three")) == 1
 
 
 def test_a_later_step_of_a_goal_reads_what_is_set_by_then() -> None:
@@ -255,11 +249,9 @@ def test_a_timer_of_thousands_of_steps() -> None:
     assert table is not None
     assert (table.size, table.steps) == (4201, 8402)
     marks = Marks(table, setting, setting.names)
-    facts = ExplicitFacts(marks)
-    assert facts.holds(PathFact((INIT, "late"), 4200))
-    assert facts.holds(PathFact((INIT, "half", "late", "final"), 4201))
-    step, made = facts.against(PathFact((INIT, "half", "late", "final"), 4202))
-    assert (step, made.length) == (4201, 4201)
+    assert marks.least((INIT, "late")) == 4200
+    assert marks.least((INIT, "half", "late", "final")) == 4201
+    assert marks.witness((INIT, "half", "late", "final")).length == 4201
     assert search(marks, setting.names, clock, 4201).complete
     assert search(marks, setting.names, clock, 4202).length == 4201
 
