@@ -179,23 +179,23 @@ class WholeChains:
         self._covered: dict[str, list[FNode]] = {name: [] for name in goals}
         self._cells, self._clock = Cells(setting, goals), clock
 
-    def verdict(self, claim: NoRun, shares: Sequence[float] = SHARES) -> Verdict:
+    def verdict(self, claim: NoRun) -> Verdict:
         """The verdict on ``claim``, of chains of fewer than ``claim.before`` steps, and why.
 
-        One question is about all lengths; where that is left open each is asked about at the first of the ``shares`` of
+        One question is about all lengths; where that is left open each is asked about at the first of the shares of
         effort, those that are open then at the next.
         """
         first, last = claim.first, claim.before or 0
         if last > MOST_STEPS or first < 0:
             return OPEN, "not unrolled"
-        cells = self._cells.refuted(last, self._clock, max(FIRST_CELLS, shares[0]))
+        cells = self._cells.refuted(last, self._clock, FIRST_CELLS)
         if cells:
             return HOLDS, f"no run over {cells} is so short"
         status, found = self.any_of(range(first, last), AT_ONCE)
         if status is Status.UNSAT:
             return HOLDS, "proved again that no run of so few steps is a chain"
         undecided = [*range(first, last)]
-        for share in shares:
+        for share in SHARES:
             cells = self._cells.refuted(last, self._clock, 1) if share == SHARES[1] else ""
             if cells:
                 return HOLDS, f"no run over {cells} is so short"

@@ -67,14 +67,12 @@ class Prover:
 
     # distances
 
-    def paths(
-        self, check: Check, claims: Sequence[Claim], progress: Callable[[str], None], shares: Sequence[float] = SHARES
-    ) -> Line:
-        """The verdict on ``claims`` about paths: from the list of states, else all at the first of the ``shares`` of
-        effort, those that are open then at the next."""
+    def paths(self, check: Check, claims: Sequence[Claim], progress: Callable[[str], None]) -> Line:
+        """The verdict on ``claims`` about paths: from the list of states, else all at the first share of effort, those
+        that are open then at the next."""
         verdicts = self.verdicts
         facts = [claim.says for claim in claims if isinstance(claim.says, PathFact)]
-        for share in shares if self.marks is None and self.layers is None else (1,):
+        for share in SHARES if self.marks is None and self.layers is None else (1,):
             for number, fact in enumerate(facts, 1):
                 if verdicts.get(fact, (OPEN, ""))[0] == OPEN:
                     progress(f"{check[0]}: {number} of {len(facts)}")
@@ -119,7 +117,7 @@ class Prover:
             return WRONG, f"the chain covers {number} of them"
         return self.no_run(says)
 
-    def no_run(self, claim: NoRun, shares: Sequence[float] = SHARES, searched: Outcome | None = None) -> Verdict:
+    def no_run(self, claim: NoRun, searched: Outcome | None = None) -> Verdict:
         """The verdict on ``claim``, and why. ``searched``: a search for such a run, where there was one."""
         goals = [*dict.fromkeys(claim.goals)]
         strange = [name for name in goals if name not in self.setting.by_name]
@@ -139,7 +137,7 @@ class Prover:
         if claim.before is not None and claim.to_end:
             if claim.goals not in self._chains:
                 self._chains[claim.goals] = WholeChains(self.setting, goals, self.known.always, self.clock)
-            return self._chains[claim.goals].verdict(claim, shares)
+            return self._chains[claim.goals].verdict(claim)
         if self.marks is not None or len(goals) != 1 or claim.before is not None:
             return found
         verdict, why = never(self.setting, goals[0], self.known, self.clock)

@@ -37,7 +37,7 @@ from chaincover.verify.invariants import (
     told_invariants,
 )
 from chaincover.verify.layers import Layers
-from chaincover.verify.limits import SHARES, Clock, Limits
+from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.marks import Marks
 from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.normal_form import Terms, normal_setting
@@ -51,20 +51,15 @@ from chaincover.verify.values import ALL_RUNS, Values, bound
 from chaincover.verify.verdicts import EDGES, LENGTHS, PATHS, UNCOVERED, Check, Prover, about_runs, of_search, summed
 
 PART, SMALL_PART = 50, 1000
-"""A search over all runs that nothing rests on gets this part of the effort only, and so does the first try of orders:
-what is cheap goes first. Where prices of goals are checked exactly, the search gets the small part.
-"""
-
-FEW_STEPS = 400_000
-"""So many steps between states are tried where the certificate does not speak of reachable states, at most a ``PART``:
-where it was found without them there are mostly too many. All effort follows for what the solver leaves open.
+"""A search over all runs that nothing rests on gets this part of the effort only, and so do the states of requirements
+that the file leaves undecided. Where prices of goals are checked exactly, the search gets the small part.
 """
 
 MANY = 250_000
 """From so many reachable states on, by what the certificate says, they are sought in layers where distances do."""
 
 FIRST_ASKED = 1 / 64
-"""The part of an effort for each question about requirements that were proved without enumerated states."""
+"""The part of an effort for each question about requirements that were proved without enumerated states, or not."""
 
 TABLE = 0.4
 """Part of the time for the table of reachable states: what it does not settle must have its time too."""
@@ -138,8 +133,8 @@ def verify(
     """
     listener = listener or Listener()
     proof, chain = document.certificate, document.chain
-    hurried = not document.bounds.lower if proof is None else not (proof.acceleration or of_states(proof))
-    checks = Checks(subject_of(controller, document), Clock(limits or Limits()), listener, hurried)
+    states = proof is not None and of_states(proof)
+    checks = Checks(subject_of(controller, document), Clock(limits or Limits()), listener, states)
     with _Lines(listener) as lines:
         done = lines.done
         done(claims.sources(controller, document))
@@ -163,20 +158,19 @@ def verify(
         done(checks.monitored[1])
         if proof is not None and proof.normal_form:
             done(checks.normal[2])
-        listener.progress("states: all that can be reached")
         if proof is not None and set(proof.goals) <= set(checks.setting.names):
             for line in checks.proof_lines(proof):
                 done(line)
         if checks.told_invariants:
-            done(checks.settled(lambda these, _: these.told()))
-        all_runs = checks.best.all_runs()
+            done(checks.told())
+        all_runs = checks.all_runs()
         said = {line.check: line.verdict for line in (*lines.every, all_runs)}
         claimed = [bound(document, proof, checks.setting, said)]
         done(claimed[0])
         if chain is not None or document.bounds.lower:
             done(all_runs)
         if claims.uncovered(document) or checks.about_runs:
-            claimed.append(checks.settled(lambda these, _: these.uncovered()))
+            claimed.append(checks.uncovered())
             done(claimed[-1])
         if long_tests.long_goals(document):
             beyond = long_tests.line(checks.setting, document, checks.jumps)
@@ -197,57 +191,33 @@ def proved_requirements(
     Of those that the file leaves undecided find out what little effort shows.
     """
     told = Listener(lambda text: listener.progress(f"requirements: {text}"))
-    few = replace(clock, limits=replace(clock.limits, question=clock.limits.question * FIRST_ASKED))
+    limits = clock.limits
+    few = replace(limits, question=limits.question * FIRST_ASKED, explored=limits.explored // PART)
+    little = replace(clock, limits=few)
     subject = requirements.proved_subject(controller, claim)
     if subject is not None:
         proof = claim.certificate
-        hurried = proof is None or not proof.exhausted
-        asked = few if hurried and not (proof is not None and proof.normal_form) else clock
-        checks = Checks(subject, asked, told, hurried, True)
+        states = proof is not None and proof.exhausted > 0
+        asked = clock if states or (proof is not None and proof.normal_form) else little
+        checks = Checks(subject, asked, told, states)
         yield requirements.proved(subject.claims, checks.paths_and_runs())
     left = requirements.undecided_subject(controller, claim)
     if left is not None:
-        yield from requirements.decided(controller, Checks(left, few, told, True).each())
+        yield from requirements.decided(controller, Checks(left, little, told).each())
 
 
 @dataclass(frozen=True)
 class Checks:
-    """What the checks of one subject share. ``hurried``: states are enumerated with little effort only, or not at
-    first where a solver is ``asked_first``."""
+    """What the checks of one subject share. ``states``: whether all that can be reached are enumerated.
+
+    Only a certificate that speaks of reachable states needs them; one that does not was mostly found where these are
+    too many.
+    """
 
     subject: Subject
     clock: Clock
     listener: Listener
-    hurried: bool = False
-    asked_first: bool = False
-
-    @cached_property
-    def thorough(self) -> Checks:
-        """The same with all effort for the reachable states."""
-        self.listener.progress("states: all that can be reached, with more effort")
-        more = replace(self, hurried=False)
-        vars(more).update(needed=self.needed, normal=self.normal)
-        return more
-
-    @property
-    def best(self) -> Checks:
-        """These checks, or those with more states where these were needed and were not too many."""
-        more = vars(self).get("thorough")
-        return self if more is None or more.marks is None else more
-
-    def settled(self, line: Callable[[Checks, Sequence[float]], Line]) -> Line:
-        """``line`` of these checks with small shares of effort for each question.
-
-        Where that leaves it open all reachable states are enumerated, and where they are too many it gets all effort.
-        """
-        checks = self.best
-        if not checks.hurried or checks.asked_first:
-            return line(checks, SHARES)
-        found = line(checks, SHARES[:-1])
-        if found.verdict != OPEN:
-            return found
-        with_states = self.thorough.marks is not None
-        return line(self.best, SHARES if with_states else SHARES[-1:])
+    states: bool = True
 
     @property
     def setting(self) -> Setting:
@@ -309,14 +279,10 @@ class Checks:
     @cached_property
     def marks(self) -> Marks | None:
         """All goals along all steps between reachable states; None where there are too many, or where layers do."""
-        if self.layers is not None or (self.hurried and self.asked_first):
+        if not self.states or self.layers is not None:
             return None
-        proof = self.subject.proof
-        clock = self.clock if proof is None or proof.acceleration is None else self._part(PART)
-        if self.hurried:
-            clock = self._part(PART)
-            clock = replace(clock, limits=replace(clock.limits, explored=min(clock.limits.explored, FEW_STEPS)))
-        table = tabulate(self.setting.system, self._read(self.setting), clock.part(TABLE))
+        self.listener.progress("states: all that can be reached")
+        table = tabulate(self.setting.system, self._read(self.setting), self.clock.part(TABLE))
         try:
             return None if table is None else Marks(table, self.setting, self.setting.names)
         except OpenValueRead:
@@ -399,19 +365,16 @@ class Checks:
     def proof_lines(self, proof: Certificate) -> Iterator[Line]:
         """Every fact of the certificate."""
         progress = self.listener.progress
-        yield self.settled(lambda these, _: these.known[1])
-        order = order_bound(proof, self._part(PART))
-        yield self.settled(lambda these, shares: these.paths(EDGES, (EDGE,), shares))
-        yield self.settled(lambda these, shares: these.paths(PATHS, (SUB_PATH,), shares))
-        if order.verdict == OPEN:
-            progress("order bound")
-            order = order_bound(proof, self.clock)
-        yield order
+        yield self.known[1]
+        yield self.paths(EDGES, (EDGE,))
+        yield self.paths(PATHS, (SUB_PATH,))
+        progress("order bound")
+        yield order_bound(proof, self.clock)
         if proof.prices is not None:
             yield self.priced[0]
         if self.jumps is not None:
             yield self.jumps.line(proof)
-        yield self.settled(lambda these, shares: these.lengths(proof, shares))
+        yield self.lengths(proof)
 
     def paths_and_runs(self) -> Iterator[Line]:
         """Bounds on paths, and what no run covers, with all that they rest on."""
@@ -420,26 +383,26 @@ class Checks:
         yield self.normal[2]
         if self.normal[2].verdict not in (HOLDS, UNCLAIMED):
             return
-        yield self.settled(lambda these, _: these.known[1])
-        yield self.settled(lambda these, shares: these.paths(EDGES, (SHORTEST,), shares))
-        yield self.settled(lambda these, _: these.uncovered())
+        yield self.known[1]
+        yield self.paths(EDGES, (SHORTEST,))
+        yield self.uncovered()
 
     @cached_property
     def prover(self) -> Prover:
         """Proves claims about runs of the setting."""
         return Prover(self.setting, self.known[0], self.clock, self.marks, self.layers, lambda: self.jumps)
 
-    def paths(self, check: Check, kinds: Collection[str], shares: Sequence[float]) -> Line:
+    def paths(self, check: Check, kinds: Collection[str]) -> Line:
         """The verdict on the claims about paths of certain ``kinds``."""
         asked = [claim for claim in self.subject.claims if claim.kind in kinds]
-        return self.prover.paths(check, asked, self.listener.progress, shares)
+        return self.prover.paths(check, asked, self.listener.progress)
 
-    def lengths(self, proof: Certificate, shares: Sequence[float]) -> Line:
+    def lengths(self, proof: Certificate) -> Line:
         """The verdict on the lengths that ``proof`` says to be refuted one by one."""
         claim = proof.refuted_lengths
         if claim is None:
             return summed(LENGTHS, ())
-        found = self.prover.no_run(claim, shares, self.searched)
+        found = self.prover.no_run(claim, self.searched)
         said = f"lengths {claim.first} to {proof.refuted[1] - 1}"
         return Line(LENGTHS[0], found[0], f"{said}: {found[1]}", unfinished=found[0] == OPEN)
 
@@ -448,8 +411,8 @@ class Checks:
         proof, lower = self.subject.proof, self.subject.lower
         left_out = OPEN if proof is not None and proof.exhausted > 0 and self._facts(proof) < lower else NOTE
         if self.marks is None:
-            needless = ", and the proof does without" if self.hurried else ""
-            return Line(ALL_RUNS, left_out, f"not done: too many states or inputs{needless}")
+            why = "too many states or inputs" if self.states else "the proof does without"
+            return Line(ALL_RUNS, left_out, f"not done: {why}")
         if self.confirmation.differences:
             return Line(ALL_RUNS, WRONG, "original and model take different steps", self.confirmation.differences[:3])
         if self.searched is None:
