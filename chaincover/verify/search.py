@@ -15,14 +15,15 @@ import numpy as np
 from bmc.evaluation.vectors import WORD, Column
 from bmc.records import dataclass
 from bmc.system.transition import Valuation
-from chaincover.verify.dominance import Dominance
 from chaincover.verify.inputs import distinct
 from chaincover.verify.limits import Clock
 from chaincover.verify.marks import FAR, Marks
 from chaincover.verify.states import runs
 
 BLOCK = 1 << 18
-"""Moves that are made at once."""
+"""Moves that are made at once, and pairs of nodes that are compared."""
+COMPARED = 4096
+"""Earlier nodes of a state with which a new one is compared."""
 MOVES_PER_NODE = 50
 """Moves looked at, times the limit of nodes, before the search is given up."""
 
@@ -110,6 +111,38 @@ def _joined(parts: Sequence[_Nodes]) -> _Nodes:
     return _Nodes(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("state", "bits", "parent", "move")))
 
 
+class Dominance:
+    """What runs had in each state, so that a later run which has nothing else is left out."""
+
+    def __init__(self, size: int, words: int) -> None:
+        self._size = size
+        self._state, self._bits = np.zeros(0, np.int64), np.zeros((0, words), np.uint64)
+
+    def fresh(self, state: Column, bits: Column) -> Column:
+        """The numbers of the rows that have a bit which each row lacks that came before in the same state; these are
+        known then."""
+        met = np.zeros(self._size, bool)
+        met[state] = True
+        known = np.flatnonzero(met[self._state])
+        states, have = np.concatenate([self._state[known], state]), np.concatenate([self._bits[known], bits])
+        order = np.argsort(states, kind="stable")
+        states, have = states[order], np.asfortranarray(have[order])
+        fine = order >= len(known)
+        last = np.flatnonzero(fine)
+        first = np.maximum(np.searchsorted(states, states[last]), last - COMPARED)
+        cuts = np.flatnonzero(np.diff(np.cumsum(last - first) // BLOCK)) + 1
+        for part in np.split(np.arange(len(last)), cuts):
+            own, earlier = np.repeat(last[part], last[part] - first[part]), runs(first[part], last[part])
+            lacks = np.zeros(len(own), np.uint64)
+            for word in have.T:
+                lacks |= word[own] & ~word[earlier]
+            fine[own[lacks == 0]] = False
+        kept = np.sort(order[fine] - len(known))
+        self._state = np.concatenate([self._state, state[kept]])
+        self._bits = np.concatenate([self._bits, bits[kept]])
+        return kept
+
+
 class _Sweep:
     """All nodes by the number of steps to them. ``stopped``: a limit came first. So many goals are ``enough``."""
 
@@ -188,7 +221,7 @@ class _Sweep:
         nodes = self._pruned(nodes, length, below)
         many = np.bitwise_count(nodes.bits).sum(axis=1, dtype=np.int64)
         nodes = nodes.which(np.lexsort((-many, nodes.state)))  # those with more bits come first
-        return nodes.which(np.sort(self._known.fresh(nodes.state, nodes.bits)))
+        return nodes.which(self._known.fresh(nodes.state, nodes.bits))
 
     def over(self, nodes: _Nodes) -> Column:
         """Which nodes have covered enough goals and may end."""

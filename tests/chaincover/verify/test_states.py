@@ -26,13 +26,13 @@ from bmc.system.hold import PREFIX, hold
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
-from chaincover.verify import dominance, states
+from chaincover.verify import states
 from chaincover.verify.confirmation import confirm
 from chaincover.verify.definedness import without_sure
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.marks import Marks
 from chaincover.verify.monitors import monitored_setting
-from chaincover.verify.search import search
+from chaincover.verify.search import Dominance, search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import KNOWN, OpenValueRead, Table, known, tabulate
 from chaincover.weights import INIT
@@ -272,13 +272,12 @@ def test_each_step_that_the_original_takes_otherwise_is_told() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("few", [0, 3, 32])
-def test_what_has_nothing_new_is_left_out(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Layers of random nodes, few of a state compared all at once and many in blocks, against one after the other."""
-    monkeypatch.setattr(dominance, "FEW", few)
-    monkeypatch.setattr(dominance, "BESIDE", 4)
+@pytest.mark.parametrize("block", [1, 30, 1 << 18])
+def test_what_has_nothing_new_is_left_out(seed: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Layers of random nodes, so many pairs compared at once, against one after the other."""
+    monkeypatch.setattr("chaincover.verify.search.BLOCK", block)
     source = np.random.default_rng(seed)
-    known, slow = dominance.Dominance(5, 2), dict[int, list[tuple[int, ...]]]()
+    known, slow = Dominance(5, 2), dict[int, list[tuple[int, ...]]]()
     for _ in range(6):
         state = np.sort(source.integers(0, 5, 40))
         bits = source.integers(0, 1 << 5, (40, 2)).astype(np.uint64)
@@ -288,7 +287,7 @@ def test_what_has_nothing_new_is_left_out(seed: int, few: int, monkeypatch: pyte
             if all(any(a & ~b for a, b in zip(row, other, strict=True)) for other in earlier):
                 earlier.append(tuple(row))
                 expected.append(number)
-        assert sorted(known.fresh(state, bits).tolist()) == expected
+        assert known.fresh(state, bits).tolist() == expected
 
 
 @pytest.mark.parametrize("limit", [4, 3])
