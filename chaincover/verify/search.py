@@ -20,10 +20,10 @@ from chaincover.verify.limits import Clock
 from chaincover.verify.marks import FAR, Marks
 from chaincover.verify.states import runs
 
-BLOCK = 1 << 18
+BLOCK = 1 << 14
 """Moves that are made at once, and pairs of nodes that are compared."""
-COMPARED = 4096
-"""Earlier nodes of a state with which a new one is compared."""
+COMPARED = (16, 128, 1024)
+"""Earlier nodes of a state with which a new one is compared; those that are left by then with more of them."""
 MOVES_PER_NODE = 50
 """Moves looked at, times the limit of nodes, before the search is given up."""
 
@@ -128,15 +128,16 @@ class Dominance:
         order = np.argsort(states, kind="stable")
         states, have = states[order], np.asfortranarray(have[order])
         fine = order >= len(known)
-        last = np.flatnonzero(fine)
-        first = np.maximum(np.searchsorted(states, states[last]), last - COMPARED)
-        cuts = np.flatnonzero(np.diff(np.cumsum(last - first) // BLOCK)) + 1
-        for part in np.split(np.arange(len(last)), cuts):
-            own, earlier = np.repeat(last[part], last[part] - first[part]), runs(first[part], last[part])
-            lacks = np.zeros(len(own), np.uint64)
-            for word in have.T:
-                lacks |= word[own] & ~word[earlier]
-            fine[own[lacks == 0]] = False
+        for most in COMPARED:
+            last = np.flatnonzero(fine)
+            first = np.maximum(np.searchsorted(states, states[last]), last - most)
+            cuts = np.flatnonzero(np.diff(np.cumsum(last - first) // BLOCK)) + 1
+            for part in np.split(np.arange(len(last)), cuts):
+                own, earlier = np.repeat(last[part], last[part] - first[part]), runs(first[part], last[part])
+                lacks = np.zeros(len(own), np.uint64)
+                for word in have.T:
+                    lacks |= word[own] & ~word[earlier]
+                fine[own[lacks == 0]] = False
         kept = np.sort(order[fine] - len(known))
         self._state = np.concatenate([self._state, state[kept]])
         self._bits = np.concatenate([self._bits, bits[kept]])

@@ -272,7 +272,7 @@ def test_each_step_that_the_original_takes_otherwise_is_told() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("block", [1, 30, 1 << 18])
+@pytest.mark.parametrize("block", [1, 30, 1 << 14])
 def test_what_has_nothing_new_is_left_out(seed: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Layers of random nodes, so many pairs compared at once, against one after the other."""
     monkeypatch.setattr("chaincover.verify.search.BLOCK", block)
