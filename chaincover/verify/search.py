@@ -248,69 +248,6 @@ class _Sweep:
         return moves[::-1], state
 
 
-MOST_SETS = 20_000
-"""Sets of goals that are carried through the components."""
-
-
-def too_few(marks: Marks, goals: Sequence[str], clock: Clock, enough: int) -> int | None:
-    """The number of strongly connected components of all steps, if no run to an end through them covers ``enough``
-    goals.
-
-    A run can go round in a component until it has all of it, and never comes back to one. None if a run may cover so
-    many, and above the limits.
-    """
-    size = marks.table.size
-    if size > clock.limits.nodes or clock.over:
-        return None
-    steps = Steps(marks, goals)
-    import networkx as nx  # here, for most files need it not
-
-    graph = nx.DiGraph(zip(steps.source.tolist(), steps.target.tolist(), strict=True))
-    graph.add_nodes_from(range(size))
-    whole = nx.condensation(graph)
-    component = [whole.graph["mapping"][node] for node in range(size)]
-    inside, ends, between = [0] * len(whole), set[int](), dict[tuple[int, int], set[int]]()
-    for node, (goals_here, over) in enumerate(zip(_masks(steps.here), marks.ends.tolist(), strict=True)):
-        inside[component[node]] |= goals_here
-        if over:
-            ends.add(component[node])
-    for source, target, hits in zip(steps.source.tolist(), steps.target.tolist(), _masks(steps.hits), strict=True):
-        here, after = component[source], component[target]
-        if here == after:
-            inside[here] |= hits
-        else:
-            between.setdefault((here, after), set()).add(hits)
-    order = list(nx.topological_sort(whole))
-    before = [0] * len(whole)
-    for here in order:
-        for after in whole.successors(here):
-            before[after] |= before[here] | inside[here]
-            for hits in between[here, after]:
-                before[after] |= hits
-    onward: dict[int, list[int]] = {}
-    carried = 0
-    for here in reversed(order):
-        sets = {inside[here]} if here in ends else set()
-        for after in whole.successors(here):
-            sets |= {inside[here] | hits | later for hits in between[here, after] for later in onward[after]}
-        kept = list[int]()
-        for mask in sorted(sets, key=int.bit_count, reverse=True):
-            if (mask | before[here]).bit_count() >= enough and all(mask & ~other for other in kept):
-                kept.append(mask)
-        onward[here], carried = kept, carried + len(sets)
-        if carried > MOST_SETS or clock.over:
-            return None
-    starts = {component[node] for node in range(len(marks.table.starts))}
-    found = any(mask.bit_count() >= enough for start in starts for mask in onward[start])
-    return None if found else len(whole)
-
-
-def _masks(rows: Column) -> Iterator[int]:
-    """Each row of words as one number."""
-    for row in rows.tolist():
-        yield sum(word << (WORD * place) for place, word in enumerate(row))
-
-
 class Steps:
     """All steps between states, from ``source`` to ``target``, those once that cover the same goals: ``moves`` has one
     of each.

@@ -1,6 +1,6 @@
 """Claims that no run does something, each proved again by the first means that can.
 
-Where all reachable states are enumerated these are distances, strongly connected components and a search over all runs;
+Where all reachable states are enumerated these are distances and a search over all runs;
 else searches in layers, jumps of counters, induction, runs over cells, and an unrolling that a solver is asked about.
 """
 
@@ -27,7 +27,7 @@ from chaincover.verify.layers import Layers
 from chaincover.verify.limits import SHARES, Clock
 from chaincover.verify.marks import FAR, Marks
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited, told, told_inputs
-from chaincover.verify.search import Outcome, search_some, too_few
+from chaincover.verify.search import Outcome, search_some
 from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
 from chaincover.weights import INIT
@@ -152,9 +152,6 @@ class Prover:
             near = sum(bool(marks.begins(name).any()) for name in goals)
         if near < claim.enough:
             return HOLDS, "no run among all"
-        parts = too_few(marks, goals, self.clock, claim.enough) if limit == FAR and len(goals) > 1 else None
-        if parts is not None:
-            return HOLDS, f"no run among all, {counted(parts, 'strongly connected component')} of states"
         return of_search(self.setting, claim, search_some(marks, goals, self.clock, claim.enough, claim.before))
 
     def _jumped(self, claim: NoRun, goals: Sequence[str]) -> bool:

@@ -31,7 +31,7 @@ from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.marks import Marks
 from chaincover.verify.monitors import monitored_setting
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Verdict
-from chaincover.verify.search import Outcome, covers, search, search_some, too_few
+from chaincover.verify.search import Outcome, covers, search, search_some
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table, tabulate
 from chaincover.verify.verdicts import EDGES, Prover
@@ -274,8 +274,6 @@ def test_all_sets_of_goals_that_one_run_covers(seed: int) -> None:
             assert search(marks, chosen, clock).length == min(fitting, default=None)
         most = search_some(marks, names, clock, size).length
         assert most == min((length for goals, length in found.items() if len(goals) >= size), default=None)
-        by_components = too_few(marks, names, clock, size)
-        assert (by_components is None) == (most is not None)
     assert not found or covers(marks, names, Clock(Limits(nodes=0))) is None
 
 
