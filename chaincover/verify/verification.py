@@ -133,7 +133,7 @@ def verify(
     """
     listener = listener or Listener()
     proof, chain = document.certificate, document.chain
-    states = proof is not None and of_states(proof)
+    states = document.bounds.lower > 0 if proof is None else of_states(proof)
     checks = Checks(subject_of(controller, document), Clock(limits or Limits()), listener, states)
     with _Lines(listener) as lines:
         done = lines.done
@@ -210,8 +210,8 @@ def proved_requirements(
 class Checks:
     """What the checks of one subject share. ``states``: whether all that can be reached are enumerated.
 
-    Only a certificate that speaks of reachable states needs them; one that does not was mostly found where these are
-    too many.
+    A certificate that speaks of reachable states needs them, and so does a bound without one; a certificate that does
+    not was mostly found where these are too many.
     """
 
     subject: Subject
