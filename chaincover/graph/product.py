@@ -1,8 +1,7 @@
-"""Exact searches on enumerated states: the product of the states with the goals' progress and the goals covered so far.
+"""Exact searches on enumerated states: the product of the states with the sets of goals covered so far.
 
-A node is a state, what is pending of the goals that have begun, and the set of goals covered. A search goes from the
-start states to an end with whole arrays of nodes at a time, and expands those nodes first whose depth, plus an estimate
-of the steps still to come, is least.
+A node is a state and the set of goals covered. A search goes from the start states to an end with whole arrays of nodes
+at a time, and expands those nodes first whose depth, plus an estimate of the steps still to come, is least.
 """
 
 from __future__ import annotations
@@ -289,7 +288,7 @@ class ProductSearch:
         goals = len(self._problem.goals)
         if made is None or made.arrows.size * (4 * goals + 16) > self._memory:
             self.given_up = (
-                f"the {len(self._graph.states)} states take too much memory with what is pending of {goals} goals"
+                f"the {len(self._graph.states)} states take too much memory with the distances to {goals} goals"
             )
             return False
         self._around = _Surroundings(self._problem, self._graph, made, self._check, self._count)

@@ -159,7 +159,7 @@ def test_a_product_that_is_too_large_is_told(monkeypatch: pytest.MonkeyPatch) ->
     search = ShortestRun(problem_of(case), graph_of(*case))
     assert not search.advance(10**9)
     assert not search.finished
-    assert search.given_up == "the 30 states take too much memory with what is pending of 4 goals"
+    assert search.given_up == "the 30 states take too much memory with the distances to 4 goals"
 
 
 @pytest.mark.parametrize("kind", [ShortestRun, CoverableSets])
