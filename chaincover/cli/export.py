@@ -87,7 +87,7 @@ def _no_chain(problem: Problem, most: int | None) -> Statement:
     """That the problem has no chain of at most so many steps; of any length for None."""
     number = len(problem.goals)
     goals = "the goal" if number == 1 else f"all {counted(number, 'goal')}"
-    end = "" if problem.final is None else " and ends in the final condition"
+    end = "" if problem.final is None else f"{',' * problem.forbid} and ends in the final condition"
     steps = "" if most is None else f" of {counted(most, 'step')} or fewer"
     apart = ", no two of which share a step" if problem.forbid else ""
     return Statement(CHAIN, problem.system.name, f"no chain{steps} covers {goals}{apart}{end}")

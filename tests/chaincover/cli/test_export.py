@@ -100,7 +100,7 @@ def test_options_of_a_request(tmp_path: Path) -> None:
         return str(told["questions"][0]["text"])
 
     assert text("--goal", "p_1", "--final", "none") == "no chain covers the goal"
-    assert "no two of which share a step" in text("--overlap", "forbid")
+    assert "no two of which share a step, and ends in the final condition" in text("--overlap", "forbid")
     file = AigerFile.read((tmp_path / "x.aig").read_bytes())
     assert {f"monitor#pick:3[{bit}]" for bit in range(3)} <= {*file.inputs}
     assert text("--hold", 2)
