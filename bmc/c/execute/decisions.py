@@ -6,6 +6,7 @@ A decision is the condition of an ``if``, a loop or a ``?:``, an outermost ``&&`
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -126,8 +127,8 @@ def _decisions(program: Program, recorder: Recorder) -> tuple[Decision, ...]:
             key = (decision.where, decision.kind, decision.text)  # a header's code stands in several units
             earlier = found[key].evaluations if key in found else ()
             found[key] = replace(decision, evaluations=tuple(dict.fromkeys([*earlier, *decision.evaluations])))
-    files = {unit.source.file: number for number, unit in enumerate(program.units, 1)}
-    return tuple(sorted(found.values(), key=lambda d: (files.get(d.where.file, 0), d.where)))
+    files = {os.path.abspath(unit.source.file): number for number, unit in enumerate(program.units, 1)}
+    return tuple(sorted(found.values(), key=lambda d: (files.get(os.path.abspath(d.where.file), 0), d.where)))
 
 
 def _in_function(function: Function, recorder: Recorder) -> Iterator[Decision]:

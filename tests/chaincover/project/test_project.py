@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import chaincover, fresh_names, write_files
+from command_line import MODELS, ROOT, chaincover, fresh_names, write_files
 from small_programs import COUNTER, GOOD, REACH, program, project
 
 from bmc.errors import InputRefused
@@ -308,3 +308,21 @@ def test_a_byte_order_mark_before_the_project_is_passed_over(tmp_path: Path) -> 
     (goal,) = load(read_project(str(tmp_path / "chaincover.toml"))).goals
     assert goal.where is not None
     assert goal.where.line == 5
+
+
+def test_generated_goals_come_in_one_order_however_the_project_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files come in the order of the project, also where line markers spell their names in another way."""
+    orders = []
+    for cwd, place in (
+        (MODELS.parent, "models/mixer"),
+        (MODELS, "mixer"),
+        (MODELS, "../models/mixer"),
+        (ROOT, MODELS / "mixer"),
+    ):
+        monkeypatch.chdir(cwd)
+        with fresh_names():
+            goals = load_request(Request(str(place), cover=("branches()",))).goals
+        orders.append([goal.name for goal in goals if goal.name.startswith("branch")])
+    assert orders[0][0].startswith("branch:mixer.c")
+    assert orders[0][-1].startswith("branch:filter.c")
+    assert orders == [orders[0]] * 4
