@@ -259,12 +259,13 @@ def credited_with(goals: Collection[str], problem: Problem, run: Run) -> Chain |
 def on_whole(chain: Chain, problem: Problem) -> Chain:
     """``chain``, found on a slice of the system of ``problem``, with a run of all variables.
 
+    Where it relies on open start values, it is said to rely on all of them: the slice may lack some.
     CheckDisagreed if it is credited with less, or judged otherwise.
     """
     found = credited_with(chain.goals, problem, chain.run)
     if found is None or found.length != chain.length or not {*chain.hits} <= {*found.hits}:
         raise CheckDisagreed("a chain covers its goals on the sliced system, but not on the whole one")
-    return replace(found, relies_on=chain.relies_on, as_found=chain.as_found)
+    return replace(found, relies_on=found.relies_on if chain.relies_on else (), as_found=chain.as_found)
 
 
 FEW_BITS = 8

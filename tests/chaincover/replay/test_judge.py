@@ -20,7 +20,7 @@ from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Plan
-from chaincover.replay.judge import EXACTLY, Judge, all_disjoint, credited_with
+from chaincover.replay.judge import EXACTLY, Judge, all_disjoint, credited_with, on_whole
 from properties.goal import Goal
 
 LEFT, RIGHT = 0, 1
@@ -221,3 +221,22 @@ def test_steps_that_open_start_values_do_not_change_against_whole_runs(seed: int
     runs = batch.draw(batch.initial(), 1, steps)
     run = batch.run(batch.initial(), runs.run_inputs(0, int(runs.valid[0])))
     assert judge._independent(run, judge._monitor.covered(run)) == independent(judge, run)
+
+
+def test_what_a_slice_relies_on_is_told_of_the_whole_system() -> None:
+    """Of two open start values the slice has one; the chain of the whole system relies on both."""
+    kept, left = (
+        StateVariable(f"judge_{name}", NUMBER, None, NUMBER.symbol(f"judge_{name}")) for name in ("kept", "left")
+    )
+    goal = Goal("three", at(Equals(now, BV(3, 3)), 0), None, 0)
+    whole = replace(ECHO, state=(*ECHO.state, kept, left))
+    run = Simulator(whole).run(Simulator(whole).initial({"judge_kept": 1, "judge_left": 2}), [{"judge_given": 3}])
+    small = problem_of(replace(ECHO, state=(*ECHO.state, kept)), [goal], None)
+    chain = Judge(small).chain(
+        Run(tuple({n: v for n, v in s.items() if n != "judge_left"} for s in run.states), run.inputs)
+    )
+    assert chain is not None
+    assert chain.relies_on == ("judge_kept",)
+    problem = problem_of(whole, [goal], None)
+    assert on_whole(chain, problem).relies_on == ("judge_kept", "judge_left")
+    assert on_whole(replace(chain, relies_on=()), problem).relies_on == ()
