@@ -14,13 +14,17 @@ from typing import Any
 
 import pytest
 from command_line import fresh_names
+from pysmt.shortcuts import TRUE
 
 from benchmarks.fuzz.documents import made
 from chaincover.chain import Bounds
-from chaincover.formats.writer import chain_document
+from chaincover.formats.writer import chain_document, graph_data
+from chaincover.known import NOTHING
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.project.load import Controller, Request, load_request
+from chaincover.weights import END
+from properties.goal import Goal
 
 WRITTEN = Path(__file__).with_name("written")
 LEFT_OUT = ("tool", "versions", "certificate", "graph")
@@ -145,3 +149,31 @@ def test_the_file_says_whether_inputs_are_assumed_to_be_fewer(assumed: str, tmp_
         controller = load_request(Request(str(tmp_path), properties=("cover(n == 0)",)))
         claims = chain_document(controller, generate(controller.problem))["claims"]
     assert ("input assumptions of the project" in claims) == bool(assumed)
+
+
+def test_open_edges_come_in_the_order_of_their_names() -> None:
+    goals = [Goal(name, TRUE(), None, 0) for name in "ab"]
+    graph = replace(NOTHING, goals=("a", "b"), end=END, lower={("b", "a"): 2, ("a", "b"): 1, ("b", END): 3})
+    found = graph_data(graph, goals)["open"]
+    assert [(edge["from"], edge["to"], edge["at_least"]) for edge in found] == [
+        ("a", "b", 1),
+        ("b", "a", 2),
+        ("b", END, 3),
+    ]
+
+
+def test_the_start_values_of_a_test_are_those_before_its_first_step(controller: Controller) -> None:
+    result = generate(controller.problem)
+    assert result.chain is not None
+    first, *others = result.chain.run.states
+    run = replace(result.chain.run, states=({**first, "s->mode": 5}, *({**s, "s->mode": 6} for s in others)))
+    goals = chain_document(controller, replace(result, tests={"first": run}))["goals"]
+    assert goals[0]["test"]["chosen"] == {"s->mode": 5}
+
+
+def test_a_file_without_an_assumption_claims_none(tmp_path: Path) -> None:
+    place = tmp_path / "c.c"
+    place.write_text("int n;\nvoid compute(_Bool key) { n = key; }\n")
+    with fresh_names():
+        controller = load_request(Request(str(place), properties=("cover(n == 1)",)))
+        assert chain_document(controller, generate(controller.problem))["claims"] == ["overlap allow"]
