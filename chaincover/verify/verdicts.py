@@ -205,8 +205,8 @@ def about_runs(claims: Sequence[Claim], proof: Certificate | None, lower: int) -
         others = [other.says for other in runs if other.kind not in (EXCLUDES, LENGTH)]
         return any(isinstance(other, NoRun) and other.implies(says) for other in (bound, *others))
 
-    refuted = None if proof is None else (proof.goals, proof.refuted[1])
-    own = (c for c in runs if not (isinstance(c.says, NoRun) and (c.says.goals, c.says.before) == refuted))
+    refuted = None if proof is None else NoRun(proof.goals, before=proof.refuted[1])
+    own = (claim for claim in runs if claim.kind != LENGTH or claim.says != refuted)
     return [claim for claim in own if not follows(claim)]
 
 
