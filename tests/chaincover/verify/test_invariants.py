@@ -59,7 +59,7 @@ def test_distances_are_not_disproved_where_states_are_not_enumerated_again(twins
     ("name", "formula", "verdict", "told"),
     [
         ("s->mode <= 1", "(bvule |s->mode| (_ bv3 32))", "WRONG", "its formula says something else: (bvule |s->mode|"),
-        ("s->mode <= 5", "(bvule |s->mode| (_ bv3 32))", "holds", "s->mode <= 5: true at the start, and kept by every step"),
+        ("s->mode <= 5", "(bvule |s->mode| (_ bv3 32))", "holds", "s->mode <= 5: true at the start, and kept by"),
         ("safe", "(bvule |s->mode| (_ bv3 32))", "holds", "'safe', by which (bvule |s->mode| (_ bv3 32)) is meant"),
         ("s->mode <= 5", "(bvule |s->mode|", "WRONG", "cannot be read"),
         ("one of 8 reachable states", "true", "WRONG", "the reachable states are counted; a formula says something"),
