@@ -11,8 +11,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, BVExtract, BVZExt, Ite, Not, Or
 
 from bmc.formulas.unroll import at, framed
-from bmc.system.hold import boundary, hold
 from bmc.system.simulation import Simulator, compile_formulas
+from bmc.system.ties import boundary, hold
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.problem import Problem
 from properties.goal import Goal

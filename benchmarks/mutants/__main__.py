@@ -80,18 +80,21 @@ class Copy:
                 shutil.copytree(place, folder / name, ignore=ignored)
             else:
                 shutil.copy(place, folder / name)
-        self._limit = 3 * self._run(None).seconds + 10
+        self._whole = self._run(None)
+        self._limit = 3 * self._whole.seconds + 10
 
-    def _run(self, limit: float | None) -> Cost:
+    def _run(self, limit: float | None, module: str = "") -> Cost:
         command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
-        words = [*command, "--rootdir", str(self._folder), *(str(self._folder / test) for test in self._tests)]
+        # the tests that stand where the module does come first, for they find out most
+        first = f"test_{Path(module).name}"
+        places = sorted(_files(self._folder, self._tests, "test_*.py"), key=lambda place: place.name != first)
+        words = [*command, "--rootdir", str(self._folder), *map(str, places)]
         # the checkout itself is installed: its copy comes first
         return run(words, limit, {"PYTHONPATH": str(self._folder), "PYTHONSAFEPATH": "1", "PYTEST_ADDOPTS": ""})
 
     def whole(self) -> str:
         """'' where all tests pass without a fault, else what they say."""
-        done = self._run(None)
-        return "" if done.code == 0 else done.output[-2000:]
+        return "" if self._whole.code == 0 else self._whole.output[-2000:]
 
     def judged(self, module: str, fault: Fault) -> tuple[str, str]:
         """What becomes of ``fault`` of ``module``, and by which test."""
@@ -101,7 +104,7 @@ class Copy:
             compiled.unlink()
         place.write_text(fault.in_(text), encoding="utf-8")
         try:
-            done = self._run(self._limit)
+            done = self._run(self._limit, module)
         finally:
             place.write_text(text, encoding="utf-8")
         if done.code == 0:
@@ -110,12 +113,15 @@ class Copy:
         return FOUND, failed[0].split(" - ")[0] if failed else "it does not end" if done.code < 0 else "an error"
 
 
+def _files(folder: Path, names: Sequence[str], pattern: str) -> list[Path]:
+    """The files that ``names`` are within ``folder``, or that lie in them and match ``pattern``."""
+    places = [folder / name for name in names]
+    return [file for place in places for file in (sorted(place.rglob(pattern)) if place.is_dir() else [place])]
+
+
 def modules_of(room: Room) -> Iterator[str]:
     """The files of ``room``."""
-    for name in room.modules:
-        place = CHECKOUT / name
-        files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
-        yield from (str(file.relative_to(CHECKOUT)) for file in files)
+    return (str(file.relative_to(CHECKOUT)) for file in _files(CHECKOUT, room.modules, "*.py"))
 
 
 def drawn(room: Room, count: int, seed: int) -> list[tuple[str, Fault]]:

@@ -18,7 +18,7 @@ from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused, LimitReached
 from bmc.native.build import NO_NATIVE
 from bmc.records import dataclass
-from bmc.system.hold import MOST_TICKS
+from bmc.system.ties import MOST_TICKS
 from chaincover.chain import STORED
 from chaincover.cli.entry import interrupt_after, seconds_gone
 from chaincover.cli.progress import Progress

@@ -16,7 +16,7 @@ from bmc.c.execute.variables import find_variable
 from bmc.errors import InputRefused, Location
 from bmc.limits import FILE_SIZE, read_text
 from bmc.records import dataclass
-from bmc.system.hold import MOST_TICKS
+from bmc.system.ties import MOST_TICKS
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, Parts
 from chaincover.formats.damage import damage

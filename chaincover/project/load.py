@@ -20,9 +20,9 @@ from bmc.errors import InputRefused, Location, UsageError
 from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
 from bmc.system.constraints import Constraint, Dwell, Rule, constrained
-from bmc.system.hold import boundary, hold
 from bmc.system.memory import with_memory
 from bmc.system.original import NativeInterface
+from bmc.system.ties import boundary, hold
 from bmc.system.transition import (
     Condition,
     StateVariable,

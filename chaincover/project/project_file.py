@@ -17,7 +17,7 @@ from bmc.c.execute.variables import matching, suggestion
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_text, read_toml
 from bmc.records import dataclass
-from bmc.system.hold import MOST_TICKS
+from bmc.system.ties import MOST_TICKS
 from chaincover.options import ORDERINGS
 from properties.coverage import CoverageCriterion
 from properties.text import PropertyText

@@ -13,8 +13,8 @@ from random_systems import random_case
 
 from benchmarks.generated.reference import COVERABLE, NO_WAY_TO_FINAL, UNREACHABLE, Answer, Reference
 from benchmarks.generated.systems import generated_case
-from bmc.system.hold import boundary, hold
 from bmc.system.simulation import Simulator
+from bmc.system.ties import boundary, hold
 from chaincover.chain import COVERED, EXCLUDED, STATUSES
 from chaincover.options import Options
 from chaincover.partition.maximum_coverage import generate_most

@@ -12,7 +12,7 @@ from random_systems import random_case
 
 from benchmarks.generated.systems import generated_case
 from bmc.explicit.state_graph import StateGraph, invariant_of
-from bmc.system.hold import boundary, hold
+from bmc.system.ties import boundary, hold
 from bmc.system.transition import Run, TransitionSystem
 from chaincover.graph.enumerated import enumerated_within
 from chaincover.graph.enumerated_goals import Check

@@ -19,8 +19,8 @@ from bmc.analysis.idle import idle_inputs, inputs_read, without_inputs
 from bmc.analysis.slice import CONSTANTS
 from bmc.floats.format import FLOAT32
 from bmc.floats.ranges import every
-from bmc.system.hold import PHASE, PREFIX, boundary, hold
 from bmc.system.simulation import Simulator
+from bmc.system.ties import PHASE, PREFIX, boundary, hold
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, conjunction, equal
 from chaincover.options import Options
 from chaincover.partition.several import generate_several

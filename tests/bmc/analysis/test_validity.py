@@ -14,8 +14,8 @@ from random_systems import random_case
 
 from bmc.analysis.slice import live_state, without_impossible
 from bmc.formulas.unroll import at
-from bmc.system.hold import hold
 from bmc.system.simulation import compile_formulas
+from bmc.system.ties import hold
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, conjunction
 
 INT = ValueType("int", 32, signed=True)

@@ -20,8 +20,8 @@ from bmc.errors import LimitReached
 from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.unroll import at
-from bmc.system.hold import hold
 from bmc.system.simulation import Simulator
+from bmc.system.ties import hold
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType
 
 BYTE = ValueType("byte", 8)

@@ -23,7 +23,7 @@ from bmc.engines import choose
 from bmc.formulas.evaluate import compile_formulas
 from bmc.invariants.candidates import facts_of, self_found, value_facts
 from bmc.invariants.induction import Prover, inductive
-from bmc.system.hold import PHASE, boundary, hold
+from bmc.system.ties import PHASE, boundary, hold
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, Valuation, ValueType
 from chaincover.check.found_invariants import INDUCTION, find_invariants
 from chaincover.limits import Limits

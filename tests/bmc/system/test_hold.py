@@ -18,8 +18,8 @@ from random_systems import RandomCase, random_case
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.unroll import framed
 from bmc.system.constraints import unconstrained
-from bmc.system.hold import MOST_TICKS, PHASE, boundary, hold
 from bmc.system.simulation import Simulator
+from bmc.system.ties import MOST_TICKS, PHASE, boundary, hold
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import NO_WAY_TO_FINAL
 from chaincover.options import Options

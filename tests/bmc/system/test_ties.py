@@ -13,8 +13,7 @@ from random_systems import random_case
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.differential import Sampler
 from bmc.system.constraints import Dwell, constrained
-from bmc.system.hold import PHASE, hold
-from bmc.system.ties import at_known_steps, tie_of, tied_values, ties
+from bmc.system.ties import PHASE, at_known_steps, hold, tie_of, tied_values, ties
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 
 KIND = ValueType("three_bits", 3)

@@ -18,8 +18,8 @@ from bmc.floats.ranges import between, every, values_in
 from bmc.floats.values import plainest_first
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import Ranges, contains
-from bmc.system.hold import hold
 from bmc.system.simulation import Simulator
+from bmc.system.ties import hold
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType, membership
 from chaincover.chain import Chain
 from chaincover.concretise import canonical

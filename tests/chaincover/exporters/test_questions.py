@@ -21,7 +21,7 @@ from random_systems import random_case
 
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
-from bmc.system.hold import boundary, hold
+from bmc.system.ties import boundary, hold
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import PathFact
 from chaincover.exporters.protocol import Statement

@@ -15,7 +15,7 @@ from benchmarks.accelerated.compare import compare, verdicts
 from benchmarks.accelerated.programs import random_program
 from bmc.engines.sat import SatEngine
 from bmc.formulas.unroll import framed
-from bmc.system.hold import boundary, hold
+from bmc.system.ties import boundary, hold
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Acceleration
 from chaincover.chain import UNREACHABLE

@@ -20,7 +20,7 @@ from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
 from bmc.errors import counted
 from bmc.formulas.unroll import at
-from bmc.system.hold import boundary, hold
+from bmc.system.ties import boundary, hold
 from bmc.system.transition import Run
 from chaincover.chain import UNREACHABLE
 from chaincover.known import NOTHING, Board, Reason

@@ -19,8 +19,8 @@ from random_systems import random_case
 
 from bmc.explicit.batch import Batch
 from bmc.formulas.unroll import at
-from bmc.system.hold import hold
 from bmc.system.simulation import Simulator
+from bmc.system.ties import hold
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.limits import Limits
 from chaincover.replay.judge import Judge

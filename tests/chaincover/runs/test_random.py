@@ -23,8 +23,8 @@ from bmc.evaluation.vectors import column
 from bmc.explicit.batch import Batch, EventFinder
 from bmc.formulas.unroll import at, framed
 from bmc.system.constraints import Constraint, constrained
-from bmc.system.hold import hold
 from bmc.system.simulation import Simulator
+from bmc.system.ties import hold
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType, membership
 from chaincover.graph.edges import Distances
 from chaincover.known import Board

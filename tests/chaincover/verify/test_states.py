@@ -22,7 +22,7 @@ from bmc.floats import arithmetic, compare
 from bmc.floats.format import FLOAT32, FLOAT64, Format
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import framed
-from bmc.system.hold import PREFIX, hold
+from bmc.system.ties import PREFIX, hold
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project

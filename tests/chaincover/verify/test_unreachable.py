@@ -14,7 +14,7 @@ from bmc.engines import choose
 from bmc.engines.protocol import Status
 from bmc.invariants.candidates import self_found
 from bmc.invariants.induction import Prover
-from bmc.system.hold import boundary, hold
+from bmc.system.ties import boundary, hold
 from bmc.system.transition import conjunction
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
