@@ -23,7 +23,7 @@ from benchmarks.process import Cost, run
 
 CHECKOUT = Path(__file__).parents[2]
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
-COPIED = ("bmc", "properties", "chaincover", "benchmarks", "tests", "pyproject.toml", "README.md")
+COPIED = ("bmc", "properties", "chaincover", "benchmarks", "tests", "docs", "pyproject.toml", "README.md")
 
 
 @dataclass(frozen=True, slots=True)
