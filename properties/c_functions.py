@@ -15,17 +15,17 @@ from pycparser.c_generator import CGenerator
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.c.controller.binding import reachable_functions
-from bmc.c.controller.model import CModel
-from bmc.c.execute.calls import ORACLE
-from bmc.c.execute.memory import Content, MemObject, Place, State, Target, Value
-from bmc.c.execute.recorder import Recorder
-from bmc.c.execute.variables import CVariable, suggestion
-from bmc.c.source.program import Function, Scope, where, with_deep_stack
-from bmc.c.source.types import ArrayType, CType, FloatType, IntType, PointerType, same_type, show_type
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, either, equals, implies, negate
 from bmc.formulas.unroll import at
+from bmc.models.c.controller.binding import reachable_functions
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.execute.calls import ORACLE
+from bmc.models.c.execute.memory import Content, MemObject, Place, State, Target, Value
+from bmc.models.c.execute.recorder import Recorder
+from bmc.models.c.execute.variables import CVariable, suggestion
+from bmc.models.c.source.program import Function, Scope, where, with_deep_stack
+from bmc.models.c.source.types import ArrayType, CType, FloatType, IntType, PointerType, same_type, show_type
 from bmc.system.transition import Condition, conjunction
 from properties.goal import Goal, goal_length
 

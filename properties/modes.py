@@ -16,10 +16,6 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE
 
 from bmc.analysis.state_values import patterns_of, state_values, values_of
-from bmc.c.controller.model import CModel
-from bmc.c.controller.ranges import read_ranges
-from bmc.c.execute.variables import DEFINED
-from bmc.c.source.types import Arithmetic, FloatType
 from bmc.errors import InputRefused, Location
 from bmc.evaluation.vectors import Column, Program
 from bmc.explicit.enumeration import Enumeration
@@ -29,6 +25,10 @@ from bmc.floats.format import is_nan
 from bmc.formulas.terms import both, choose, constant, either, equals, negate
 from bmc.formulas.unroll import at, with_terms
 from bmc.formulas.value_sets import Ranges, common, united, values
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.ranges import read_ranges
+from bmc.models.c.execute.variables import DEFINED
+from bmc.models.c.source.types import Arithmetic, FloatType
 from bmc.records import dataclass
 from bmc.system.memory import Memory, with_memory
 from bmc.system.transition import TransitionSystem, ValueType, conjunction, symbols_of

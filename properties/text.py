@@ -17,19 +17,19 @@ from pycparser import c_ast
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.c.controller.model import CModel
-from bmc.c.execute.access import NO_POINTER, Accesses
-from bmc.c.execute.arithmetic import from_condition
-from bmc.c.execute.calls import UNDEFINED_FUNCTION
-from bmc.c.execute.memory import Content, Key, State, Value
-from bmc.c.execute.recorder import Recorder
-from bmc.c.execute.variables import CVariable, variable_name
-from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
-from bmc.c.source.types import Arithmetic, PointerType
 from bmc.errors import InputRefused, Location
 from bmc.formulas.terms import both, either, negate
 from bmc.formulas.unroll import at, at_each, unframed, unplaced
 from bmc.limits import STEPS
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.execute.access import NO_POINTER, Accesses
+from bmc.models.c.execute.arithmetic import from_condition
+from bmc.models.c.execute.calls import UNDEFINED_FUNCTION
+from bmc.models.c.execute.memory import Content, Key, State, Value
+from bmc.models.c.execute.recorder import Recorder
+from bmc.models.c.execute.variables import CVariable, variable_name
+from bmc.models.c.source.program import EnumConstant, Scope, with_deep_stack
+from bmc.models.c.source.types import Arithmetic, PointerType
 from bmc.records import dataclass
 from bmc.system.memory import Memory
 from bmc.system.transition import conjunction, symbols_of

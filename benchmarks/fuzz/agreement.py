@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from pysmt.environment import get_env, pop_env, push_env
 
-from bmc.c.controller.model import CModel
-from bmc.c.execute import arithmetic
 from bmc.formulas.evaluate import compile_formulas
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.execute import arithmetic
 from bmc.native.differential import SHADOW, Difference, Sampler
 from bmc.native.original import CompiledOriginal, OriginalCrashed, compiled
 from bmc.system.transition import Valuation

@@ -18,8 +18,8 @@ from typing import Any
 
 from pysmt.environment import Environment, get_env, pop_env, push_env
 
-from bmc.c.execute.arithmetic import forget_intervals
 from bmc.errors import ChainCoverError, InputRefused, LimitReached
+from bmc.models.c.execute.arithmetic import forget_intervals
 
 SECONDS = 30
 """Seconds of the processor that one input may take; by the clock it may take ``PATIENCE`` times as long."""

@@ -12,9 +12,9 @@ from benchmarks.fuzz.agreement import agreement
 from benchmarks.fuzz.examine import AGREE, DIFFER, Input, Kind, Row
 from benchmarks.fuzz.generator import Program
 from benchmarks.fuzz.mutations import gentle, several, wild
-from bmc.c.controller.build import read_c
-from bmc.c.controller.model import CModel
-from bmc.c.controller.reading import SourceConfig
+from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.reading import SourceConfig
 from chaincover.project.load import Program as Loaded
 from chaincover.project.project_file import PROJECT_FILE, read_project
 

@@ -15,12 +15,12 @@ from pysmt.fnode import FNode
 from benchmarks.engines.run import ProcessorCost
 from benchmarks.growth.points import Point
 from benchmarks.growth.units import program
-from bmc.c.controller.build import read_c
-from bmc.c.controller.reading import SourceConfig
 from bmc.engines import choose
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
+from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.reading import SourceConfig
 from bmc.system.transition import TransitionSystem, equal
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits

@@ -23,11 +23,11 @@ import click
 from pysmt.fnode import FNode
 
 from benchmarks.scale.controllers import Controller
-from bmc.c.controller.build import read_c
-from bmc.c.controller.reading import SourceConfig
-from bmc.c.source import program
-from bmc.c.source.preprocess import preprocess
-from bmc.c.source.types import DATA_MODELS
+from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.source import program
+from bmc.models.c.source.preprocess import preprocess
+from bmc.models.c.source.types import DATA_MODELS
 from bmc.system.transition import TransitionSystem
 
 SIZES = (1_250, 2_500, 5_000, 10_000, 20_000)

@@ -14,11 +14,11 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.c.execute.variables import DEFINED
 from bmc.engines.protocol import Answer, Engine, Status
 from bmc.errors import Location, counted
 from bmc.formulas.terms import either, negate
 from bmc.formulas.unroll import at
+from bmc.models.c.execute.variables import DEFINED
 from bmc.records import dataclass
 from bmc.system.transition import Condition, TransitionSystem, conjunction, conjuncts, symbols_of
 

@@ -14,13 +14,13 @@ from typing import Any
 
 from bmc.analysis.constants import names_in
 from bmc.analysis.state_values import Span, patterns_of
-from bmc.c.controller.model import CModel
 from bmc.errors import LimitReached
 from bmc.explicit.rows import Rows
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.value_sets import Ranges, common, united
 from bmc.invariants.candidates import IMPLIES, candidates, facts_of, tightest, value_facts, values_told
 from bmc.invariants.induction import Prover, inductive
+from bmc.models.c.controller.model import CModel
 from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
 from chaincover.problem import Questions

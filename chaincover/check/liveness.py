@@ -12,7 +12,7 @@ from pysmt.shortcuts import TRUE
 from bmc.analysis.constants import constant_state, names_in
 from bmc.analysis.idle import inputs_read
 from bmc.analysis.slice import live_state, without_impossible
-from bmc.c.execute.variables import DEFINED
+from bmc.models.c.execute.variables import DEFINED
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
 from bmc.system.transition import TransitionSystem

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bmc.c.execute.variables import find_variable
 from bmc.errors import InputRefused, Location
 from bmc.limits import FILE_SIZE, read_text
+from bmc.models.c.execute.variables import find_variable
 from bmc.records import dataclass
 from bmc.system.ties import MOST_TICKS
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation

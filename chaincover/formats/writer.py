@@ -12,9 +12,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bmc.c.controller.ranges import only_named
 from bmc.digests import sha256
 from bmc.engines import installed
+from bmc.models.c.controller.ranges import only_named
 from bmc.system.transition import Run, TransitionSystem
 from chaincover import certificate
 from chaincover.chain import COVERED, LongTest, Ruling

@@ -11,13 +11,13 @@ from dataclasses import field, replace
 from pysmt.fnode import FNode
 
 from bmc.analysis.slice import live_state, without_impossible
-from bmc.c.controller.binding import reachable_functions
-from bmc.c.controller.build import read_c
-from bmc.c.controller.model import CModel
-from bmc.c.execute.variables import DEFINED, matching, suggestion
-from bmc.c.source.program import with_deep_stack
 from bmc.errors import InputRefused, Location, UsageError
 from bmc.formulas.unroll import unframed
+from bmc.models.c.controller.binding import reachable_functions
+from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.execute.variables import DEFINED, matching, suggestion
+from bmc.models.c.source.program import with_deep_stack
 from bmc.records import dataclass
 from bmc.system.constraints import Constraint, Dwell, Rule, constrained
 from bmc.system.memory import with_memory

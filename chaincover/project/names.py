@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from bmc.c.controller.model import CModel
-from bmc.c.source.program import EnumConstant, Unit
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.source.program import EnumConstant, Unit
 
 Labels = Mapping[str, Mapping[int, str]]
 """By variable: what its values are called."""

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bmc.c.controller.reading import SourceConfig
-from bmc.c.execute.variables import matching, suggestion
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_text, read_toml
+from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.execute.variables import matching, suggestion
 from bmc.records import dataclass
 from bmc.system.ties import MOST_TICKS
 from chaincover.options import ORDERINGS

@@ -7,10 +7,10 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from bmc.c.execute.variables import matching
 from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.value_sets import Ranges
+from bmc.models.c.execute.variables import matching
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.records import dataclass
 from bmc.system.constraints import Rule

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 from pysmt.fnode import FNode
 
-from bmc.c.controller.model import CModel
-from bmc.c.controller.ranges import Quantity, is_boolean
-from bmc.c.execute.variables import suggestion
-from bmc.c.source.types import IntType
 from bmc.errors import InputRefused, Location
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.ranges import Quantity, is_boolean
+from bmc.models.c.execute.variables import suggestion
+from bmc.models.c.source.types import IntType
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem
 from properties.goal import Goal

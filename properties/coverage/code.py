@@ -13,10 +13,10 @@ from pathlib import PurePath
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.c.execute.decisions import Decision, Evaluated, Tree, holds
-from bmc.c.source.program import with_deep_stack
 from bmc.formulas.terms import both, either, negate
 from bmc.formulas.unroll import at_each
+from bmc.models.c.execute.decisions import Decision, Evaluated, Tree, holds
+from bmc.models.c.source.program import with_deep_stack
 from properties.coverage import Criterion
 from properties.goal import Goal
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
 
-from bmc.c.controller.model import CModel
-from bmc.c.controller.ranges import FloatReader, Quantity, read_number, read_ranges
-from bmc.c.execute.variables import CVariable, find_variable
-from bmc.c.source.types import Arithmetic, FloatType
 from bmc.errors import InputRefused
 from bmc.floats import compare
 from bmc.floats.format import is_nan
 from bmc.formulas.terms import both, constant, equals
 from bmc.formulas.unroll import at
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.ranges import FloatReader, Quantity, read_number, read_ranges
+from bmc.models.c.execute.variables import CVariable, find_variable
+from bmc.models.c.source.types import Arithmetic, FloatType
 from bmc.records import dataclass
 from properties.coverage import Criterion, Use, declared_values
 from properties.goal import Goal, goal_length

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bmc.c.controller.model import CModel
+from bmc.models.c.controller.model import CModel
 from properties.coverage import Criterion, Use
 from properties.goal import Goal, violation
 

@@ -11,11 +11,11 @@ import pytest
 from pysmt.environment import pop_env, push_env
 
 from benchmarks.fuzz.agreement import agreement, fresh_environment
-from bmc.c.controller.build import read_c
-from bmc.c.controller.model import CModel
-from bmc.c.controller.reading import SourceConfig
-from bmc.c.execute import arithmetic
 from bmc.errors import ChainCoverError
+from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.execute import arithmetic
 from bmc.native.original import find_compiler
 
 __all__ = ["agreement", "fresh_environment", "own_environment", "read", "refusal", "sanitizing_compiler"]

@@ -17,9 +17,9 @@ from pycparser import c_ast, c_generator
 from pysmt.fnode import FNode
 
 from benchmarks.bench.tools.conditions import UNSIGNED
-from bmc.c.execute.memory import MemObject
-from bmc.c.execute.variables import CVariable
 from bmc.errors import InputRefused
+from bmc.models.c.execute.memory import MemObject
+from bmc.models.c.execute.variables import CVariable
 from bmc.native.kernel import bits_of
 from bmc.system.original import Call, MemoryObject
 from chaincover.project.load import Controller

@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
-from bmc.c.controller.build import read_c
-from bmc.c.controller.externals import is_rte, undefined_functions
-from bmc.c.controller.model import CModel
-from bmc.c.controller.reading import SourceConfig, read_program
-from bmc.c.execute.variables import CVariable, matching
-from bmc.c.source.preprocess import STANDARD_HEADERS, stand_in
-from bmc.c.source.program import parse_file, with_deep_stack
-from bmc.c.source.types import DATA_MODELS
 from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import text_of
+from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.externals import is_rte, undefined_functions
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.reading import SourceConfig, read_program
+from bmc.models.c.execute.variables import CVariable, matching
+from bmc.models.c.source.preprocess import STANDARD_HEADERS, stand_in
+from bmc.models.c.source.program import parse_file, with_deep_stack
+from bmc.models.c.source.types import DATA_MODELS
 from bmc.records import dataclass
 from bmc.system.transition import symbols_of
 from chaincover.project.scaffold.entry_points import init_functions, states_property, values_of

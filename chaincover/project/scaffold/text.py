@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bmc.c.controller.model import CModel
-from bmc.c.execute.variables import CVariable, matching, suggestion
-from bmc.c.source.types import IntType, show_type
 from bmc.errors import InputRefused, Location
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.execute.variables import CVariable, matching, suggestion
+from bmc.models.c.source.types import IntType, show_type
 from bmc.records import dataclass
 from chaincover.project.names import modes as named_values
 from chaincover.project.scaffold.entry_points import commands, file_name, states_property, values_of

@@ -11,13 +11,13 @@ import pytest
 from c_support import own_environment, read  # noqa: F401
 from pysmt.shortcuts import BV, BVULT, FALSE, TRUE, Not, Or
 
-from bmc.c.controller.model import CModel
 from bmc.engines.auto import AutoEngine
 from bmc.engines.dead_ends import DeadEnd, dead_end
 from bmc.engines.protocol import Answer, Engine, Status
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
 from bmc.formulas.unroll import at, framed
+from bmc.models.c.controller.model import CModel
 from bmc.system.constraints import Constraint, constrained
 
 HEAD = """\

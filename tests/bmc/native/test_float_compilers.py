@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from c_support import agreement, own_environment, read  # noqa: F401
 
-from bmc.c.controller.build import read_c
-from bmc.c.controller.model import CModel
-from bmc.c.controller.reading import SourceConfig
 from bmc.errors import InputRefused
+from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.reading import SourceConfig
 from bmc.native.build import compiler_words
 from bmc.native.original import compiled
 

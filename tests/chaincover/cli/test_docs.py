@@ -10,8 +10,8 @@ import pytest
 from command_line import FENCE, ROOT, chaincover
 from pages import COMPARED_BY_TESTS, Folder, run_page
 
-from bmc.c.controller.reading import SourceConfig
 from bmc.errors import ChainCoverError
+from bmc.models.c.controller.reading import SourceConfig
 from chaincover.cli.entry import INTERRUPTED, TERMINATED
 from chaincover.cli.main import COMMANDS, CUT_OFF, EXIT_CODES, INTERNAL_ERROR, NOT_WRITTEN
 from chaincover.pipeline import STAGES

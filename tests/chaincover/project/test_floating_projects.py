@@ -8,10 +8,10 @@ import pytest
 from c_support import fresh_environment, own_environment, read  # noqa: F401
 from pysmt.fnode import FNode
 
-from bmc.c.controller.model import CModel
 from bmc.errors import InputRefused, Location
 from bmc.floats.format import FLOAT32, FLOAT64, Format, pattern
 from bmc.formulas.evaluate import compile_formulas
+from bmc.models.c.controller.model import CModel
 from bmc.system.transition import symbols_of
 from chaincover.project.project_file import read_project
 from properties.c_functions import read_condition_function, read_property_function

@@ -20,7 +20,7 @@ ALLOWED = (
     "bmc.floats",
     "bmc.evaluation",
     "bmc.system",
-    "bmc.c",
+    "bmc.models.c",
     "bmc.native",
     "bmc.engines",
     "properties",

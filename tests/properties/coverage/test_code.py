@@ -14,10 +14,10 @@ import pytest
 from c_support import fresh_environment, own_environment, read
 from coverage_programs import HEAD, INPUTS, MAIN, PROGRAMS, STATE, boolean_function, decides
 
-from bmc.c.controller.build import read_c
-from bmc.c.controller.model import CModel
-from bmc.c.controller.reading import SourceConfig
 from bmc.errors import Location
+from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.reading import SourceConfig
 from bmc.native.original import find_compiler
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, Valuation

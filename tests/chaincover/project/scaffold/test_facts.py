@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from command_line import fresh_names, write_files
 
-from bmc.c.controller.build import read_c
-from bmc.c.controller.reading import SourceConfig
+from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.reading import SourceConfig
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover.project.scaffold.terms import telling_values

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import MODEL_NAMES, MODELS, chaincover, fresh_names, write_files
 
-from bmc.c.controller.build import read_c
+from bmc.models.c.controller.build import read_c
 from chaincover.project.project_file import read_project
 from chaincover.project.scaffold.text import propose
 

@@ -1,0 +1,163 @@
+"""From C sources to a model: parse, run init and step symbolically, and classify the interface.
+
+A program for other word sizes than those of this machine is read once more with these, with every ``#error`` (a check
+of word sizes) passed over. If that gives the same transition system, term by term, the program means the same here, and
+compiled here it is a faithful original; its memory layout is then that of this machine. Otherwise it needs a compiler
+for its target.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from pysmt.exceptions import PysmtTypeError
+
+from bmc.errors import InputRefused, Location
+from bmc.models.c.controller.interface import (
+    assemble,
+    check_outside,
+    classify,
+    open_volatile_inputs,
+    volatile_notes,
+    without_untouched,
+)
+from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.controller.runs import Runs
+from bmc.models.c.execute.access import Accesses
+from bmc.models.c.execute.arithmetic import forget_intervals
+from bmc.models.c.execute.memory import MemObject
+from bmc.models.c.execute.variables import suggestion
+from bmc.models.c.source.program import Function, Program, with_deep_stack
+from bmc.models.c.source.types import DATA_MODELS, FloatType, IntType, VoidType
+from bmc.system.original import NativeInterface
+from bmc.system.transition import TransitionSystem, ValueType
+
+DEFAULT_STEP = "compute"
+
+
+def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
+    """Read a controller.
+
+    ``roots`` are shell patterns of further functions (properties and the like) whose globals belong to the model.
+    InputRefused and UnsupportedConstruct tell what cannot be read, and where.
+    """
+    forget_intervals()
+    model = with_deep_stack(lambda: _build(config, roots))
+    model.native = native_here(model, config, lambda other: with_deep_stack(lambda: _build(other, roots)))
+    return model
+
+
+def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
+    runs = Runs(config, roots)
+    step = _step_function(runs.program, config)
+    notes = []
+    for name, ctype in step.ctype.parameters:
+        runs.binding.add(name, ctype, step)
+    if isinstance(step.ctype.result, IntType | FloatType):
+        runs.result = MemObject("return", step.ctype.result, "return", step.name)
+    elif not isinstance(step.ctype.result, VoidType):
+        notes.append(f"the result of '{step.name}' is not a scalar and is ignored")
+    open_volatile_inputs(runs.program, config)
+    accesses = Accesses(-1)
+    runs.executor.noted_in.append(accesses)
+    after_init = runs.run_init(step)
+    set_by_init, read_by_init = set(accesses.writes), set(accesses.early)
+    result = runs.run_step(step, after_init)
+    runs.executor.noted_in.remove(accesses)
+    result = without_untouched(runs, result, {key[0] for key in accesses.reads | accesses.writes})
+    roles = classify(runs, step, result)
+    check_outside(runs, roles, result, read_by_init)
+    runs.inputs = frozenset(key for key, role in roles.items() if role == "input")
+    if runs.inputs & result.shadowed:
+        result = runs.run_step(step, dict(result.start))
+    notes += runs.environment.notes(set_by_init) + volatile_notes(runs.program, runs.used)
+    return assemble(runs, step, result, roles, notes)
+
+
+def _step_function(program: Program, config: SourceConfig) -> Function:
+    name = config.step or DEFAULT_STEP
+    step = program.function(name)
+    if step is None:
+        names = [f.name for f in program.defined_functions() if f.name != "main"]
+        if config.step:
+            raise InputRefused(f"no step function '{name}'", config.where, suggestion(name, names))
+        known = f"(defined here: {', '.join(names[:8]) or 'none'})"
+        if config.where is not None:
+            text = f"no step function: functions.step is not set, and there is no '{DEFAULT_STEP}'"
+            raise InputRefused(text, config.where, f"set functions.step {known}")
+        raise InputRefused(
+            f"no step function: without a project file it must be called '{DEFAULT_STEP}'",
+            Location(config.files[0]),
+            f"run 'chaincover init {config.files[0]}' and set functions.step {known}",
+        )
+    return step
+
+
+# other word sizes than those of this machine
+
+
+def this_machine() -> str:
+    """The word sizes of this machine's C compiler, '' where they are none of ``DATA_MODELS``."""
+    kinds = (ctypes.c_short, ctypes.c_int, ctypes.c_long, ctypes.c_longlong, ctypes.c_void_p)
+    sizes = [8 * ctypes.sizeof(kind) for kind in kinds]
+    known = (m for m in DATA_MODELS.values() if [m.short, m.int_, m.long, m.long_long, m.pointer] == sizes)
+    return next((model.name for model in known), "")
+
+
+def native_here(model: CModel, config: SourceConfig, read: Callable[[SourceConfig], CModel]) -> NativeInterface:
+    """How to build and call the original on this machine; one that is refused where the original would differ.
+
+    ``read`` reads a configuration into a model.
+    """
+    here = this_machine()
+    if config.target == here:
+        return model.native
+    try:
+        other = read(replace(config, target=here, pass_errors=True))
+        why = difference(model.system, other.system)
+    except InputRefused as error:
+        why = str(error)
+    except PysmtTypeError:  # a variable of one name has two types
+        why = "variables have other sizes"
+    if why:
+        text = f"the replay needs a compiler for the word sizes {config.target}; with this machine's ({here}): {why}"
+        return replace(model.native, refusal=text)
+    return replace(other.native, compilation=replace(other.native.compilation, pass_errors=True))
+
+
+def difference(first: TransitionSystem, second: TransitionSystem) -> str:
+    """Where two systems over the same symbols differ, '' if they are the same term by term."""
+    names, others = _names(first), _names(second)
+    if names != others:
+        only = sorted(set(names) ^ set(others))
+        return f"there are other variables ({', '.join(only[:4])})"
+    for (name, left), (_, right) in zip(_parts(first), _parts(second), strict=True):
+        if left != right:
+            return f"{name} differs"
+    return ""
+
+
+def _names(system: TransitionSystem) -> list[str]:
+    return [var.name for var in system.state] + [var.name for var in system.inputs]
+
+
+def _parts(system: TransitionSystem) -> Iterator[tuple[str, object]]:
+    """All that makes up a system's behaviour, with names for the user; terms are shared, so that equal ones are one."""
+    for var in system.state:
+        yield f"the type of '{var.name}'", _kind(var.type)
+        yield f"'{var.name}' after init", (var.init, var.starts)
+        yield f"'{var.name}' after a step", var.next
+    for given in system.inputs:
+        yield f"the type of '{given.name}'", _kind(given.type)
+        yield f"the range of '{given.name}'", given.values
+    yield "where behaviour is undefined", system.defined
+    yield "what inputs are allowed", system.input_constraint
+    yield "what is asserted", tuple(each.formula for each in system.asserts)
+    yield "what the tester chooses", system.chosen
+
+
+def _kind(vtype: ValueType) -> tuple[int, bool, object, bool]:
+    return vtype.bits, vtype.signed, vtype.labels, vtype.floating

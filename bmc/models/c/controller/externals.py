@@ -1,0 +1,434 @@
+"""Functions that a program calls and no source defines: the role of each one, and what its calls move.
+
+Roles (docs/reference/project-file.md): ``input`` (delivers values: its result, or what it fills through pointers),
+``output`` (takes values), ``shared`` (reads or writes a variable that several functions share), ``memory`` (its result
+points to memory that the program owns), ``constant`` (its result never changes), ``status`` (its result tells that all
+went well). A *slot* is one value that a call moves. The project gives the roles, or the name does: that of a function
+of the run-time environment of AUTOSAR (Rte_..., SchM_...).
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
+from typing import Any
+
+from pycparser import c_ast
+from pysmt.shortcuts import TRUE
+
+from bmc.errors import InputRefused, Location
+from bmc.formulas.terms import constant
+from bmc.models.c.controller.binding import reachable_functions
+from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.execute.access import refuse_opaque, struct_scalars
+from bmc.models.c.execute.calls import Calls
+from bmc.models.c.execute.lvalues import Result
+from bmc.models.c.execute.memory import Aggregate, MemObject, Place, State, Target, Value, whole
+from bmc.models.c.source.program import Function, Program, Scope, where
+from bmc.models.c.source.types import (
+    ArrayType,
+    CType,
+    FunctionType,
+    IntType,
+    PointerType,
+    StructType,
+    VoidType,
+    same_type,
+    show_type,
+)
+from bmc.records import dataclass
+
+RESULT = 0
+"""The place of a function's result; its parameters count from 1."""
+
+
+RTE_ROLES = {
+    "Rte_Read_": "input",
+    "Rte_DRead_": "input",
+    "Rte_IRead_": "input",
+    "Rte_Mode_": "input",
+    "Rte_IsUpdated_": "input",
+    "Rte_IStatus_": "status",
+    "Rte_Write_": "output",
+    "Rte_IWrite_": "output",
+    "Rte_IWriteRef_": "output",
+    "Rte_Switch_": "output",
+    "Rte_IrvRead_": "shared",
+    "Rte_IrvIRead_": "shared",
+    "Rte_IrvWrite_": "shared",
+    "Rte_IrvIWrite_": "shared",
+    "Rte_Pim_": "memory",
+    "Rte_CData_": "constant",
+    "Rte_Prm_": "constant",
+    "Rte_Enter_": "output",
+    "Rte_Exit_": "output",
+    "SchM_Enter_": "output",
+    "SchM_Exit_": "output",
+}
+"""The role of a function by the start of its name."""
+
+RTE_REFUSED = {
+    "Rte_Receive_": "it takes from a queue, so that two calls in one step may give two values",
+    "Rte_Send_": "it puts into a queue, so that two calls in one step are two values",
+    "Rte_Call_": "it runs a server, whose effects are unknown",
+    "Rte_Result_": "it gives the result of a server, which is unknown",
+    "Rte_Invalidate_": "it changes what the status of another call is",
+    "Rte_IInvalidate_": "it changes what the status of another call is",
+    "Rte_Feedback_": "its answer depends on what was sent before",
+    "Rte_IFeedback_": "its answer depends on what was sent before",
+    "Rte_SwitchAck_": "its answer depends on what was sent before",
+    "Rte_Trigger_": "it runs other code",
+    "Rte_IrTrigger_": "it runs other code",
+}
+"""Why a function has no role unless the project gives it one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """``way``: ``gives`` (the program gets the object's value), ``takes`` (the object gets the program's value),
+    ``points`` (the program gets the object's address)."""
+
+    place: int
+    way: str
+    object: MemObject
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """One undefined function with a role."""
+
+    function: Function
+    role: str
+    slots: tuple[Slot, ...]
+
+    @property
+    def result(self) -> Slot | None:
+        """What its result is; None for nothing that is known."""
+        return next((slot for slot in self.slots if slot.place == RESULT), None)
+
+
+@dataclass(frozen=True, slots=True)
+class UndefinedFunction:
+    """``role`` is the one that its name and type speak for ('' for none), ``why`` what speaks for or against one.
+
+    ``call`` is the first place that calls it.
+    """
+
+    name: str
+    role: str
+    why: str
+    call: Location
+
+
+def undefined_functions(program: Program, roots: Sequence[Function]) -> tuple[UndefinedFunction, ...]:
+    """What ``roots``, and all that they call, call and no source defines, in source order, with proposed roles.
+
+    Library functions that need no definition (``memcpy``, ``printf`` and the like) are among them, without a role.
+    """
+    return tuple(_proposed(function, node) for function, node in undefined_calls(program, roots))
+
+
+def undefined_calls(program: Program, roots: Sequence[Function]) -> Iterator[tuple[Function, Any]]:
+    """Each declared but undefined function that is called, with the first call."""
+    seen: set[Function] = set()
+    for caller in reachable_functions(list(roots)):
+        for call in _calls(caller.node):
+            found = caller.unit.scope.find(call.name.name)
+            if isinstance(found, Function) and found.node is None and found not in seen:
+                seen.add(found)
+                yield found, call
+
+
+def undeclared_calls(program: Program) -> list[str]:
+    """The names of functions that some function calls, and that nothing declares."""
+    found: dict[str, None] = {}
+    bound = (each for unit in program.units for each in unit.scope.names.values())
+    for caller in [each for each in bound if isinstance(each, Function) and each.node is not None]:
+        names = (call.name.name for call in _calls(caller.node))
+        found.update(dict.fromkeys(name for name in names if caller.unit.scope.find(name) is None))
+    return [*found]
+
+
+def _calls(node: Any) -> list[Any]:
+    """All calls by name in a function's body, in source order."""
+    found, todo = [], [node]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, c_ast.FuncCall) and isinstance(item.name, c_ast.ID):
+            found.append(item)
+        todo.extend(child for _, child in reversed(item.children()))
+    return found
+
+
+def _proposed(function: Function, node: Any) -> UndefinedFunction:
+    name, ctype = function.name, function.ctype
+    known = rte_role(name)
+    if known or rte_reason(name):
+        return UndefinedFunction(name, known, rte_reason(name) or "a function of AUTOSAR's RTE", where(node))
+    pointers = [p for _, p in ctype.parameters if isinstance(p, PointerType)]
+    if not ctype.parameters:
+        role = "output" if isinstance(ctype.result, VoidType) else "input"
+        return UndefinedFunction(name, role, "it has no parameters", where(node))
+    if len(pointers) == len(ctype.parameters) and not any(p.const for p in pointers):
+        return UndefinedFunction(name, "input", "it can fill what its parameters point to", where(node))
+    if isinstance(ctype.result, VoidType) and all(p.const for p in pointers):
+        return UndefinedFunction(name, "output", "it has no result", where(node))
+    return UndefinedFunction(name, "", "it has parameters and a result", where(node))
+
+
+@dataclass(eq=False)
+class ExternalReader:
+    """Gives undefined functions their roles and objects; ``shared`` are the variables that functions share."""
+
+    config: SourceConfig
+    shared: dict[str, MemObject] = field(default_factory=dict)
+
+    def role(self, name: str) -> str:
+        """The role of an undefined function: as the project says, else by its AUTOSAR name; '' for none."""
+        config = self.config
+        if any(name in group for group in config.shared.values()):
+            return "shared"
+        if _fits(name, config.input_functions):
+            return "input"
+        if _fits(name, config.output_functions):
+            return "output"
+        known = rte_role(name)
+        return known or ("constant" if self.has_value(name) else "")
+
+    def has_value(self, name: str) -> bool:
+        """Whether the project gives a value to the function's result, or to a part of it."""
+        return any(key == name or key.startswith((f"{name}->", f"{name}.")) for key in self.config.values)
+
+    def read(self, function: Function, node: Any) -> External | None:
+        """The role and slots of ``function``, None if it has no role. InputRefused where its type does not fit."""
+        role = self.role(function.name)
+        if not role:
+            return None
+        slots = {
+            "input": self._input,
+            "output": self._output,
+            "shared": self._shared,
+            "memory": self._from_result,
+            "constant": self._from_result,
+            "status": self._from_result,
+        }[role](function, role, node)
+        return External(function, role, tuple(slots))
+
+    def _input(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
+        ctype = function.ctype
+        for number, parameter in _moving(function):
+            if not isinstance(parameter, PointerType) or parameter.const:
+                text = f"the input function '{function.name}' takes a value, on which its answer may depend"
+                raise InputRefused(text, where(node), "write a stand-in with one input function for each value")
+            yield self._slot(function, number, "gives", node)
+        if not isinstance(ctype.result, VoidType):
+            status = bool(_moving(function)) and is_rte(function.name)
+            yield from self._status(function, node) if status else [self._result(function, "local", node)]
+
+    def _output(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
+        for number, _ in _moving(function):
+            yield self._slot(function, number, "takes", node)
+        if isinstance(function.ctype.result, PointerType):
+            yield self._result(function, "local", node)
+        elif not isinstance(function.ctype.result, VoidType):
+            yield from self._status(function, node)
+
+    def _from_result(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
+        """A function whose result is all: memory, a constant, a status."""
+        if _moving(function):
+            raise InputRefused(f"'{function.name}' has parameters: what they do is unknown", where(node))
+        if role == "status":
+            yield from self._status(function, node)
+        elif role == "constant" and not self.has_value(function.name):
+            raise InputRefused(
+                f"the value of the parameter '{function.name}' is unknown",
+                where(node),
+                f'give it in [interface.values], or list "{function.name}" in functions.input',
+            )
+        else:
+            yield self._result(function, "constant" if role == "constant" else "local", node)
+
+    def _shared(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
+        """A reader or writer of one variable."""
+        ctype, given, moving = function.ctype, self.config.shared.items(), _moving(function)
+        if len(moving) > 1 or ctype.variadic:
+            raise InputRefused(f"'{function.name}' has several parameters: it must move one value", where(node))
+        if moving:
+            number, parameter = moving[0]
+            way = "gives" if isinstance(parameter, PointerType) and not parameter.const else "takes"
+            slot = self._slot(function, number, way, node)
+        else:
+            slot = self._result(function, "local", node)
+        name = next((key for key, group in given if function.name in group), "")
+        name = name or shared_name(function.name)
+        kept = self.shared.setdefault(name, MemObject(name, slot.object.ctype, "local", f"chaincover_{name}"))
+        if not same_type(kept.ctype, slot.object.ctype):
+            text = f"'{function.name}' moves a {show_type(slot.object.ctype)}, others of '{name}' a "
+            raise InputRefused(text + show_type(kept.ctype), where(node))
+        yield Slot(slot.place, slot.way, kept)
+        if moving and not isinstance(ctype.result, VoidType):
+            yield from self._status(function, node)
+
+    def _status(self, function: Function, node: Any) -> Iterator[Slot]:
+        """A result that tells whether a call worked: an input if the project says so, else a constant."""
+        if not isinstance(function.ctype.result, IntType):
+            raise InputRefused(f"the result of '{function.name}' tells no status: it is no integer", where(node))
+        if _fits(function.name, self.config.status_functions):
+            yield self._result(function, "local", node)
+        elif is_rte(function.name) or self.has_value(function.name):
+            yield self._result(function, "constant", node)
+
+    def _result(self, function: Function, kind: str, node: Any) -> Slot:
+        ctype = function.ctype.result
+        way = "points" if isinstance(ctype, PointerType) else "gives"
+        target = ctype.target if isinstance(ctype, PointerType) else ctype
+        _check_movable(target, f"the result of '{function.name}'", node)
+        obj = MemObject(function.name, target, kind, function.name, function.name, "", kind == "constant")
+        return Slot(RESULT, way, obj)
+
+    @staticmethod
+    def _slot(function: Function, number: int, way: str, node: Any) -> Slot:
+        """What a parameter moves: its value, or what it points to."""
+        name, ctype = function.ctype.parameters[number - 1]
+        target: CType = ctype
+        if isinstance(ctype, PointerType):
+            target = ctype.target if ctype.length is None else ArrayType(ctype.target, ctype.length)
+        _check_movable(target, f"parameter {number} of '{function.name}'", node)
+        alone = len(_moving(function)) == 1 and isinstance(function.ctype.result, VoidType)
+        symbol = function.name if alone else name or f"parameter_{number}"
+        shown = function.name if alone else f"{function.name}::{name or number}"
+        return Slot(number, way, MemObject(shown, target, "local", symbol, function.name))
+
+
+def _moving(function: Function) -> list[tuple[int, CType]]:
+    """The parameters that move values, by number: all but the handle of a component's instance (``Rte_Instance``)."""
+    numbered = list(enumerate((ctype for _, ctype in function.ctype.parameters), 1))
+    first = numbered[0][1] if numbered else None
+    handle = isinstance(first, PointerType) and isinstance(first.target, VoidType)
+    return numbered[1:] if handle and is_rte(function.name) else numbered
+
+
+def _check_movable(ctype: CType, what: str, node: Any) -> None:
+    """Refuse a value without known cells, or one that holds addresses."""
+    inner = ctype
+    while isinstance(inner, ArrayType):
+        inner = inner.element
+    if isinstance(inner, VoidType | FunctionType | PointerType):
+        shown = "void" if isinstance(inner, VoidType) else "an address"
+        raise InputRefused(f"{what} is {shown}: what a call moves is unknown", where(node), "write a stand-in for it")
+    if isinstance(inner, StructType):
+        refuse_opaque(inner, node)
+        for member in inner.members():
+            _check_movable(member.type, f"{what}, member '{member.name}',", node)
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+class ExternalCalls:
+    """Runs calls of functions with known slots."""
+
+    def __init__(self, executor: Calls) -> None:
+        self.executor = executor
+
+    def arguments(self, external: External, node: Any, scope: Scope, state: State) -> list[Value | Aggregate]:
+        """The values of a call's arguments, converted to the types of the parameters."""
+        parameters = external.function.ctype.parameters
+        arguments = self.executor.arguments(node, scope, state)
+        if len(arguments) != len(parameters):
+            text = f"'{external.function.name}' takes {len(parameters)} argument(s), not {len(arguments)}"
+            raise InputRefused(text, where(node))
+        return [
+            self.executor.as_type(value, ctype, node, state)
+            for value, (_, ctype) in zip(arguments, parameters, strict=True)
+        ]
+
+    def run(self, external: External, values: list[Value | Aggregate], node: Any, state: State) -> Result:
+        """Move what each slot moves; the result is that of the call."""
+        for slot in external.slots:
+            if slot.place:
+                self._move(slot, values[slot.place - 1], state, node)
+        if external.result is not None:
+            return self._result(external, external.result, state, node)
+        if isinstance(external.function.ctype.result, IntType) and node is not self.executor.discarded:
+            name = external.function.name
+            raise InputRefused(
+                f"what '{name}' returns is unknown",
+                where(node),
+                f'list "{name}" in functions.status (an input), or give its value in [interface.values]',
+            )
+        return None
+
+    def _result(self, external: External, slot: Slot, state: State, node: Any) -> Result:
+        place = whole(slot.object)
+        if slot.way == "points":
+            ctype = external.function.ctype.result
+            assert isinstance(ctype, PointerType)
+            return Value(place.targets, ctype)
+        return None if node is self.executor.discarded else self.executor.load(place, state, node)
+
+    def _move(self, slot: Slot, value: Value | Aggregate, state: State, node: Any) -> None:
+        """One argument: what it points to is filled or taken, or its value is taken."""
+        own = whole(slot.object)
+        if isinstance(value, Aggregate) or not isinstance(value.ctype, PointerType):
+            self.executor.store(own, value, state, node)
+            return
+        for here, there in self._pairs(own, value, state, node):
+            source, target = (here, there) if slot.way == "gives" else (there, here)
+            self._copy(source, target, state, node)
+
+    def _pairs(self, own: Place, pointer: Value, state: State, node: Any) -> Iterable[tuple[Place, Place]]:
+        """Our object and what a pointer points to; element by element for an array."""
+        if isinstance(own.ctype, ArrayType):
+            index = self.executor.model.int_type
+            for number in range(own.ctype.length or 0):
+                there = self.executor.subscript(pointer, Value(constant(number, index.bits), index), state, node)
+                yield Place((Target(TRUE(), own.targets[0].object, (number,)),), own.ctype.element), there
+            return
+        for target in pointer.targets:
+            if target.path and isinstance(target.path[-1], int) and not isinstance(own.ctype, StructType):
+                raise InputRefused(
+                    f"how many elements '{node.name.name}' moves is unknown",
+                    where(node),
+                    f"declare its parameter as an array: {show_type(own.ctype)} data[COUNT]",
+                )
+        self.executor.check_not_null(Place(pointer.targets, own.ctype), state, node)
+        yield own, self.executor.dereference(pointer, node)
+
+    def _copy(self, source: Place, target: Place, state: State, node: Any) -> None:
+        paths = [path for path, _ in struct_scalars(source.ctype, node)]
+        contents = [(path, self.executor.content(source, path, state, node)) for path in paths]
+        if not isinstance(source.ctype, StructType | ArrayType):
+            self.executor.load(source, state, node)  # the read of an uninitialised value is noted
+        for path, content in contents:
+            self.executor.put(target, path, content, state, node)
+
+
+_SHARED = ("Rte_IrvIRead_", "Rte_IrvRead_", "Rte_IrvIWrite_", "Rte_IrvWrite_")
+
+
+def rte_role(name: str) -> str:
+    """The role of a function of the run-time environment, '' for any other."""
+    return _by_start(name, RTE_ROLES)
+
+
+def rte_reason(name: str) -> str:
+    """Why a function of the run-time environment has no role by itself; '' for one that has, and for any other."""
+    return _by_start(name, RTE_REFUSED)
+
+
+def is_rte(name: str) -> bool:
+    """Whether a function belongs to the run-time environment: its result tells whether it worked, 0 is RTE_E_OK."""
+    return name.startswith(("Rte_", "SchM_"))
+
+
+def shared_name(name: str) -> str:
+    """The name of the inter-runnable variable that a function reads or writes: ``Rte_Irv_<runnable>_<variable>``."""
+    start = next(start for start in _SHARED if name.startswith(start))
+    return "Rte_Irv_" + name.removeprefix(start)
+
+
+def _by_start(name: str, table: dict[str, str]) -> str:
+    return next((value for start, value in table.items() if name.startswith(start)), "")

@@ -1,0 +1,153 @@
+"""A C controller as a model: its transition system, how to call the original, and its expressions at any step."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Any
+
+from pysmt.shortcuts import TRUE
+
+from bmc.errors import InputRefused, Location, marked
+from bmc.models.c.execute.decisions import Decision, decisions
+from bmc.models.c.execute.memory import Content, Key, MemObject, Place, State, Target
+from bmc.models.c.execute.recorder import Recorder
+from bmc.models.c.execute.statements import Executor
+from bmc.models.c.execute.variables import CVariable, find_variable, symbol_content
+from bmc.models.c.source.program import EnumConstant, Program, Scope, Typedef, Unit, parse_text
+from bmc.models.c.source.types import type_at
+from bmc.records import dataclass
+from bmc.system.original import NativeInterface
+from bmc.system.transition import TransitionSystem
+
+
+@dataclass(eq=False)
+class CModel:
+    """The result of reading a controller.
+
+    ``parameters`` maps the step's parameter names to their objects (a pointer parameter's is a constant pointer).
+    ``base`` holds the cells that never change (constants and pointers). ``notes`` are remarks for ``check``.
+    ``recorder`` is what the symbolic step recorded, ``ranges`` the project's text of the allowed values by full name.
+    """
+
+    program: Program
+    executor: Executor
+    parameters: dict[str, MemObject]
+    variables: tuple[CVariable, ...]
+    shadowed: frozenset[str]
+    base: dict[Key, Content]
+    step_function: str
+    system: TransitionSystem
+    native: NativeInterface
+    notes: tuple[str, ...] = ()
+    recorder: Recorder = field(default_factory=Recorder)
+    ranges: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Full names of all variables."""
+        return [v.name for v in self.variables]
+
+    @property
+    def inputs(self) -> list[CVariable]:
+        return [v for v in self.variables if v.role == "input"]
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The decisions in the step function and in what it calls."""
+        return decisions(self.program, self.recorder)
+
+    def state_at(self, step: int | None) -> State:
+        """Memory in which every variable is its symbol: plain (None) or framed at ``step``."""
+        cells = dict(self.base)
+        for variable in self.variables:
+            cells[variable.key] = self.content(variable, step)
+        return State(cells)
+
+    def content(self, variable: CVariable, step: int | None) -> Content:
+        """A variable's cell at a step."""
+        return symbol_content(variable.key, variable.name in self.shadowed, step)
+
+    def scope(self) -> Scope:
+        """The step's parameters above the file scopes of all units, the step's own first."""
+        merged = Scope()
+        step = self.program.function(self.step_function)
+        units = [u for u in self.program.units if step is None or u is not step.unit]
+        for unit in [*units, *([step.unit] if step else [])]:
+            merged.names.update(unit.scope.names)
+            merged.tags.update(unit.scope.tags)
+        inner = Scope(merged)
+        inner.names.update(self.parameters)
+        return inner
+
+    @property
+    def _unit(self) -> Unit:
+        step = self.program.function(self.step_function)
+        return step.unit if step else self.program.units[0]
+
+    def expanded(self, text: str) -> str:
+        """``text`` with the macros of the step's unit expanded."""
+        return self._unit.source.expand(text)
+
+    def expand_and_parse(self, text: str, where: Location) -> Any:
+        """A C expression's syntax tree; macros of the step's unit are expanded. InputRefused for a syntax error."""
+        unit, expanded = self._unit, self.expanded(text)
+        words = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", expanded))
+        types = [word for word in words if isinstance(unit.scope.names.get(word), Typedef)]
+        prelude = "".join(f"typedef int {name};\n" for name in types)
+        marker = f'#line {max(where.line, 1)} "{marked(where.file)}"'
+        source = f"{prelude}\n{marker}\nint chaincover_text(void) {{ return ({expanded}); }}"
+        try:
+            tree = parse_text(source, where.file)
+        except InputRefused as error:
+            detail = error.message.removeprefix("C syntax error: ")
+            raise InputRefused(f"cannot read the expression '{text.strip()}': {detail}", where) from None
+        return tree.ext[-1].body.block_items[0].expr
+
+    def unknown_name(self, node: Any, where: Location) -> Place:
+        """Resolve a short name: the last part of the path of one variable, array or struct, or a function's name."""
+        found: dict[tuple[MemObject, tuple[str | int, ...]], None] = {}
+        for variable in self.variables:
+            obj, path = variable.key
+            if obj.kind in ("local", "return") and node.name in (obj.symbol, obj.name, obj.function):
+                found[obj, ()] = None
+            for end, part in enumerate(path, 1):
+                if part == node.name:
+                    found[obj, path[:end]] = None
+        if len(found) != 1:
+            name = find_variable(node.name, self.names, where, self._known_words(), what="name")
+            found = {next(v for v in self.variables if v.name == name).key: None}
+        obj, path = next(iter(found))
+        return Place((Target(TRUE(), obj, path),), type_at(obj.ctype, path))
+
+    def _known_words(self) -> list[str]:
+        """Enumeration constants and macros, for suggestions."""
+        words = [n for u in self.program.units for n, b in u.scope.names.items() if isinstance(b, EnumConstant)]
+        return words + [name for u in self.program.units for name in u.source.macro_names() if not name.startswith("_")]
+
+    def with_names(self, recorder: Recorder, where: Location | None, work: Any, **hooks: Any) -> Any:
+        """Run ``work``; the undefined behaviour that it may have goes to ``recorder``, calls of ``hooks`` go to these.
+
+        With ``where`` (a property's place) short names are resolved, and refusals name that place.
+        """
+        executor = self.executor
+        saved = executor.recorder, executor.unknown_name, executor.lenient_dot, executor.hooks
+        executor.recorder, executor.hooks = recorder, hooks
+        if where is not None:
+            executor.unknown_name = lambda node, state: self.unknown_name(node, where)
+            executor.lenient_dot = True
+        try:
+            return work()
+        except InputRefused as error:
+            if where is None:
+                raise
+            raise InputRefused(error.message, where, error.hint) from None
+        finally:
+            executor.recorder, executor.unknown_name, executor.lenient_dot, executor.hooks = saved
+
+    def functions_matching(self, patterns: Sequence[str]) -> list[str]:
+        """Names of defined functions that match shell patterns, in source order."""
+        names = [f.name for f in self.program.defined_functions()]
+        return [n for n in names if any(fnmatch.fnmatchcase(n, p) for p in patterns)]

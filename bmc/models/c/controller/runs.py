@@ -1,0 +1,202 @@
+"""The symbolic runs of a controller: its init functions, then one step, with what each reads and writes."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from typing import Any
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
+
+from bmc.errors import InputRefused
+from bmc.formulas.terms import negate
+from bmc.models.c.controller.binding import Binding, as_argument, called_names, reachable_functions, with_targets
+from bmc.models.c.controller.environment import Environment
+from bmc.models.c.controller.ranges import input_limits
+from bmc.models.c.controller.reading import SourceConfig, read_program
+from bmc.models.c.execute.initialise import zero
+from bmc.models.c.execute.memory import Content, Key, MemObject, State, Value
+from bmc.models.c.execute.recorder import Recorder, StepResult, undefined_in_init
+from bmc.models.c.execute.variables import is_variable, matching, suggestion, symbol_content, variable_name
+from bmc.models.c.source.program import Function, Scope, parse_text, where
+from bmc.models.c.source.types import FloatType, IntType, PointerType, scalars, type_at
+from bmc.system.original import Argument, Call
+
+DEFAULT_INIT = "init"
+
+
+class Runs:
+    """Runs the init functions of a program and its step function; ``binding`` says what their parameters stand for."""
+
+    def __init__(self, config: SourceConfig, roots: Sequence[str]) -> None:
+        self.config = config
+        self.program, self.executor, self.start = read_program(config)
+        self.roots = [f for f in self.program.defined_functions() if any(fnmatch.fnmatchcase(f.name, r) for r in roots)]
+        self.environment = self.executor.environment = Environment(config, self.program, self.executor)
+        self.binding = Binding()
+        self.init_calls: list[Call] = []
+        self.result: MemObject | None = None
+        self.inputs: frozenset[Key] = frozenset()
+        self.used: list[MemObject] = []
+        self.outside: dict[Key, Content] = {}
+
+    # init
+
+    def run_init(self, step: Function) -> dict[Key, Content]:
+        """Memory after init: file-scope objects from their start values, pointees undefined until init sets them."""
+        calls = self.config.init
+        if calls is None:
+            calls = (DEFAULT_INIT,) if self.program.function(DEFAULT_INIT) else ()
+        prepared = [self._prepare_init(text) for text in calls]
+        self.binding.connect()
+        functions = [step, *(function for function, _, _ in prepared), *self.roots]
+        self.used = with_targets(self.used_objects(functions), self.start)
+        self.environment.discover(functions, self.used)
+        state = State(dict(self.start))
+        self.outside = self.environment.start(step.unit)
+        state.cells.update(self.outside)
+        for obj in self.binding.objects.values():
+            for path, _ in scalars(obj.ctype):
+                state.cells[obj, path] = Content((), negate(TRUE()))
+        self._clear(state)
+        state.cells.update(self.binding.pointer_cells())
+        recorder = self.executor.recorder = Recorder()
+        self.environment.initialising = True
+        for function, node, scope in prepared:
+            arguments = self._init_arguments(function, node, scope, state)
+            self.init_calls.append(Call(function.name, tuple(self._native_arguments(function, arguments, node))))
+            self.executor.invoke(function, arguments, state, node or function.node)
+        self.environment.initialising = False
+        if recorder.undefined_behaviour:
+            raise undefined_in_init(recorder.undefined_behaviour[0])
+        kept = {key: c for key, c in state.cells.items() if key[0].kind != "automatic"}
+        return {key: self._constant_cell(key, content) for key, content in kept.items()}
+
+    def _clear(self, state: State) -> None:
+        """Set what the project lists under ``interface.zeroed`` to 0."""
+        behind = [(obj, path) for obj in self.binding.objects.values() for path, _ in scalars(obj.ctype)]
+        names = {variable_name(*key): key for key in behind if key[0].kind == "pointee"}
+        for name in matching(self.config.zeroed, list(names), self.config.where, "variable behind a pointer"):
+            obj, path = names[name]
+            state.cells[obj, path] = zero(type_at(obj.ctype, path))
+
+    @staticmethod
+    def _constant_cell(key: Key, content: Content) -> Content:
+        if isinstance(content.term, tuple):
+            return content
+        if not content.defined.is_constant() or (content.defined.is_true() and not content.term.is_constant()):
+            raise InputRefused(f"the value of '{key[0].name}' after init is not a constant")
+        return content
+
+    def _prepare_init(self, text: str) -> tuple[Function, Any, Scope]:
+        """An init entry (a name or a call) as function, call node and scope."""
+        name = text.split("(")[0].strip()
+        function = self.program.function(name)
+        if function is None:
+            names = [f.name for f in self.program.defined_functions()]
+            raise InputRefused(f"no init function '{name}'", self.config.where, suggestion(name, names))
+        node = None
+        if "(" in text:
+            file = self.config.where.file if self.config.where else "functions.init"
+            tree = parse_text(f"void chaincover_init(void) {{ {text.rstrip(';')}; }}", file)
+            node = tree.ext[-1].body.block_items[0]
+        if node is None:
+            self.binding.bind(function)
+        return function, node, Scope(function.unit.scope, dict(self.binding.names()))
+
+    def _init_arguments(self, function: Function, node: Any, scope: Scope, state: State) -> list[Any]:
+        if node is not None:
+            return self.executor.arguments(node, scope, state)
+        values: list[Any] = []
+        for name, ctype in function.ctype.parameters:
+            known = self.binding.bound.get((function.name, name))
+            if known is not None:
+                assert isinstance(ctype, PointerType)
+                values.append(Value(self.binding.address(known), ctype))
+            else:
+                raise InputRefused(
+                    f"the parameter '{name}' of '{function.name}' has no value",
+                    self.config.where or where(function.node),
+                    f'write the call with its arguments in functions.init: "{function.name}(...)"',
+                )
+        return values
+
+    def _native_arguments(self, function: Function, values: list[Any], node: Any) -> list[Argument]:
+        typed = []
+        for value, (_, ctype) in zip(values, function.ctype.parameters, strict=False):
+            place = node or function.node
+            typed.append(as_argument(self.executor.as_type(value, ctype, place, State()), self.program.model, place))
+        return typed
+
+    # step
+
+    def run_step(self, step: Function, after_init: dict[Key, Content]) -> StepResult:
+        """The step's symbolic run, repeated until no new static local turns up."""
+        while True:
+            result = self._with_shadows(step, after_init)
+            late = [k for k in self.executor.static_cells if k[0].persistent and k not in after_init]
+            if not late:
+                return result
+            after_init.update({k: self.executor.static_cells[k] for k in late})
+
+    def _with_shadows(self, step: Function, after_init: dict[Key, Content]) -> StepResult:
+        """Run the step; what may be unset at its start or end gets a definedness bit, until none is missing."""
+        shadowed = self._open(after_init) | (frozenset([(self.result, ())]) if self.result else frozenset())
+        while True:
+            final, recorder = self._run_step(step, after_init, shadowed)
+            if self._open(final) <= shadowed:
+                return StepResult(after_init, final, shadowed, recorder)
+            shadowed |= self._open(final)
+
+    def _open(self, cells: dict[Key, Content]) -> frozenset[Key]:
+        """The variables other than inputs that may be undefined."""
+        found = (k for k, c in cells.items() if not c.defined.is_true() and is_variable(k))
+        return frozenset(k for k in found if k not in self.inputs)
+
+    def _run_step(
+        self, step: Function, after_init: dict[Key, Content], shadowed: frozenset[Key]
+    ) -> tuple[dict[Key, Content], Recorder]:
+        cells = dict(after_init)
+        for key in after_init:
+            if is_variable(key):
+                cells[key] = symbol_content(key, key in shadowed)
+        recorder = self.executor.recorder = Recorder(limits=input_limits(self.config, after_init))
+        state = State(cells)
+        arguments: list[Any] = []
+        for name, ctype in step.ctype.parameters:
+            if name in self.binding.pointers:
+                assert isinstance(ctype, PointerType)
+                arguments.append(Value(self.binding.address(name), ctype))
+            else:
+                assert isinstance(ctype, IntType | FloatType)
+                content = state.cells[self.binding.objects[name], ()]
+                assert isinstance(content.term, FNode)
+                arguments.append(Value(content.term, ctype))
+        value = self.executor.invoke(step, arguments, state, step.node)
+        if self.result is not None and isinstance(value, Value):
+            state.cells[self.result, ()] = Content(value.term, TRUE())
+        self._check_pointers(after_init, state.cells, step)
+        return state.cells, recorder
+
+    @staticmethod
+    def _check_pointers(before: dict[Key, Content], after: dict[Key, Content], step: Function) -> None:
+        for key, old in before.items():
+            new = after[key]
+            if isinstance(old.term, tuple) and old != new and not isinstance(new.term, FNode):
+                raise InputRefused(
+                    f"the pointer '{variable_name(*key)}' is changed by the step: pointers as state are not supported",
+                    where(step.node),
+                )
+
+    def used_objects(self, roots: list[Function]) -> list[MemObject]:
+        """File-scope objects whose names ``roots`` and all that they call use."""
+        reached = reachable_functions(roots)
+        found = [f.unit.scope.names.get(name) for f in reached for name in called_names(f.node)]
+        return list(dict.fromkeys(obj for obj in found if isinstance(obj, MemObject)))
+
+    def used_names(self, step: Function) -> list[str]:
+        """Identifiers used by the step, init and property functions and all that they call."""
+        inits = [f for f in (self.program.function(c.function) for c in self.init_calls) if f is not None]
+        reached = reachable_functions([step, *inits, *self.roots])
+        return list(dict.fromkeys(name for function in reached for name in called_names(function.node)))

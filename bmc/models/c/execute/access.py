@@ -1,0 +1,327 @@
+"""Loading and storing through guarded places, with checks for null, uninitialised and out-of-range access."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import FALSE, TRUE
+
+from bmc.errors import InputRefused, Location
+from bmc.formulas.terms import both, constant, either, equals, negate
+from bmc.limits import ELEMENTS
+from bmc.models.c.execute.arithmetic import Undefined, constant_value, in_range, interval
+from bmc.models.c.execute.cases import Cases
+from bmc.models.c.execute.floating import convert
+from bmc.models.c.execute.memory import (
+    UNDEFINED,
+    Aggregate,
+    Content,
+    Key,
+    MemObject,
+    Place,
+    State,
+    Target,
+    Value,
+    element_places,
+    is_null,
+    live,
+    merge_contents,
+)
+from bmc.models.c.execute.recorder import Recorder, is_volatile, unwritten
+from bmc.models.c.execute.zero_sums import is_narrowed
+from bmc.models.c.source.program import unsupported, where
+from bmc.models.c.source.types import (
+    ArrayType,
+    CType,
+    FloatType,
+    IntType,
+    Member,
+    Path,
+    PointerType,
+    StructType,
+    same_type,
+    scalars,
+    show_type,
+    type_at,
+)
+
+NO_POINTER = "'->' needs a pointer to a struct"
+"""How the refusal of '->' behind something else starts."""
+NO_FUNCTION_POINTER = (
+    "in a copy of the sources, keep a number where the pointer is kept, and call the functions by their names in a "
+    "switch over it"
+)
+"""What to do about a pointer to a function."""
+
+
+def bit_field(member: Member, node: Any) -> InputRefused:
+    """The refusal of a bit-field, and what to do about it: a header beside the source goes before any other."""
+    hint = (
+        f"copy the sources, write '{show_type(member.type)} {member.name};' without its width at {member.declared} in "
+        "the copy, and let sources.files and sources.include name the copy: model and original then both read it; "
+        "mask a value that has more bits where it is stored"
+    )
+    return unsupported(f"bit-field '{member.name}'", node, hint)
+
+
+class Accesses:
+    """Cells read and written while one operand is evaluated; ``direct`` are written outside of calls.
+
+    ``early``: read before anything was written to them.
+    """
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+        self.reads: set[Key] = set()
+        self.early: set[Key] = set()
+        self.writes: set[Key] = set()
+        self.direct: set[Key] = set()
+
+    def clash(self, other: Accesses) -> set[Key]:
+        """The cells for which it matters which of the two operands is evaluated first."""
+        return (self.writes & (other.reads | other.writes)) | (other.writes & self.reads)
+
+
+class MemoryAccess:
+    """Base of the evaluator: how values get into and out of a State."""
+
+    def __init__(self) -> None:
+        self.recorder = Recorder()
+        self.cases = Cases()
+        self.noted_in: list[Accesses] = []
+        """Where each access is noted: a record for each operand under evaluation."""
+        self.depth = 0
+        self.filling = -1
+        """The ``depth`` at which an automatic aggregate is being initialised, -1 outside of such an initialiser."""
+        self.narrowed: Location | None = None
+        """The first double constant of that initialiser that a conversion to float changes."""
+        self.through_volatile: dict[MemObject, set[Path]] = {}
+        """What was accessed through pointers to volatile."""
+        self._declared_volatile: dict[Key, bool] = {}
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[Recorder]:
+        """Evaluate something that is no part of the run: it is recorded apart, and no access is noted."""
+        saved = self.recorder, self.noted_in
+        self.recorder, self.noted_in = Recorder(), []
+        try:
+            yield self.recorder
+        finally:
+            self.recorder, self.noted_in = saved
+
+    def load(self, place: Place, state: State, node: Any) -> Value | Aggregate:
+        """The value of an lvalue (C11 6.3.2.1p2). Undefined reads are noted."""
+        self.check_not_null(place, state, node)
+        ctype = place.ctype
+        if isinstance(ctype, StructType):
+            return Aggregate(
+                tuple((p, self.content(place, p, state, node)) for p, _ in struct_scalars(ctype, node)), ctype
+            )
+        if isinstance(ctype, FloatType):
+            refuse_long_double(ctype, node)
+        if not isinstance(ctype, IntType | FloatType | PointerType):
+            raise unsupported(f"value of type {show_type(ctype)}", node)
+        content = self.content(place, (), state, node)
+        self.recorder.note_undefined("uninitialised read", where(node), state.pc, negate(content.defined))
+        if isinstance(ctype, PointerType):
+            return Value(content.term if isinstance(content.term, tuple) else (), ctype)
+        term = content.term if isinstance(content.term, FNode) else constant(0, ctype.bits)
+        return Value(term, ctype)
+
+    def content(self, place: Place, path: Path, state: State, node: Any) -> Content:
+        """What the cell at ``path`` below an lvalue holds, over all its targets."""
+        result: Content | None = None
+        for guard, obj, base in live(place.targets):
+            key = (obj, base + path)
+            self.recorder.work += 1
+            self._check_usable(obj, guard, state, node)
+            for accesses in self.noted_in:
+                accesses.reads.add(key)
+                if key not in accesses.writes:
+                    accesses.early.add(key)
+            if key not in state.cells:
+                self._check_punning(Target(guard, obj, base), place.ctype, node)
+                found = UNDEFINED
+            else:
+                found = state.cells[key]
+                if self._is_volatile(key):
+                    self._note_unwritten(key, found, guard, state, node)
+            result = found if result is None else merge_contents(guard, found, result)
+        return result if result is not None else UNDEFINED
+
+    def _is_volatile(self, key: Key) -> bool:
+        if key not in self._declared_volatile:
+            self._declared_volatile[key] = is_volatile(key, {})
+        through = key[0] in self.through_volatile and is_volatile(key, self.through_volatile)
+        return self._declared_volatile[key] or through
+
+    def _note_unwritten(self, key: Key, found: Content, guard: FNode, state: State, node: Any) -> None:
+        """Record the read of a volatile variable that the step may not have written before."""
+        when = both(both(both(self.recorder.base, state.pc), guard), unwritten(key, found))
+        if key not in self.recorder.unwritten and not self.cases.impossible(when, state.pc):
+            self.recorder.unwritten[key] = where(node)
+
+    def store(self, place: Place, value: Value | Aggregate, state: State, node: Any) -> None:
+        """Assign to an lvalue; the value must already have its type."""
+        self.check_not_null(place, state, node)
+        if isinstance(value, Aggregate):
+            for path, content in value.cells:
+                self.put(place, path, content, state, node)
+            return
+        self.put(place, (), Content(value.term, TRUE()), state, node)
+
+    def put(self, place: Place, path: Path, content: Content, state: State, node: Any) -> None:
+        """Set the cell at ``path`` below an lvalue."""
+        for guard, obj, base in live(place.targets):
+            if obj.const:
+                raise InputRefused(f"assignment to the const object '{obj.name}'", where(node))
+            self.recorder.work += 1
+            self._check_usable(obj, guard, state, node)
+            key = (obj, base + path)
+            for accesses in self.noted_in:
+                accesses.writes.add(key)
+                if accesses.depth == self.depth:
+                    accesses.direct.add(key)
+            if key not in state.cells:
+                self._check_punning(Target(guard, obj, base), place.ctype, node)
+            state.cells[key] = merge_contents(guard, content, state.cells.get(key, UNDEFINED))
+
+    def _check_usable(self, obj: MemObject, guard: FNode, state: State, node: Any) -> None:
+        """Refuse an object whose start value could not be read; one whose block has ended is undefined."""
+        if obj.refusal is not None:
+            raise obj.refusal
+        if obj.ended:
+            self.recorder.note_undefined("use of an object after its lifetime", where(node), state.pc, guard)
+
+    def check_not_null(self, place: Place, state: State, node: Any) -> None:
+        """Access through a null or unset pointer is undefined."""
+        null = is_null(place.targets) if place.targets else TRUE()
+        self.recorder.note_undefined("null or unset pointer", where(node), state.pc, null)
+
+    def _check_punning(self, target: Target, ctype: CType, node: Any) -> None:
+        assert target.object is not None
+        if not same_type(type_at(target.object.ctype, target.path), ctype):
+            raise unsupported(
+                f"access to '{target.object.name}' as {show_type(ctype)} (another type than its own)", node
+            )
+
+    def dereference(self, pointer: Value, node: Any) -> Place:
+        """The lvalue that a pointer points to; access as another type is refused."""
+        if not isinstance(pointer.ctype, PointerType):
+            raise InputRefused(NO_POINTER, where(node))
+        ctype = pointer.ctype.target
+        for _, obj, path in live(pointer.targets):
+            if pointer.ctype.volatile:
+                self.through_volatile.setdefault(obj, set()).add(path)
+            actual = type_at(obj.ctype, path)
+            if not same_type(actual, ctype):
+                raise unsupported(
+                    f"access to a {show_type(actual)} as {show_type(ctype)} (another type than its own)", node
+                )
+        return Place(pointer.targets, ctype)
+
+    def element(self, place: Place, index: Value, state: State, node: Any, base: int = 0) -> Place:
+        """``place[base + index]`` of an array lvalue; an index out of range is noted."""
+        assert isinstance(place.ctype, ArrayType)
+        assert isinstance(index.ctype, IntType)
+        length = place.ctype.length or 0
+        meant = FALSE()
+        for guard, _, _ in live(place.targets):
+            meant = either(meant, guard)
+        outside = both(meant, negate(in_range(index, -base, length - base)))
+        self.undefined_at(state, node)("index out of range", outside)
+        number = constant_value(index)
+        if number is not None:
+            return element_places(place, [(base + number, TRUE())] if 0 <= base + number < length else [])
+        bits = index.ctype.bits
+        low, high = interval(index.bits, index.ctype)
+        numbers = range(max(low + base, 0), min(length - 1, high + base) + 1)
+        ELEMENTS.check(len(numbers), where(node))
+        return element_places(place, [(k, equals(index.bits, constant(k - base, bits))) for k in numbers])
+
+    def subscript(self, pointer: Value, index: Value, state: State, node: Any) -> Place:
+        """``pointer[index]``: inside the array that the pointer points into."""
+        assert isinstance(pointer.ctype, PointerType)
+        targets: list[Target] = []
+        for target in pointer.targets:
+            if target.object is None:
+                targets.append(target)
+                continue
+            outer = type_at(target.object.ctype, target.path[:-1]) if target.path else None
+            last = target.path[-1] if target.path else None
+            if isinstance(outer, ArrayType) and isinstance(last, int):
+                array = Place((Target(target.guard, target.object, target.path[:-1]),), outer)
+                targets.extend(self.element(array, index, state, node, last).targets)
+            else:
+                inside = equals(index.bits, constant(0, index.bits.bv_width()))
+                outside = both(target.guard, negate(inside))
+                self.recorder.note_undefined("index out of range", where(node), state.pc, outside)
+                targets.append(target)
+        return self.dereference(Value(tuple(targets), pointer.ctype), node)
+
+    def as_type(self, value: Value | Aggregate, ctype: CType, node: Any, state: State) -> Value | Aggregate:
+        """Conversion as if by assignment (C11 6.5.16.1) or cast; one that is undefined is noted."""
+        if isinstance(value, Aggregate):
+            if not same_type(value.ctype, ctype):
+                raise InputRefused(f"a {show_type(value.ctype)} is used as {show_type(ctype)}", where(node))
+            return value
+        if isinstance(ctype, IntType | FloatType):
+            refuse_long_double(ctype, node)
+            if isinstance(value.ctype, PointerType):
+                kind = "an integer" if isinstance(ctype, IntType) else "a floating-point number"
+                raise unsupported(f"conversion of a pointer to {kind}", node)
+            if self.filling == self.depth and self.narrowed is None and is_narrowed(value, ctype):
+                self.narrowed = where(node)
+            return convert(value, ctype, self.undefined_at(state, node))
+        if isinstance(ctype, PointerType):
+            if isinstance(value.ctype, PointerType):
+                return Value(value.term, ctype)
+            if isinstance(value.ctype, FloatType):
+                raise InputRefused("a floating-point number is used as a pointer", where(node))
+            if constant_value(value) == 0:
+                return Value((Target(TRUE(), None),), ctype)
+            raise unsupported("conversion of an integer to a pointer", node)
+        raise unsupported(f"conversion to {show_type(ctype)}", node)
+
+    def undefined_at(self, state: State, node: Any) -> Undefined:
+        """Tells the recorder of undefined behaviour at ``node``, where it can happen."""
+
+        def undefined(kind: str, when: FNode) -> None:
+            if not self.cases.impossible(when, state.pc):
+                self.recorder.note_undefined(kind, where(node), state.pc, when)
+
+        return undefined
+
+
+def refuse_long_double(ctype: CType, node: Any) -> None:
+    """``long double`` has no fixed format: its use is refused."""
+    if isinstance(ctype, FloatType) and not ctype.readable:
+        raise unsupported(f"{ctype.name}", node)
+
+
+def struct_scalars(ctype: CType, node: Any) -> list[tuple[Path, CType]]:
+    """The scalar members of a struct that is copied or cleared as a whole; unions and bit-fields are refused."""
+    refuse_opaque(ctype, node)
+    return list(scalars(ctype))
+
+
+def refuse_opaque(ctype: CType, node: Any) -> None:
+    """Unions and bit-fields have no cells: their use is refused."""
+    todo, seen = [ctype], {ctype}
+    while todo:
+        ctype = todo.pop()
+        inner: list[CType] = []
+        if isinstance(ctype, ArrayType):
+            inner = [ctype.element]
+        elif isinstance(ctype, StructType):
+            if ctype.is_union:
+                raise unsupported("union", node)
+            for member in ctype.members():
+                if member.bit_field:
+                    raise bit_field(member, node)
+            inner = [member.type for member in ctype.members()]
+        todo += [each for each in reversed(inner) if each not in seen]
+        seen.update(inner)

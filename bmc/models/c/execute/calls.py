@@ -1,0 +1,434 @@
+"""Function calls: inlined, handled by the caller, or of functions that need no definition.
+
+Such are assumptions and assertions, memset, memcpy, abs, and output that is ignored.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import field
+from functools import partial
+from typing import Any, Protocol
+
+from pycparser import c_ast
+from pycparser.c_generator import CGenerator
+from pysmt.shortcuts import TRUE
+
+from bmc import ending
+from bmc.errors import InputRefused, UnsupportedConstruct
+from bmc.formulas.terms import both, choose, constant, equals
+from bmc.models.c.execute import arithmetic
+from bmc.models.c.execute.access import NO_FUNCTION_POINTER, struct_scalars
+from bmc.models.c.execute.expressions import Evaluator
+from bmc.models.c.execute.initialise import zero
+from bmc.models.c.execute.lvalues import Result
+from bmc.models.c.execute.math_library import MathCalls, stand_in
+from bmc.models.c.execute.memory import (
+    UNDEFINED,
+    Content,
+    Fork,
+    MemObject,
+    Place,
+    State,
+    Target,
+    Value,
+    is_null,
+    join,
+    live,
+    whole,
+)
+from bmc.models.c.source.extensions import ASSEMBLY
+from bmc.models.c.source.program import DEEPEST_CALL, Function, Program, Scope, too_deep, unsupported, where
+from bmc.models.c.source.types import (
+    ArrayType,
+    CType,
+    IntType,
+    Path,
+    PointerType,
+    StructType,
+    VoidType,
+    offset_of,
+    same_type,
+    scalars,
+    size_of,
+    type_at,
+)
+from bmc.records import dataclass
+
+UNDEFINED_FUNCTION = "is called but not defined"
+"""What the refusal of such a function says."""
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One function activation: where its paths that return, break or continue are gathered."""
+
+    function: Function
+    result: MemObject | None
+    entry: Fork
+    """Where its memory parts from that of its caller."""
+    returned: list[State] = field(default_factory=list)
+    broken: list[list[State]] = field(default_factory=list)
+    continued: list[list[State]] = field(default_factory=list)
+    locals: list[MemObject] = field(default_factory=list)
+
+
+class Outside(Protocol):
+    """What runs the functions that no source defines and the library does not know."""
+
+    def call(self, name: str, node: Any, scope: Scope, state: State) -> Result:
+        """Run a call of the function ``name``."""
+
+
+class Calls(Evaluator):
+    """Runs functions. ``hooks`` are functions that are handled by the caller instead of being inlined."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.frames: list[Frame] = []
+        self.library = Library(self)
+        self.hooks: dict[str, Any] = {}
+        self.environment: Outside | None = None
+
+    @abstractmethod
+    def execute(self, node: Any, scope: Scope, state: State | None) -> State | None:
+        """Run a statement; provided by the executor."""
+
+    def call(self, node: Any, scope: Scope, state: State) -> Result:
+        """A function call: hooked, from the library, or inlined."""
+        if not isinstance(node.name, c_ast.ID):
+            raise unsupported("call through a function pointer", node, NO_FUNCTION_POINTER)
+        name = node.name.name
+        if name == ASSEMBLY:
+            raise unsupported("inline assembly", node)
+        if name in self.hooks:
+            return self.hooks[name](node, scope, state)  # type: ignore[no-any-return]
+        function = scope.find(name)
+        if isinstance(function, Place | MemObject):
+            raise unsupported("call through a function pointer", node, NO_FUNCTION_POINTER)
+        if isinstance(function, Function) and stand_in(function) is not None:
+            return self.library.math.call(name, node, scope, state)
+        if not isinstance(function, Function) or function.node is None:
+            if self.environment is not None and not self.library.knows(name):
+                return self.environment.call(name, node, scope, state)
+            return self.library.call(name, node, scope, state)
+        arguments = self.arguments(node, scope, state)
+        return self.invoke(function, arguments, state, node)
+
+    def invoke(self, function: Function, arguments: list[Any], state: State, node: Any) -> Result:
+        """Run ``function`` on already evaluated arguments; its effects go into ``state``."""
+        if any(frame.function is function for frame in self.frames):
+            raise unsupported(f"recursion ('{function.name}' calls itself)", node)
+        if len(self.frames) >= DEEPEST_CALL:
+            raise too_deep("calls", DEEPEST_CALL, where(node))
+        ctype = function.ctype
+        if len(arguments) != len(ctype.parameters) and not ctype.variadic:
+            needs = len(ctype.parameters)
+            raise InputRefused(f"'{function.name}' takes {needs} argument(s), not {len(arguments)}", where(node))
+        if ctype.variadic:
+            raise unsupported(f"call of the variadic function '{function.name}'", node)
+        result = None if isinstance(ctype.result, VoidType) else MemObject("(result)", ctype.result, "automatic")
+        self.recorder.entered[function] = None
+        self.recorder.work += len(self.frames)  # each of them notes what this one reads and writes
+        frame = Frame(function, result, state.cells.mark())
+        scope = Scope(function.unit.scope)
+        inner = State(state.cells, TRUE())
+        for path, _ in scalars(ctype.result):
+            inner.cells[result, path] = UNDEFINED  # type: ignore[index]
+        for (name, ptype), value in zip(ctype.parameters, arguments, strict=True):
+            if value is None:
+                raise InputRefused(f"a void value is passed to '{function.name}'", where(node))
+            place = self.local(name, ptype, scope, frame, inner)
+            self.store(place, self.as_type(value, ptype, node, state), inner, node)
+        return self._run(frame, scope, inner, state, node)
+
+    def _executed(self, file: str) -> str:
+        """What is being executed, in words; between two functions the ``file`` of the last one."""
+        if not self.frames:
+            return f"what {file} defines was read"
+        function = self.frames[-1].function
+        return f"the function {function.name} was read ({where(function.node)})"
+
+    def _run(self, frame: Frame, scope: Scope, inner: State, state: State, node: Any) -> Result:
+        base = self.recorder.base
+        self.recorder.base = both(base, state.pc)
+        self.frames.append(frame)
+        if len(self.frames) == 1:
+            ending.reads(partial(self._executed, where(frame.function.node).file))
+        self.depth += 1
+        try:
+            end = self.execute(frame.function.node.body, Scope(scope), inner)
+            final = join([*frame.returned, *([end] if end is not None else [])])
+            if final is None:
+                raise unsupported(f"'{frame.function.name}' never returns", frame.function.node)
+            value: Result = None
+            if frame.result is not None and node is not self.discarded:
+                value = self.read(whole(frame.result), final, node)
+        finally:
+            self.frames.pop()
+            self.depth -= 1
+            self.recorder.base = base
+        self.end_of_life([*frame.locals, *([frame.result] if frame.result else [])], final)
+        final.cells.settle(frame.entry)
+        state.cells = final.cells
+        return value
+
+    @staticmethod
+    def end_of_life(objects: list[MemObject], state: State) -> None:
+        """Forget automatic objects: what still points to them must not be followed."""
+        for obj in objects:
+            obj.ended = True
+        state.drop(objects)
+
+    def temporary(self, name: str, ctype: CType, state: State) -> MemObject:
+        obj = MemObject(name, ctype, "automatic")
+        if self.frames:
+            self.frames[-1].locals.append(obj)
+        for path, _ in scalars(ctype):
+            state.cells[obj, path] = UNDEFINED
+        return obj
+
+    def local(self, name: str, ctype: CType, scope: Scope, frame: Frame, state: State) -> Place:
+        """A new automatic object; its cells are undefined."""
+        obj = MemObject(name, ctype, "automatic")
+        scope.names[name] = obj
+        frame.locals.append(obj)
+        for path, _ in scalars(ctype):
+            state.cells[obj, path] = UNDEFINED
+        return whole(obj)
+
+
+ORACLE = "(oracle)"
+"""The hook that is given the undefined behaviour of an assertion's condition; no function is called so."""
+_SILENT = {"printf", "puts", "putchar", "fflush", "fputs", "fprintf"}
+
+
+class Library:
+    """Calls of functions that the program declares but does not define."""
+
+    def __init__(self, executor: Calls) -> None:
+        self.executor = executor
+        self.math = MathCalls(executor)
+        self.blocks = Blocks(executor)
+        self._functions = {
+            "__CPROVER_assume": self._assume,
+            "__VERIFIER_assume": self._assume,
+            "__CPROVER_cover": self._cover,
+            "__builtin_unreachable": self._unreachable,
+            "__assert": self._assert,
+            "assert": self._assert,
+            "__CPROVER_assert": self._assert,
+            "memset": self.blocks.set,
+            "memcpy": self.blocks.copy,
+            "memmove": self.blocks.copy,
+            "abs": self._abs,
+            "labs": self._abs,
+            "offsetof": self._offsetof,
+            "__builtin_offsetof": self._offsetof,
+        }
+
+    def knows(self, name: str) -> bool:
+        """Whether ``call`` can run the function, or refuses it with better advice than to define it."""
+        return name in self._functions or name in _SILENT or self.math.knows(name)
+
+    def call(self, name: str, node: Any, scope: Scope, state: State) -> Value | None:
+        """Run a library function; refuse one that is neither known nor defined."""
+        if name in self._functions:
+            return self._functions[name](node, scope, state)
+        if self.math.knows(name):
+            return self.math.call(name, node, scope, state)
+        if name in _SILENT:
+            self.executor.arguments(node, scope, state)
+            zero_int = self.executor.model.int_type
+            return Value(constant(0, zero_int.bits), zero_int)
+        raise UnsupportedConstruct(
+            f"the function '{name}' {UNDEFINED_FUNCTION}",
+            where(node),
+            "add the source file that defines it to sources.files, or write a stand-in for it",
+        )
+
+    def _assume(self, node: Any, scope: Scope, state: State) -> None:
+        condition = self.executor.condition(self._items(node, 1)[0], scope, state)
+        self.executor.recorder.assume(where(node), state.pc, condition)
+
+    def _cover(self, node: Any, scope: Scope, state: State) -> None:
+        condition = self.executor.condition(self._items(node, 1)[0], scope, state)
+        self.executor.recorder.cover(CGenerator().visit(node), where(node), state.pc, condition)
+
+    def _unreachable(self, node: Any, scope: Scope, state: State) -> None:
+        self.executor.recorder.note_undefined("__builtin_unreachable is reached", where(node), state.pc, TRUE())
+
+    def _assert(self, node: Any, scope: Scope, state: State) -> None:
+        recorder = self.executor.recorder
+        before = len(recorder.undefined_behaviour)
+        condition = self.executor.condition(self._items(node, 1)[0], scope, state)
+        if ORACLE in self.executor.hooks:
+            self.executor.hooks[ORACLE](recorder.undefined_behaviour[before:])
+            del recorder.undefined_behaviour[before:]
+        recorder.check(where(node), state.pc, condition)
+
+    def _offsetof(self, node: Any, scope: Scope, state: State) -> Value:
+        model = self.executor.model
+        named, designator = self._items(node, 2)
+        path: Path = ()
+        ctype = self.executor.types.read(named, scope)
+        for part in _designated(designator, node):
+            inner = type_at(ctype, path)
+            if isinstance(inner, StructType) and isinstance(part, str) and inner.find(part):
+                path += tuple(m.name for m in inner.find(part))
+            elif isinstance(inner, ArrayType) and not isinstance(part, str):
+                path += (self.executor.constant(part, scope),)
+            else:
+                raise InputRefused("offsetof names no member", where(node))
+        return Value(constant(offset_of(ctype, path, model), model.size_t.bits), model.size_t)
+
+    def _abs(self, node: Any, scope: Scope, state: State) -> Value:
+        model = self.executor.model
+        ctype = model.basic["long"] if node.name.name == "labs" else model.int_type
+        value = self.executor.as_type(self.executor.value(self._items(node, 1)[0], scope, state), ctype, node, state)
+        assert isinstance(value, Value)
+        least = equals(value.bits, constant(ctype.least, ctype.bits))
+        self.executor.recorder.note_undefined("signed overflow in abs", where(node), state.pc, least)
+        minus = arithmetic.unary("-", value, model, lambda kind, when: None)
+        negative = arithmetic.compare("<", value.bits, constant(0, ctype.bits), ctype)
+        return Value(choose(negative, minus.bits, value.bits), ctype)
+
+    @staticmethod
+    def _items(node: Any, count: int) -> list[Any]:
+        items = list(node.args.exprs) if node.args else []
+        if len(items) < count:
+            raise InputRefused(f"{node.name.name} needs {count} argument(s)", where(node))
+        return items
+
+
+def _designated(node: Any, call: Any) -> list[Any]:
+    """The names and index expressions of offsetof's second argument."""
+    if isinstance(node, c_ast.ID):
+        return [node.name]
+    if isinstance(node, c_ast.StructRef) and node.type == ".":
+        return [*_designated(node.name, call), node.field.name]
+    if isinstance(node, c_ast.ArrayRef):
+        return [*_designated(node.name, call), node.subscript]
+    raise unsupported("offsetof of this form", call)
+
+
+class Blocks:
+    """Moves and fills memory cell by cell; what is no run of whole cells is refused."""
+
+    def __init__(self, executor: Evaluator) -> None:
+        self.executor = executor
+
+    def set(self, node: Any, scope: Scope, state: State) -> Value:
+        """``memset(target, byte, size)``; the target."""
+        target, byte, size = self._values(node, scope, state)
+        number = arithmetic.constant_value(byte)
+        if number is None:
+            raise unsupported("memset with a byte that is not constant", node)
+        for place in self._run(target, size, state, node):
+            for path, ctype in struct_scalars(place.ctype, node):
+                self.executor.put(place, path, _filled(ctype, number & 255, node), state, node)
+        return target
+
+    def copy(self, node: Any, scope: Scope, state: State) -> Value:
+        """``memcpy(target, source, size)`` or ``memmove``; the target."""
+        target, source, size = self._values(node, scope, state)
+        to, from_ = self._run(target, size, state, node), self._run(source, size, state, node)
+        if len(to) != len(from_):
+            to, from_ = _elements(to), _elements(from_)
+        if len(to) != len(from_) or not all(same_type(a.ctype, b.ctype) for a, b in zip(to, from_, strict=True)):
+            raise unsupported(f"{node.name.name} between objects of different types", node)
+        if node.name.name == "memcpy" and _overlap(to, from_):
+            raise unsupported("memcpy between parts of one array that overlap", node, "memmove may overlap")
+        contents = [
+            (a, path, self.executor.content(b, path, state, node))
+            for a, b in zip(to, from_, strict=True)
+            for path, _ in struct_scalars(a.ctype, node)
+        ]
+        for place, path, content in contents:
+            self.executor.put(place, path, content, state, node)
+        return target
+
+    def _values(self, node: Any, scope: Scope, state: State) -> list[Value]:
+        if len(node.args.exprs if node.args else ()) != 3:
+            raise InputRefused(f"{node.name.name} needs 3 arguments", where(node))
+        values = self.executor.arguments(node, scope, state)
+        if not all(isinstance(v, Value) for v in values):
+            raise InputRefused(f"{node.name.name} needs scalar arguments", where(node))
+        return values
+
+    def _run(self, pointer: Value, size: Value, state: State, node: Any) -> list[Place]:
+        """The objects that fill the ``size`` bytes from where a pointer points to: one whole, or array elements."""
+        count = arithmetic.constant_value(size)
+        if count is None:
+            raise unsupported(f"{node.name.name} of a size that is not constant", node)
+        if not isinstance(pointer.ctype, PointerType):
+            raise InputRefused(f"{node.name.name} needs a pointer", where(node))
+        self.executor.check_not_null(Place(pointer.targets, pointer.ctype.target), state, node)
+        runs = [(guard, obj, self._paths(obj, path, count, node)) for guard, obj, path in live(pointer.targets)]
+        if not runs or is_null(pointer.targets).is_true():
+            raise InputRefused(f"{node.name.name} on a null or unset pointer", where(node))
+        _, first, paths = runs[0]
+        types = [type_at(first.ctype, path) for path in paths]
+        for _, obj, others in runs[1:]:
+            if len(others) != len(paths) or not same_type(type_at(obj.ctype, others[0]), types[0]):
+                raise unsupported(f"{node.name.name} through a pointer to objects of different types", node)
+        return [
+            Place(tuple(Target(guard, obj, others[number]) for guard, obj, others in runs), ctype)
+            for number, ctype in enumerate(types)
+        ]
+
+    def _paths(self, obj: MemObject, start: Path, count: int, node: Any) -> list[Path]:
+        """What is ``count`` bytes long at ``start``: the target, what it is the first part of, or array elements."""
+        model = self.executor.model
+        path = start
+        while True:
+            size = size_of(type_at(obj.ctype, path), model)
+            if size == count:
+                return [path]
+            around = type_at(obj.ctype, path[:-1]) if path else None
+            if isinstance(around, ArrayType) and count and count % size == 0:
+                first, number = int(path[-1]), count // size
+                if first + number <= (around.length or 0):
+                    return [(*path[:-1], first + step) for step in range(number)]
+            if around is None or path[-1] not in (0, _first(around)):
+                raise unsupported(f"{node.name.name} of {count} bytes, which is no whole object", node)
+            path = path[:-1]
+
+
+def _elements(places: list[Place]) -> list[Place]:
+    """The elements of an array that stands alone; anything else as it is."""
+    array = places[0].ctype
+    if len(places) != 1 or not isinstance(array, ArrayType):
+        return places
+    targets = places[0].targets
+    return [
+        Place(tuple(Target(t.guard, t.object, (*t.path, step)) for t in targets), array.element)
+        for step in range(array.length or 0)
+    ]
+
+
+def _overlap(to: list[Place], from_: list[Place]) -> bool:
+    """Whether a part that is written is read for another part."""
+    for number, place in enumerate(to):
+        written = {(t.object, t.path) for t in place.targets}
+        for other, source in enumerate(from_):
+            if other != number and any((t.object, t.path) in written for t in source.targets):
+                return True
+    return False
+
+
+def _filled(ctype: CType, byte: int, node: Any) -> Content:
+    if byte == 0:
+        return zero(ctype)
+    if not isinstance(ctype, IntType) or ctype.is_bool:
+        raise unsupported("memset with a byte other than 0 over pointers, floats or _Bool", node)
+    return Content(constant(int.from_bytes(bytes([byte]) * (ctype.bits // 8), "little"), ctype.bits), TRUE())
+
+
+def _first(ctype: CType) -> str | int | None:
+    """The first member of an aggregate."""
+    if isinstance(ctype, ArrayType):
+        return 0
+    if isinstance(ctype, StructType) and ctype.fields:
+        return ctype.fields[0].name
+    return None

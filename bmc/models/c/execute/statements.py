@@ -1,0 +1,408 @@
+"""Symbolic execution of C statements (C11 6.8): paths fork at branches and are merged at joins."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from pycparser import c_ast
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
+
+from bmc import ending
+from bmc.errors import InputRefused, UnsupportedConstruct
+from bmc.formulas.terms import both, constant, equals, negate
+from bmc.limits import ITERATIONS, OPEN_ITERATIONS, WORK, WORK_IN_CALLS
+from bmc.models.c.execute import arithmetic
+from bmc.models.c.execute.calls import Calls, Frame
+from bmc.models.c.execute.cases import impossible
+from bmc.models.c.execute.initialise import Initialiser
+from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
+from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local
+from bmc.models.c.source.program import Function, Program, Scope, Typedef, unsupported, where
+from bmc.models.c.source.types import ArrayType, CType, FunctionType, IntType, StructType, promote, same_type, show_type
+
+_LABELS = (c_ast.Case, c_ast.Default)
+
+
+class Switches(Calls):
+    """Switch statements; ``Executor`` adds the others."""
+
+    @abstractmethod
+    def declare(self, node: Any, scope: Scope, state: State) -> None:
+        """Enter a declaration that no path reaches into its scope; provided by the executor."""
+
+    def _do_switch(self, node: Any, scope: Scope, state: State) -> State | None:
+        _refuse_inner_labels(node.stmt)
+        value = self.value(node.cond, scope, state)
+        if not isinstance(value.ctype, IntType):
+            raise InputRefused("'switch' needs an integer", where(node))
+        ctype = promote(value.ctype, self.model)
+        term = arithmetic.convert(value, ctype).bits
+        items = node.stmt.block_items or [] if isinstance(node.stmt, c_ast.Compound) else [node.stmt]
+        guards = self._case_guards(items, term, ctype, scope)
+        self.recorder.decide(node, state.pc, guards.values())
+        frame, pc = self.frames[-1], state.pc
+        inner = Scope(scope)
+        exits: list[State] = []
+        current: State | None = None
+        frame.broken.append(exits)
+        for item in items:
+            if isinstance(item, c_ast.Case | c_ast.Default):
+                current = self._entered(state, guards[id(item)], current)
+                for statement in item.stmts or ():
+                    current = self._case_statement(statement, inner, current, state)
+            else:
+                current = self._case_statement(item, inner, current, state)
+        frame.broken.pop()
+        outside = guards.get(0)
+        if outside is not None and not outside.is_false():
+            exits.append(state.fork(outside))
+        if current is not None:
+            exits.append(current)
+        return self._leave_switch(exits, guards, pc)
+
+    @staticmethod
+    def _entered(state: State, guard: FNode, current: State | None) -> State | None:
+        """The paths after a label: those that jump to it and those that fall through from above."""
+        if guard.is_false():
+            return current
+        entered = state.fork(guard)
+        if current is not None:  # objects declared above the label are not set on the paths that jump to it
+            for key in current.cells.keys() - entered.cells.keys():
+                entered.cells[key] = UNDEFINED
+        return merge(guard, entered, current)
+
+    def _leave_switch(self, exits: list[State], guards: dict[int, FNode], pc: FNode) -> State | None:
+        entered = {both(pc, guard) for guard in guards.values() if not guard.is_false()}
+        left = {path.pc for path in exits}
+        joined = join(exits)
+        if joined is not None and entered == left:
+            joined.pc = pc
+        return joined
+
+    def _case_statement(self, node: Any, scope: Scope, state: State | None, before: State) -> State | None:
+        """Do a statement; of one that no path reaches the declarations count, static ones with their start value."""
+        if state is None and isinstance(node, c_ast.Decl | c_ast.DeclList | c_ast.Typedef):
+            self.declare(node, scope, before)
+        return self.execute(node, scope, state)
+
+    def _case_guards(self, items: list[Any], term: FNode, ctype: IntType, scope: Scope) -> dict[int, FNode]:
+        """When each case is entered by its label; last, default, or under key 0 when none is (no default)."""
+        guards: dict[int, FNode] = {}
+        none = TRUE()
+        seen: dict[int, Any] = {}
+        default = None
+        for item in items:
+            if isinstance(item, c_ast.Case):
+                number = self.constant(item.expr, scope) % (1 << ctype.bits)
+                if number in seen:
+                    raise InputRefused("two equal case labels in one switch", where(item))
+                seen[number] = item
+                guard = equals(term, constant(number, ctype.bits))
+                guards[id(item)] = guard
+                none = both(none, negate(guard))
+            elif isinstance(item, c_ast.Default):
+                if default is not None:
+                    raise InputRefused("two default labels in one switch", where(item))
+                default = item
+        guards[id(default) if default is not None else 0] = none
+        return guards
+
+
+def _refuse_inner_labels(body: Any) -> None:
+    """Refuse case labels in blocks, loops or branches inside of a switch: their jumps would be lost."""
+    items = body.block_items or [] if isinstance(body, c_ast.Compound) else [body]
+    todo = [s for item in items for s in (item.stmts or () if isinstance(item, _LABELS) else (item,))]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, _LABELS):
+            raise unsupported("case label inside a nested statement", node)
+        if isinstance(node, c_ast.Compound | c_ast.If | c_ast.While | c_ast.DoWhile | c_ast.For | c_ast.Label):
+            todo.extend(child for _, child in node.children())
+
+
+CONSTANT_LOOP_LIMIT = ITERATIONS.most
+OPEN_LOOP_LIMIT = OPEN_ITERATIONS.most
+
+_IGNORED = (c_ast.EmptyStatement, c_ast.Pragma)
+
+
+class Executor(Switches):
+    """Runs the functions of a program."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.statics: dict[tuple[Function, int], MemObject] = {}
+        self.static_cells: dict[tuple[MemObject, tuple[str | int, ...]], Content] = {}
+        self.initialiser: Initialiser = Initialiser(self)
+
+    # statements
+
+    def execute(self, node: Any, scope: Scope, state: State | None) -> State | None:
+        """Run a statement; None where no path goes on after it."""
+        if state is None or isinstance(node, _IGNORED) or node is None:
+            return state
+        self.recorder.work += 1
+        ending.check()
+        try:
+            if self.recorder.work > WORK.most:
+                raise self._too_much(node)
+            return self._execute(node, scope, state)
+        except InputRefused as error:
+            error.where = error.where or where(node)
+            raise
+        except RecursionError:
+            raise UnsupportedConstruct("code nested deeper than Python can follow", where(node)) from None
+
+    def _too_much(self, node: Any) -> InputRefused:
+        error = WORK.refusal(where(node))
+        error.hint = error.hint if any(frame.continued for frame in self.frames) else WORK_IN_CALLS
+        return error
+
+    def _execute(self, node: Any, scope: Scope, state: State) -> State | None:
+        method = getattr(self, f"_do_{type(node).__name__.lower()}", None)
+        if method is not None:
+            result: State | None = method(node, scope, state)
+            return result
+        if isinstance(node, c_ast.Goto | c_ast.Label):
+            raise unsupported("goto" if isinstance(node, c_ast.Goto) else "label", node)
+        if isinstance(node, c_ast.Case | c_ast.Default):
+            raise InputRefused("a case label outside of a switch", where(node))
+        if isinstance(node, c_ast.FuncCall | c_ast.Assignment):
+            self.discarded = node
+        self.evaluate(node, scope, state)
+        return state
+
+    def _do_compound(self, node: Any, scope: Scope, state: State | None) -> State | None:
+        inner = scope.inner()
+        living = self.frames[-1].locals
+        before = len(living)
+        for item in node.block_items or ():
+            state = self.execute(item, inner, state)
+        self.end_of_life(living[before:], state if state is not None else State())
+        del living[before:]
+        return state
+
+    def _do_decllist(self, node: Any, scope: Scope, state: State | None) -> State | None:
+        for item in node.decls:
+            state = self.execute(item, scope, state)
+        return state
+
+    def _do_typedef(self, node: Any, scope: Scope, state: State) -> State:
+        ctype = self.types.read(node, scope)
+        if isinstance(ctype, StructType) and not ctype.tag:
+            ctype.tag = node.name
+        scope.names[node.name] = Typedef(ctype, is_const(node, scope), is_volatile(node, scope))
+        return state
+
+    def _do_staticassert(self, node: Any, scope: Scope, state: State) -> State:
+        self.types.check_static_assert(node, scope)
+        return state
+
+    def declare(self, node: Any, scope: Scope, state: State) -> None:
+        """Enter a declaration that no path reaches into its scope; ``state`` gets the start values of static ones."""
+        if isinstance(node, c_ast.DeclList):
+            for item in node.decls:
+                self.declare(item, scope, state)
+        elif isinstance(node, c_ast.Typedef):
+            self._do_typedef(node, scope, State())
+        elif node.name is not None and "static" not in node.storage:
+            ctype = self.types.read(node, scope)
+            if "extern" in node.storage or isinstance(ctype, FunctionType):
+                self._linked(node, ctype, scope)
+                return
+            if isinstance(ctype, ArrayType) and ctype.length is None:
+                ctype = self.initialiser.completed(ctype, node.init, scope)
+            self.local(node.name, ctype, scope, self.frames[-1], State())
+        elif "static" in node.storage:
+            scope.names[node.name] = self.static_local(self.frames[-1].function, node, scope, state)
+
+    def _do_decl(self, node: Any, scope: Scope, state: State) -> State:
+        frame = self.frames[-1]
+        if "static" in node.storage:
+            scope.names[node.name] = self.static_local(frame.function, node, scope, state)
+            return state
+        ctype = self.types.read(node, scope)
+        if node.name is None:
+            return state
+        refuse_thread_local(node)
+        if "extern" in node.storage or isinstance(ctype, FunctionType):
+            self._linked(node, ctype, scope)
+            return state
+        if isinstance(ctype, ArrayType) and ctype.length is None:
+            ctype = self.initialiser.completed(ctype, node.init, scope)
+        place = self.local(node.name, ctype, scope, frame, state)
+        if node.init is not None:
+            self.initialiser.automatic(place, node.init, scope, state)
+        return state
+
+    def _linked(self, node: Any, ctype: CType, scope: Scope) -> None:
+        """Enter a block-scope declaration with linkage (C11 6.2.2): it names what the file scope has of that name."""
+        found = self.frames[-1].function.unit.scope.find(node.name)
+        if found is None:
+            raise unsupported(f"declaration of '{node.name}' inside a function", node)
+        if not _agrees(found, ctype):
+            text = f"'{node.name}' is declared as {show_type(ctype)} here, and as something else at file scope"
+            raise InputRefused(text, where(node), "declare it alike in both places")
+        if scope.names.setdefault(node.name, found) is not found:
+            raise InputRefused(f"'{node.name}' is declared twice in one block", where(node))
+
+    def static_local(self, function: Function, node: Any, scope: Scope, state: State) -> MemObject:
+        """The object of a static local; made once, with its start value."""
+        key = (function, id(node))
+        refuse_thread_local(node)
+        if key not in self.statics:
+            ctype = self.types.read(node, scope)
+            if isinstance(ctype, ArrayType) and ctype.length is None:
+                ctype = self.initialiser.completed(ctype, node.init, scope)
+            const = is_const(node, scope)
+            kind = "constant" if const else "local"
+            name = f"{function.name}::{node.name}"
+            taken = sum(1 for obj in self.statics.values() if obj.name.split("#")[0] == name)
+            obj = MemObject(
+                f"{name}#{taken + 1}" if taken else name,
+                ctype,
+                kind,
+                node.name,
+                function.name,
+                function.unit.source.file,
+                const,
+            )
+            obj.declared, obj.volatile = where(node), is_volatile(node, scope)
+            self.statics[key] = obj
+            self.static_cells.update(self.initialiser.static(obj, node.init, scope))
+        obj = self.statics[key]
+        for cell, content in self.static_cells.items():
+            if cell not in state.cells and (cell[0] is obj or not cell[0].symbol):  # string literals have no symbol
+                state.cells[cell] = content
+        return obj
+
+    def _do_if(self, node: Any, scope: Scope, state: State) -> State | None:
+        """An ``if`` with its ``else if`` links: a loop, because chains of them are long."""
+        taken: list[tuple[FNode, State | None]] = []
+        end: State | None = state
+        link = node
+        while end is not None and isinstance(link, c_ast.If):
+            scope = scope.inner()
+            try:
+                cond = self.decide(link.cond, scope, end)
+            except InputRefused as error:
+                error.where = error.where or where(link)
+                raise
+            if cond.is_true():
+                link = link.iftrue
+                break
+            if not cond.is_false():
+                taken.append((cond, self.execute(link.iftrue, scope.inner(), end.fork(cond))))
+                end = State(end.cells, both(end.pc, negate(cond)))
+            link = link.iffalse
+        end = self.execute(link, scope.inner(), end)
+        for cond, then in reversed(taken):
+            end = merge(cond, then, end)
+        return end
+
+    def _do_return(self, node: Any, scope: Scope, state: State) -> None:
+        frame = self.frames[-1]
+        if node.expr is not None:
+            value = self.evaluate(node.expr, scope, state)
+            if frame.result is not None:
+                if value is None:
+                    raise InputRefused("a void value is returned", where(node))
+                self.store(whole(frame.result), self.as_type(value, frame.result.ctype, node, state), state, node)
+        frame.returned.append(state)
+
+    def _do_break(self, node: Any, scope: Scope, state: State) -> None:
+        if not self.frames[-1].broken:
+            raise InputRefused("'break' outside of a loop or switch", where(node))
+        self.frames[-1].broken[-1].append(state)
+
+    def _do_continue(self, node: Any, scope: Scope, state: State) -> None:
+        if not self.frames[-1].continued:
+            raise InputRefused("'continue' outside of a loop", where(node))
+        self.frames[-1].continued[-1].append(state)
+
+    # loops
+
+    def _do_while(self, node: Any, scope: Scope, state: State) -> State | None:
+        return self._loop(node, scope, state)
+
+    _do_dowhile = _do_while
+
+    def _do_for(self, node: Any, scope: Scope, state: State) -> State | None:
+        inner = Scope(scope)
+        if node.init is not None:
+            self.execute(node.init, inner, state)
+        return self._loop(node, inner, state)
+
+    def _loop(self, node: Any, scope: Scope, state: State | None) -> State | None:
+        exits: list[State] = []
+        frame = self.frames[-1]
+        rounds = open_rounds = 0
+        before: tuple[FNode, Mapping[Key, Content]] | None = None
+        while state is not None:
+            if before == (state.pc, state.cells):
+                text = "this loop never ends: an iteration changes nothing of what it reads"
+                raise ITERATIONS.refusal(where(node), text)
+            looked_at = rounds >= 16 and not rounds & (rounds - 1)  # now and then is enough
+            before = (state.pc, dict(state.cells)) if looked_at else None
+            left = len(exits)
+            if rounds or not isinstance(node, c_ast.DoWhile):
+                cond = self.decide(node.cond, scope, state) if node.cond is not None else TRUE()
+                if (
+                    cond.is_false()
+                    or self.cases.impossible(cond, state.pc)
+                    or self._over(open_rounds, cond, state, node)
+                ):
+                    exits.append(state)
+                    break
+                if not cond.is_true() and not self.cases.impossible(negate(cond), state.pc):
+                    exits.append(state.fork(negate(cond)))
+                    state = state.fork(cond)
+            rounds += 1
+            state = self._body(node, scope, state, frame, exits)
+            open_rounds += len(exits) > left
+            self._check_bound(rounds, open_rounds, node)
+            if state is not None and isinstance(node, c_ast.For) and node.next is not None:
+                self.evaluate(node.next, scope, state)
+        return join(exits)
+
+    def _over(self, open_rounds: int, cond: FNode, state: State, node: Any) -> bool:
+        """Whether no run goes round again; the solver is asked after 16, 32, 64 and so on open rounds."""
+        if open_rounds < 16 or open_rounds & (open_rounds - 1):
+            return False
+        again = both(self.recorder.base, both(state.pc, cond))
+        if impossible(again):
+            return True
+        if self.recorder.limits.is_true() or not impossible(both(self.recorder.limits, again)):
+            return False
+        self.recorder.assume(where(node), state.pc, negate(cond))
+        return True
+
+    def _body(self, node: Any, scope: Scope, state: State, frame: Frame, exits: list[State]) -> State | None:
+        frame.broken.append(exits)
+        frame.continued.append([])
+        end = self.execute(node.stmt, scope.inner(), state)
+        frame.broken.pop()
+        return join([*frame.continued.pop(), *([end] if end is not None else [])])
+
+    @staticmethod
+    def _check_bound(rounds: int, open_rounds: int, node: Any) -> None:
+        if rounds > CONSTANT_LOOP_LIMIT or open_rounds > OPEN_LOOP_LIMIT:
+            limit = CONSTANT_LOOP_LIMIT if rounds > CONSTANT_LOOP_LIMIT else OPEN_LOOP_LIMIT
+            raise UnsupportedConstruct(
+                f"unsupported C construct: loop without a constant bound (still running after {limit} iterations)",
+                where(node),
+                OPEN_ITERATIONS.next_step,
+            )
+
+
+def _agrees(found: Any, ctype: CType) -> bool:
+    """Whether ``found`` at file scope may be declared as a ``ctype`` again; an array's length may be left out."""
+    if not isinstance(found, MemObject):
+        return isinstance(found, Function) and isinstance(ctype, FunctionType)
+    old = found.ctype
+    if isinstance(old, ArrayType) and isinstance(ctype, ArrayType) and None in (old.length, ctype.length):
+        return same_type(old.element, ctype.element)
+    return same_type(old, ctype)
