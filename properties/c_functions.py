@@ -23,9 +23,11 @@ from bmc.models.c.controller.model import CModel
 from bmc.models.c.execute.calls import ORACLE
 from bmc.models.c.execute.memory import Content, MemObject, Place, State, Target, Value
 from bmc.models.c.execute.recorder import Recorder
-from bmc.models.c.execute.variables import CVariable, suggestion
-from bmc.models.c.source.program import Function, Scope, where, with_deep_stack
+from bmc.models.c.execute.variables import CVariable
+from bmc.models.c.source.program import Function, Scope, where
 from bmc.models.c.source.types import ArrayType, CType, FloatType, IntType, PointerType, same_type, show_type
+from bmc.stack import with_deep_stack
+from bmc.system.names import suggestion
 from bmc.system.transition import Condition, conjunction
 from properties.goal import Goal, goal_length
 

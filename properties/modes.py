@@ -27,10 +27,10 @@ from bmc.formulas.unroll import at, with_terms
 from bmc.formulas.value_sets import Ranges, common, united, values
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.ranges import read_ranges
-from bmc.models.c.execute.variables import DEFINED
 from bmc.models.c.source.types import Arithmetic, FloatType
 from bmc.records import dataclass
 from bmc.system.memory import Memory, with_memory
+from bmc.system.names import DEFINED
 from bmc.system.transition import TransitionSystem, ValueType, conjunction, symbols_of
 from properties.goal import Goal, goal_length
 from properties.text import read_value

@@ -28,9 +28,10 @@ from bmc.models.c.execute.calls import UNDEFINED_FUNCTION
 from bmc.models.c.execute.memory import Content, Key, State, Value
 from bmc.models.c.execute.recorder import Recorder
 from bmc.models.c.execute.variables import CVariable, variable_name
-from bmc.models.c.source.program import EnumConstant, Scope, with_deep_stack
+from bmc.models.c.source.program import EnumConstant, Scope
 from bmc.models.c.source.types import Arithmetic, PointerType
 from bmc.records import dataclass
+from bmc.stack import with_deep_stack
 from bmc.system.memory import Memory
 from bmc.system.transition import conjunction, symbols_of
 from properties.deadlines import Deadline, Obligations

@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.bench import tools
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_text, read_toml
-from bmc.models.c.execute.variables import suggestion
+from bmc.system.names import suggestion
 from chaincover.project.project_file import PROJECT_FILE, Keys
 
 BUNDLED = Path(__file__).parents[1] / "suites"

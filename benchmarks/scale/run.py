@@ -28,6 +28,7 @@ from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.source import program
 from bmc.models.c.source.preprocess import preprocess
 from bmc.models.c.source.types import DATA_MODELS
+from bmc.stack import with_deep_stack
 from bmc.system.transition import TransitionSystem
 
 SIZES = (1_250, 2_500, 5_000, 10_000, 20_000)
@@ -67,7 +68,7 @@ def measure(lines: int) -> dict[str, float]:
         times = [time.process_time()]
         source = preprocess(str(file), (), (), DATA_MODELS["lp64"])
         times.append(time.process_time())
-        program.with_deep_stack(lambda: program.parse_text(source.text, str(file)))
+        with_deep_stack(lambda: program.parse_text(source.text, str(file)))
         times.append(time.process_time())
         model = read_c(configured(file))
         times.append(time.process_time())

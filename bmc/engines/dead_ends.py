@@ -18,8 +18,8 @@ from bmc.engines.protocol import Answer, Engine, Status
 from bmc.errors import Location, counted
 from bmc.formulas.terms import either, negate
 from bmc.formulas.unroll import at
-from bmc.models.c.execute.variables import DEFINED
 from bmc.records import dataclass
+from bmc.system.names import DEFINED
 from bmc.system.transition import Condition, TransitionSystem, conjunction, conjuncts, symbols_of
 
 UNSET = "uninitialised read"

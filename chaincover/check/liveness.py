@@ -12,9 +12,9 @@ from pysmt.shortcuts import TRUE
 from bmc.analysis.constants import constant_state, names_in
 from bmc.analysis.idle import inputs_read
 from bmc.analysis.slice import live_state, without_impossible
-from bmc.models.c.execute.variables import DEFINED
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
+from bmc.system.names import DEFINED
 from bmc.system.transition import TransitionSystem
 from chaincover.project.load import Observers, compared_with_init, formulas_of, observations
 from chaincover.project.values import show_value

@@ -14,8 +14,8 @@ from typing import Any
 
 from bmc.errors import InputRefused, Location
 from bmc.limits import FILE_SIZE, read_text
-from bmc.models.c.execute.variables import find_variable
 from bmc.records import dataclass
+from bmc.system.names import find_variable
 from bmc.system.ties import MOST_TICKS
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, Parts

@@ -16,11 +16,11 @@ from bmc.formulas.unroll import unframed
 from bmc.models.c.controller.binding import reachable_functions
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.model import CModel
-from bmc.models.c.execute.variables import DEFINED, matching, suggestion
-from bmc.models.c.source.program import with_deep_stack
 from bmc.records import dataclass
+from bmc.stack import with_deep_stack
 from bmc.system.constraints import Constraint, Dwell, Rule, constrained
 from bmc.system.memory import with_memory
+from bmc.system.names import DEFINED, matching, suggestion
 from bmc.system.original import NativeInterface
 from bmc.system.ties import boundary, hold
 from bmc.system.transition import (

@@ -15,8 +15,8 @@ from typing import Any
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_text, read_toml
 from bmc.models.c.controller.reading import SourceConfig
-from bmc.models.c.execute.variables import matching, suggestion
 from bmc.records import dataclass
+from bmc.system.names import matching, suggestion
 from bmc.system.ties import MOST_TICKS
 from chaincover.options import ORDERINGS
 from properties.coverage import CoverageCriterion

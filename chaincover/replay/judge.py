@@ -13,7 +13,7 @@ from pysmt.fnode import FNode
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import unframed
 from bmc.formulas.value_sets import joined
-from bmc.models.c.execute.variables import DEFINED
+from bmc.system.names import DEFINED
 from bmc.system.simulation import Simulator, compile_formulas
 from bmc.system.transition import (
     Run,

@@ -10,10 +10,10 @@ from pathlib import Path
 from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.value_sets import Ranges
-from bmc.models.c.execute.variables import matching
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.records import dataclass
 from bmc.system.constraints import Rule
+from bmc.system.names import matching
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, ValueType
 from chaincover.chain import Failure

@@ -16,9 +16,9 @@ from pysmt.fnode import FNode
 from bmc.errors import InputRefused, Location
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.ranges import Quantity, is_boolean
-from bmc.models.c.execute.variables import suggestion
 from bmc.models.c.source.types import IntType
 from bmc.records import dataclass
+from bmc.system.names import suggestion
 from bmc.system.transition import StateVariable, TransitionSystem
 from properties.goal import Goal
 

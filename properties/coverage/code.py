@@ -15,8 +15,8 @@ from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.formulas.terms import both, either, negate
 from bmc.formulas.unroll import at_each
-from bmc.models.c.execute.decisions import Decision, Evaluated, Tree, holds
-from bmc.models.c.source.program import with_deep_stack
+from bmc.models.decisions import Decision, Evaluated, Tree, holds
+from bmc.stack import with_deep_stack
 from properties.coverage import Criterion
 from properties.goal import Goal
 

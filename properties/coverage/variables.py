@@ -17,9 +17,10 @@ from bmc.formulas.terms import both, constant, equals
 from bmc.formulas.unroll import at
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.ranges import FloatReader, Quantity, read_number, read_ranges
-from bmc.models.c.execute.variables import CVariable, find_variable
+from bmc.models.c.execute.variables import CVariable
 from bmc.models.c.source.types import Arithmetic, FloatType
 from bmc.records import dataclass
+from bmc.system.names import find_variable
 from properties.coverage import Criterion, Use, declared_values
 from properties.goal import Goal, goal_length
 

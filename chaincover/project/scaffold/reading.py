@@ -18,11 +18,13 @@ from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.externals import is_rte, undefined_functions
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig, read_program
-from bmc.models.c.execute.variables import CVariable, matching
+from bmc.models.c.execute.variables import CVariable
 from bmc.models.c.source.preprocess import STANDARD_HEADERS, stand_in
-from bmc.models.c.source.program import parse_file, with_deep_stack
+from bmc.models.c.source.program import parse_file
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.records import dataclass
+from bmc.stack import with_deep_stack
+from bmc.system.names import matching
 from bmc.system.transition import symbols_of
 from chaincover.project.scaffold.entry_points import init_functions, states_property, values_of
 from chaincover.project.scaffold.facts import Declared, Facts, FileFacts, FunctionFacts, ObjectFacts, facts_of

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from bmc.errors import InputRefused, Location
 from bmc.models.c.controller.model import CModel
-from bmc.models.c.execute.variables import CVariable, matching, suggestion
+from bmc.models.c.execute.variables import CVariable
 from bmc.models.c.source.types import IntType, show_type
 from bmc.records import dataclass
+from bmc.system.names import matching, suggestion
 from chaincover.project.names import modes as named_values
 from chaincover.project.scaffold.entry_points import commands, file_name, states_property, values_of
 from chaincover.project.scaffold.facts import Facts

@@ -29,9 +29,10 @@ from bmc.models.c.controller.runs import Runs
 from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.arithmetic import forget_intervals
 from bmc.models.c.execute.memory import MemObject
-from bmc.models.c.execute.variables import suggestion
-from bmc.models.c.source.program import Function, Program, with_deep_stack
+from bmc.models.c.source.program import Function, Program
 from bmc.models.c.source.types import DATA_MODELS, FloatType, IntType, VoidType
+from bmc.stack import with_deep_stack
+from bmc.system.names import suggestion
 from bmc.system.original import NativeInterface
 from bmc.system.transition import TransitionSystem, ValueType
 

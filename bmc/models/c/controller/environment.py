@@ -35,7 +35,7 @@ from bmc.models.c.execute.calls import UNDEFINED_FUNCTION, Calls
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.memory import Content, Key, MemObject, State, Value
-from bmc.models.c.execute.variables import matching, variable_name
+from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.source.program import Function, Program, Scope, Typedef, Unit, parse_text, where
 from bmc.models.c.source.types import (
     ArrayType,
@@ -53,6 +53,7 @@ from bmc.models.c.source.types import (
     type_at,
 )
 from bmc.records import dataclass
+from bmc.system.names import matching
 
 UNSET = Content((), FALSE())
 

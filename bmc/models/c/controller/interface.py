@@ -22,7 +22,7 @@ from bmc.models.c.controller.runs import Runs
 from bmc.models.c.execute.math_library import FUNCTIONS, UNKNOWN
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject
 from bmc.models.c.execute.recorder import StepResult, is_volatile, is_written, read_names
-from bmc.models.c.execute.variables import DEFINED, CVariable, is_variable, matching, variable_name
+from bmc.models.c.execute.variables import CVariable, is_variable, variable_name
 from bmc.models.c.source.program import Function, Program
 from bmc.models.c.source.types import (
     Arithmetic,
@@ -37,6 +37,7 @@ from bmc.models.c.source.types import (
     size_of,
     type_at,
 )
+from bmc.system.names import DEFINED, matching
 from bmc.system.original import Argument, Call, Cell, Compilation, Link, MemoryObject, NativeInterface, ZeroSum
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
 

@@ -11,14 +11,16 @@ from typing import Any
 from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused, Location, marked
-from bmc.models.c.execute.decisions import Decision, decisions
+from bmc.models.c.execute.decisions import decisions
 from bmc.models.c.execute.memory import Content, Key, MemObject, Place, State, Target
 from bmc.models.c.execute.recorder import Recorder
 from bmc.models.c.execute.statements import Executor
-from bmc.models.c.execute.variables import CVariable, find_variable, symbol_content
+from bmc.models.c.execute.variables import CVariable, symbol_content
 from bmc.models.c.source.program import EnumConstant, Program, Scope, Typedef, Unit, parse_text
 from bmc.models.c.source.types import type_at
+from bmc.models.decisions import Decision
 from bmc.records import dataclass
+from bmc.system.names import find_variable
 from bmc.system.original import NativeInterface
 from bmc.system.transition import TransitionSystem
 

@@ -23,9 +23,10 @@ from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.execute.floating import exact, truth
 from bmc.models.c.execute.memory import Key, State, Value
 from bmc.models.c.execute.recorder import Recorder
-from bmc.models.c.execute.variables import CVariable, is_variable, matching, symbol_content, variable_name
+from bmc.models.c.execute.variables import CVariable, is_variable, symbol_content, variable_name
 from bmc.models.c.source.types import Arithmetic, FloatType, IntType, PointerType, type_at
 from bmc.records import dataclass
+from bmc.system.names import matching
 from bmc.system.transition import InputVariable, between, conjunction, membership
 
 _BOOLEAN_NAMES = re.compile(r"(?i)(.*_)?bool(ean)?(8|_t|8_t)?$")

@@ -18,9 +18,10 @@ from bmc.models.c.controller.reading import SourceConfig, read_program
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.memory import Content, Key, MemObject, State, Value
 from bmc.models.c.execute.recorder import Recorder, StepResult, undefined_in_init
-from bmc.models.c.execute.variables import is_variable, matching, suggestion, symbol_content, variable_name
+from bmc.models.c.execute.variables import is_variable, symbol_content, variable_name
 from bmc.models.c.source.program import Function, Scope, parse_text, where
 from bmc.models.c.source.types import FloatType, IntType, PointerType, scalars, type_at
+from bmc.system.names import matching, suggestion
 from bmc.system.original import Argument, Call
 
 DEFAULT_INIT = "init"

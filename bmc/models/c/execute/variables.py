@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import fnmatch
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from pysmt.shortcuts import TRUE, Symbol
 
-from bmc.errors import InputRefused, Location
 from bmc.models.c.execute.memory import Content, Key, MemObject
 from bmc.models.c.source.types import UNNAMED, Arithmetic, FloatType, IntType, StructType, type_at
 from bmc.records import dataclass
+from bmc.system.names import DEFINED
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +20,6 @@ class CVariable:
     key: Key
     ctype: Arithmetic
     role: str = "state"
-
-
-DEFINED = "#defined"
-"""Suffix of the Boolean that tells whether a variable that init leaves open has been set."""
 
 
 def is_variable(key: Key) -> bool:
@@ -59,86 +53,3 @@ def variable_name(obj: MemObject, path: tuple[str | int, ...]) -> str:
 def _tail(path: Iterable[str | int]) -> str:
     shown = [part for part in path if not str(part).startswith(UNNAMED)]
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in shown)
-
-
-def find_variable(
-    text: str, names: Sequence[str], where: Location | None, extra: Sequence[str] = (), what: str = "variable"
-) -> str:
-    """The full name that ``text`` (a full name or an unambiguous tail) stands for.
-
-    ``extra`` are further words for the suggestion. InputRefused for an unknown or ambiguous name.
-    """
-    if text in names:
-        return text
-    loose = text.replace("->", ".").replace("*", "").strip()
-    found = [name for name in names if _has_tail(name, loose)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InputRefused(
-            f"the name '{text}' is ambiguous: {', '.join(found[:6])}",
-            where,
-            f"write the full name, such as '{min(found, key=len)}'",
-        )
-    raise InputRefused(f"unknown {what} '{text}'", where, suggestion(text, [*names, *extra]))
-
-
-def _has_tail(name: str, tail: str) -> bool:
-    """Whether ``name`` ends in ``tail``, a whole part of it.
-
-    Functions of a run-time environment have names made of ports: there a tail may begin after any underscore, and leave
-    out the parameter.
-    """
-    plain = name.replace("->", ".").replace("*", "")
-    if plain == tail or re.search(r"(\.|::)" + re.escape(tail) + "$", plain):
-        return True
-    return plain.startswith("Rte_") and bool(re.search("_" + re.escape(tail) + "(::[^:]*)?$", plain))
-
-
-_SHORT = 3
-"""Words up to this length are in many names."""
-
-
-def suggestion(text: str, names: Iterable[str]) -> str:
-    """A hint that names what was probably meant."""
-    import difflib
-
-    pool: dict[str, str] = {}
-    for name in names:
-        pool.setdefault(name, name)
-        pool.setdefault(re.split(r"->|\.|::", name)[-1], name)
-    word = text.lower()
-    close = [known for known in pool if len(word) > _SHORT and word in known.lower()][:3]
-    close = close or difflib.get_close_matches(text, pool, n=3, cutoff=0.5)
-    if close:
-        return f"did you mean {' or '.join(repr(c) for c in dict.fromkeys(pool[c] for c in close))}?"
-    shown = sorted(set(pool.values()))[:8]
-    return f"known names are {', '.join(shown)}" if shown else "nothing is known by name here"
-
-
-def matching(patterns: Sequence[str], names: Sequence[str], where: Location | None, what: str) -> dict[str, str]:
-    """The full names that patterns or tails select, each with the pattern that selected it first."""
-    chosen: dict[str, str] = {}
-    for pattern in patterns:
-        regex = re.compile(_translate(pattern))
-        found = [name for name in names if regex.fullmatch(name)]
-        if not found and not any(c in pattern.replace("->*", "").lstrip("*") for c in "*?"):
-            found = _below(pattern, names)
-        if not found:
-            found = [find_variable(pattern, names, where, what=what)]
-        for name in found:
-            chosen.setdefault(name, pattern)
-    return chosen
-
-
-def _below(pattern: str, names: Sequence[str]) -> list[str]:
-    """All variables inside the object called ``pattern``."""
-    return [n for n in names if re.match(re.escape(pattern) + r"(->|\.|\[|::)", n) or n == f"*{pattern}"]
-
-
-def _translate(pattern: str) -> str:
-    """A shell pattern in which a leading ``*`` before a name is C's dereference and brackets are literal."""
-    lead = ""
-    if pattern.startswith("*") and len(pattern) > 1 and (pattern[1].isalpha() or pattern[1] == "_"):
-        lead, pattern = re.escape("*"), pattern[1:]
-    return lead + fnmatch.translate(pattern.replace("[", "[[]"))

@@ -7,18 +7,15 @@ nesting in a thread with a large stack, all that walks formulas does so without 
 
 from __future__ import annotations
 
-import contextlib
 import re
-import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any, TypeVar
 
 from pycparser import c_parser
 
 from bmc import ending
-from bmc.errors import InputRefused, Location, MemoryLimitReached, UnsupportedConstruct
+from bmc.errors import InputRefused, Location, UnsupportedConstruct
 from bmc.limits import BRACKETS, CALLS, STRUCTS, SYNTAX, text_of
 from bmc.models.c.source.extensions import keyword_hint
 from bmc.models.c.source.preprocess import PreprocessedUnit, preprocess
@@ -317,57 +314,6 @@ def syntax_error(message: str, file: str) -> tuple[str, Location, str]:
         return f"C syntax error: {message.rpartition(': ')[2]}", Location(file), hint
     place = Location(match[1] or file, int(match[2]), int(match[3] or 0))
     return f"C syntax error: {match[4].strip()}", place, hint
-
-
-@contextlib.contextmanager
-def _deep_recursion() -> Iterator[None]:
-    old = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(old, 200_000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(old)
-
-
-STACK = 512
-"""Megabytes of stack for what recurses along the code."""
-
-
-_here = threading.local()
-"""``deep``: this thread has a large stack."""
-
-
-def with_deep_stack(work: Callable[[], T]) -> T:
-    """Run ``work`` with a large stack: the parser and the executor recurse along the nesting of the code.
-
-    Within ``work`` it is there for further calls.
-    """
-    if getattr(_here, "deep", False):
-        return work()
-    result: list[T] = []
-    failure: list[BaseException] = []
-
-    def body() -> None:
-        _here.deep = True
-        try:
-            with _deep_recursion():
-                result.append(work())
-        except BaseException as error:  # handed on to the caller's thread
-            failure.append(error)
-
-    old = threading.stack_size(STACK << 20)
-    try:
-        thread = threading.Thread(target=body, daemon=True)
-        thread.start()
-    except RuntimeError:
-        raise MemoryLimitReached(f"there is no memory for a stack of {STACK} MB", hint="allow more memory") from None
-    finally:
-        threading.stack_size(old)
-    with ending.interruptible(0.0):
-        thread.join()
-    if failure:
-        raise failure[0]
-    return result[0]
 
 
 DEEPEST = SYNTAX.most

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bmc.errors import InputRefused
-from bmc.models.c.execute.variables import find_variable, suggestion
+from bmc.system.names import find_variable, suggestion
 
 PORTS = [
     "Rte_Read_Door_Left_Button_flg_Left_Button_flg::u",

@@ -18,9 +18,9 @@ from bmc.errors import InputRefused, Location
 from bmc.limits import INCLUDED, MACROS, STRING, TOKENS, TooLarge
 from bmc.models.c.source import preprocess as preprocessor
 from bmc.models.c.source.preprocess import PreprocessedUnit, preprocess
-from bmc.models.c.source.program import with_deep_stack
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.native.original import find_compiler
+from bmc.stack import with_deep_stack
 
 
 def expanded(folder: Path, text: str, **headers: str) -> PreprocessedUnit:

@@ -1,0 +1,206 @@
+"""What a maker of models gives, as all that is above sees it: a system, names, expressions, perhaps an original.
+
+One room beside this file reads one kind of model. Nothing above knows which: properties are written in the language of
+the model, whose expressions are looked into by these protocols alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from pysmt.fnode import FNode
+
+from bmc.errors import InputRefused, Location
+from bmc.models.decisions import Decision
+from bmc.system.transition import TransitionSystem, Valuation, ValueType
+
+Value = Any
+"""What a language computes with; only the language looks into it."""
+
+
+class NotAMember(InputRefused):
+    """What stands before ``->`` or ``.`` has no members."""
+
+
+class UnknownFunction(InputRefused):
+    """A function is called that nothing defines."""
+
+
+class Expression(Protocol):
+    """An expression as it was parsed."""
+
+    @property
+    def call(self) -> tuple[str, Sequence[Expression]] | None:
+        """The name and the arguments of a call; None if it is none."""
+
+    @property
+    def parts(self) -> Sequence[Expression]:
+        """The expressions that it is put together of."""
+
+    @property
+    def conjuncts(self) -> Sequence[Expression]:
+        """The two sides of a conjunction; () if it is none."""
+
+    @property
+    def operation(self) -> bool:
+        """Whether its value is computed from those of its parts alone: it is no access to a variable, and no call."""
+
+    @property
+    def name(self) -> str:
+        """The name that it is; '' if it is not a name alone."""
+
+
+class Moment(Protocol):
+    """Where an operator of properties is evaluated: at a ``step``, within a larger expression."""
+
+    @property
+    def step(self) -> int:
+        """The step, counted from that at which the whole expression is evaluated at 0."""
+
+    def value(self, expression: Expression, step: int) -> Value:
+        """The value of ``expression`` at ``step``."""
+
+    def truth(self, value: Value) -> FNode:
+        """When ``value`` is true, framed."""
+
+    def of(self, formula: FNode) -> Value:
+        """The truth of a framed formula as a value."""
+
+
+Operator = Callable[[Expression, Moment], Value]
+"""What a call of an operator of properties is worth at a moment."""
+
+
+class Language(Protocol):
+    """Reads expressions over the variables of one model. InputRefused where one cannot be read, or changes something.
+
+    It is made for a set of operators: calls by these names are not the model's, but given to an ``Operator``.
+    """
+
+    def parse(self, text: str) -> Expression:
+        """The expression that ``text`` is."""
+
+    def apply(self, operation: str, *operands: Expression) -> Expression:
+        """The expression ``!a``, ``a && b`` or ``a != b``, or the call of the operator called ``operation``."""
+
+    def number(self, value: int) -> Expression:
+        """The constant expression of a whole number."""
+
+    def constant(self, expression: Expression) -> int:
+        """The value of a constant expression of a whole number."""
+
+    def declares(self, name: str) -> bool:
+        """Whether ``name`` means something in the model."""
+
+    def expanded(self, text: str) -> str:
+        """``text`` with the abbreviations of the model (macros) written out."""
+
+    def is_member(self, before: Sequence[str], name: str) -> bool:
+        """Whether an arrow behind the tokens ``before`` and in front of ``name`` is an access to a member."""
+
+    def reads(self, expression: Expression, names: Collection[str]) -> bool | None:
+        """Whether it reads a variable of ``names`` outside of all operators in it; None if it cannot be evaluated."""
+
+    def holds(self, expression: Expression, step: int, operator: Operator) -> FNode:
+        """When ``expression`` is defined and true, evaluated at ``step``: a framed formula."""
+
+    def value(self, expression: Expression, operator: Operator) -> tuple[FNode, FNode, ValueType]:
+        """Its value at step 0, when that is defined (framed formulas), and its type."""
+
+    def shown(self, message: str) -> str:
+        """``message`` with the names as they are written."""
+
+
+class Quantity(Protocol):
+    """What has values: a variable, or an expression."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def type(self) -> ValueType:
+        """What its values are."""
+
+
+class Variable(Quantity, Protocol):
+    """A variable that outlives a step."""
+
+    @property
+    def role(self) -> str:
+        """``input``, ``state``, ``output`` or ``ignored``."""
+
+
+class Original(Protocol):
+    """What was modelled, ready to run: values are raw patterns, by the names of the system's variables.
+
+    ``unreadable`` variables are in no result. ``notes`` tell what a reader of results should know.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it runs on: the compiler's first line of ``--version``, or a reader of its own."""
+
+    @property
+    def unreadable(self) -> Sequence[str]:
+        """Variables whose values cannot be read."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Remarks on the runs so far."""
+
+    def run(
+        self, inputs: Sequence[Valuation], initial: Valuation | None = None, time_limit: float = 60
+    ) -> list[Valuation]:
+        """Init, with ``initial`` over what it left, then one step per element of ``inputs``; the states, one more.
+
+        CheckDisagreed where it does not come to its end, LimitReached after ``time_limit`` seconds.
+        """
+
+    def steps(self, pairs: Sequence[tuple[Valuation, Valuation]], time_limit: float = 60) -> list[Valuation]:
+        """One step from each pair of a state and inputs: the state after it."""
+
+
+Opener = Callable[[bool], AbstractContextManager[Original]]
+"""Makes an original ready to run; with True what was built may be kept for later. NoOriginal where it cannot be."""
+
+
+class Model(Protocol):
+    """A model that has been read. Its variables are those of ``system``, but for what makers add for themselves."""
+
+    @property
+    def system(self) -> TransitionSystem:
+        """What it does."""
+
+    @property
+    def variables(self) -> Sequence[Variable]:
+        """All variables, in the order of the model."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Remarks for its reader."""
+
+    @property
+    def decisions(self) -> Sequence[Decision]:
+        """The decisions in its code; () without code."""
+
+    @property
+    def original(self) -> Opener | None:
+        """How to run what was modelled; None if there is nothing to run."""
+
+    def language(self, where: Location, operators: Collection[str]) -> Language:
+        """The language of its expressions; what is refused is refused at ``where``."""
+
+    def declared(self, quantity: Quantity) -> str | tuple[str, ...] | dict[int, str] | None:
+        """The values that it is declared to have: as the project lists them, or each with what it is called.
+
+        None where neither the project nor the type tells.
+        """
+
+    def ranges(self, quantity: Quantity, values: str | tuple[str, ...], where: Location) -> tuple[tuple[int, int], ...]:
+        """Values as rising inclusive ranges: of the text ``low..high``, of one value, or of several constants."""
+
+    def constant(self, quantity: Quantity, text: str, where: Location) -> int:
+        """One value of ``quantity``."""
