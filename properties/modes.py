@@ -20,20 +20,18 @@ from bmc.errors import InputRefused, Location
 from bmc.evaluation.vectors import Column, Program
 from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.state_graph import StateGraph
-from bmc.floats import compare
-from bmc.floats.format import is_nan
+from bmc.floats.format import FORMATS
 from bmc.formulas.terms import both, choose, constant, either, equals, negate
 from bmc.formulas.unroll import at, with_terms
 from bmc.formulas.value_sets import Ranges, common, united, values
-from bmc.models.c.controller.model import CModel
-from bmc.models.c.controller.ranges import read_ranges
-from bmc.models.c.source.types import Arithmetic, FloatType
+from bmc.models.model import Model
 from bmc.records import dataclass
 from bmc.system.memory import Memory, with_memory
 from bmc.system.names import DEFINED
 from bmc.system.transition import TransitionSystem, ValueType, conjunction, symbols_of
 from properties.goal import Goal, goal_length
 from properties.text import read_value
+from properties.values import is_value
 
 WORK, PORTION = 100_000_000, 10_000_000
 """Operations on single values within which the reachable states are enumerated: about a quarter of a second."""
@@ -54,25 +52,19 @@ class Part:
 
     term: FNode
     defined: FNode
-    ctype: Arithmetic
+    type: ValueType
 
     def has(self, value: int) -> FNode:
         """That it is defined and has the raw ``value``."""
-        meant = constant(value, self.ctype.bits)
-        if not isinstance(self.ctype, FloatType):
-            return both(self.defined, equals(self.term, meant))
-        form = self.ctype.format
-        same = compare.is_nan(self.term, form) if is_nan(value, form) else compare.equal(self.term, meant, form)
-        return both(self.defined, same)
+        return both(self.defined, is_value(self.term, self.type, value))
 
     def show(self, value: int) -> str:
         """What the raw ``value`` is called."""
-        kind = self.ctype.value_type()
-        return kind.show(kind.value(value))
+        return self.type.show(self.type.value(value))
 
     def same(self, value: int) -> int:
         """The value that stands for all that equal the raw ``value``: both zeros are one."""
-        return 0 if isinstance(self.ctype, FloatType) and value == self.ctype.format.sign else value
+        return 0 if self.type.floating and value == FORMATS[self.type.bits].sign else value
 
 
 Place = tuple[Sequence[Part], int]
@@ -94,7 +86,7 @@ class Modes:
     declared: Mapping[str, Ranges] = field(default_factory=dict)
 
     @staticmethod
-    def of(model: CModel, system: TransitionSystem, texts: Sequence[str], where: Location) -> Modes:
+    def of(model: Model, system: TransitionSystem, texts: Sequence[str], where: Location) -> Modes:
         """The modes of the expressions ``texts``. InputRefused, with its place, if one cannot be read."""
         parts = tuple(Part(*read_value(model, text, where)) for text in texts)
         name = ",".join("".join(text.split()) for text in texts)
@@ -130,10 +122,10 @@ class Modes:
         changes = conjunction([differs, defined, with_terms([defined], after)[0]])
         changed = memory.fresh()
         memory.keep(changed, either(changed, changes))
-        kept = [memory.fresh(ValueType("memory", part.ctype.bits)) for part in self.parts]
+        kept = [memory.fresh(ValueType("memory", part.type.bits)) for part in self.parts]
         for symbol, part in zip(kept, self.parts, strict=True):
             memory.keep(symbol, choose(changes, part.term, symbol))
-        return [Part(symbol, changed, part.ctype) for symbol, part in zip(kept, self.parts, strict=True)]
+        return [Part(symbol, changed, part.type) for symbol, part in zip(kept, self.parts, strict=True)]
 
     def _goals(self, kind: str, places: Sequence[Place], memory: Memory) -> list[Goal]:
         found = self._met(places, memory)
@@ -238,12 +230,13 @@ def _starting(system: TransitionSystem, values: Mapping[str, int]) -> Transition
     return replace(system, state=tuple(state))
 
 
-def declared_ranges(model: CModel, system: TransitionSystem, where: Location) -> dict[str, Ranges]:
+def declared_ranges(model: Model, system: TransitionSystem, where: Location) -> dict[str, Ranges]:
     """The raw values that the project says state variables have."""
     state, found = {var.name: var for var in system.state}, dict[str, Ranges]()
     for variable in model.variables:
-        if variable.name in model.ranges and variable.name in state:
-            spans = read_ranges(model, variable, model.ranges[variable.name], where)
+        texts = model.declared(variable) if variable.name in state else None
+        if isinstance(texts, str | tuple):
+            spans = model.ranges(variable, texts, where)
             found[variable.name] = united(patterns_of(state[variable.name], spans))
     return found
 

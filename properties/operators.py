@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
-
-from pycparser import c_ast
 
 from bmc.errors import InputRefused, Location
+from bmc.models.model import Expression, Language
 from bmc.records import dataclass
 
 _TOKEN = re.compile(
@@ -220,26 +218,30 @@ def as_written(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of an operator in a syntax tree: ``numbers`` stand in its brackets, ``condition`` in its parentheses.
+    """One use of an operator in an expression: ``numbers`` stand in its brackets, ``condition`` in its parentheses.
 
     ``held``: of ``a since b`` the condition a; ``condition`` is b.
     """
 
     word: str
-    numbers: tuple[Any, ...]
-    condition: Any
-    held: Any = None
+    numbers: tuple[Expression, ...]
+    condition: Expression
+    held: Expression | None = None
 
 
-def use_of(node: Any, where: Location) -> Use | None:
-    """The operator that ``node`` is a use of, if it is one. InputRefused, with the place, if it is not written so."""
-    word = _WORDS.get(getattr(node.name, "name", "")) if isinstance(node, c_ast.FuncCall) else None
+def use_of(expression: Expression, language: Language, where: Location) -> Use | None:
+    """The operator that ``expression`` is a use of, if it is one.
+
+    InputRefused, with the place, if it is not written so.
+    """
+    name, items = expression.call or ("", ())
+    word = _WORDS.get(name)
     if word is None:
         return None
-    count, *items = node.args.exprs
+    count, *items = items
     if word == SINCE:
         return Use(word, (), items[1], items[0])
-    numbers, operator = int(count.value), OPERATORS[word]
+    numbers, operator = language.constant(count), OPERATORS[word]
     hint = f"{FORMS}; a macro or function of the program that is called {word} is written `{word}`(...)"
     if not operator.least <= numbers <= operator.most:
         example = f", such as {word}[0,10](...)" if operator.least else ""

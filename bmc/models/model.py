@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from pysmt.fnode import FNode
 
-from bmc.errors import InputRefused, Location
+from bmc.errors import InputRefused, Location, UnsupportedConstruct
 from bmc.models.decisions import Decision
 from bmc.system.transition import TransitionSystem, Valuation, ValueType
 
@@ -24,7 +24,7 @@ class NotAMember(InputRefused):
     """What stands before ``->`` or ``.`` has no members."""
 
 
-class UnknownFunction(InputRefused):
+class UnknownFunction(UnsupportedConstruct):
     """A function is called that nothing defines."""
 
 
@@ -106,8 +106,8 @@ class Language(Protocol):
     def holds(self, expression: Expression, step: int, operator: Operator) -> FNode:
         """When ``expression`` is defined and true, evaluated at ``step``: a framed formula."""
 
-    def value(self, expression: Expression, operator: Operator) -> tuple[FNode, FNode, ValueType]:
-        """Its value at step 0, when that is defined (framed formulas), and its type."""
+    def value(self, expression: Expression) -> tuple[FNode, FNode, ValueType]:
+        """Its value at step 0, when that is defined (framed formulas), and its type. It has no operators in it."""
 
     def shown(self, message: str) -> str:
         """``message`` with the names as they are written."""

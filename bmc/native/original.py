@@ -90,7 +90,7 @@ def compiled(interface: NativeInterface, kept: bool = False) -> Iterator[Compile
 class CompiledOriginal:
     """A built program. Every call of ``run`` or ``steps`` loads it afresh in a process of its own.
 
-    ``compiler``: first line of its ``--version``. ``note``: why built programs are not kept, or ''. ``confined``:
+    ``name``: its compiler, as ``--version`` says. ``note``: why built programs are not kept, or ''. ``confined``:
     no run so far could reach a network, a file to write or another process (docs/how-to/security.md). ``unreadable``:
     variables whose memory could not be located; they are in no result and are not written, so a difference found while
     there are some need not be an error. Values are raw unsigned patterns; variables that the program does not have (the
@@ -98,7 +98,7 @@ class CompiledOriginal:
     """
 
     def __init__(self, interface: NativeInterface, plan: Plan, compiler: str, note: str = "") -> None:
-        self.compiler, self.note = compiler, note
+        self.name, self.note = compiler, note
         self.confined = True
         self._plan = plan
         self._cells = {cell.variable: cell for cell in interface.cells if cell.object in self._plan.index}

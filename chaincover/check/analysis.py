@@ -328,7 +328,7 @@ def _compared(controller: Controller, system: TransitionSystem, steps: int, limi
 
     try:
         with compiled(controller.native, kept=True) as original:
-            return Compared(compare(system, original, steps, 0, over), original.compiler)
+            return Compared(compare(system, original, steps, 0, over), original.name)
     except NoCompiler as error:
         return Compared(left_out=error.message)
 

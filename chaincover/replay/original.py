@@ -97,7 +97,7 @@ def replay(
     try:
         with compiled(controller.native, kept) if built is None else nullcontext(built) as original:
             run, different = _on_original(system, original, stimulus, expected)
-            on, remarks = original.compiler, (*_unreadable(original.unreadable), *original.notes)
+            on, remarks = original.name, (*_unreadable(original.unreadable), *original.notes)
     except NoCompiler as error:
         run, different, on, remarks = expected, [], "model", (f"replayed on the model: {error.message}",)
     different += _against_file(system, stimulus, run)

@@ -68,7 +68,7 @@ def confirm(
     try:
         with compiled(native) as original:
             differences = tuple(_differences(table, chosen, original, clock, _Normal(forms or {})))
-            return Confirmation(original.compiler, why, differences)
+            return Confirmation(original.name, why, differences)
     except (NoCompiler, InputRefused, LimitReached) as error:
         return Confirmation(MODEL, error.message)
     except CheckDisagreed as error:

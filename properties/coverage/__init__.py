@@ -14,9 +14,7 @@ from dataclasses import replace
 from pysmt.fnode import FNode
 
 from bmc.errors import InputRefused, Location
-from bmc.models.c.controller.model import CModel
-from bmc.models.c.controller.ranges import Quantity, is_boolean
-from bmc.models.c.source.types import IntType
+from bmc.models.model import Model
 from bmc.records import dataclass
 from bmc.system.names import suggestion
 from bmc.system.transition import StateVariable, TransitionSystem
@@ -58,7 +56,7 @@ class Criterion:
     between the parentheses, else nothing.
     """
 
-    goals: Callable[[CModel, Use], list[Goal]]
+    goals: Callable[[Model, Use], list[Goal]]
     of_variable: bool = False
 
 
@@ -71,7 +69,7 @@ def known_criteria() -> dict[str, Criterion]:
 
 
 def generate_goals(
-    model: CModel,
+    model: Model,
     criteria: Sequence[CoverageCriterion],
     properties: Sequence[Goal] = (),
     system: TransitionSystem | None = None,
@@ -84,7 +82,7 @@ def generate_goals(
 
 
 def goals_by_criterion(
-    model: CModel,
+    model: Model,
     criteria: Sequence[CoverageCriterion],
     properties: Sequence[Goal] = (),
     system: TransitionSystem | None = None,
@@ -108,7 +106,7 @@ def distinct(by_criterion: Mapping[str, Sequence[Goal]]) -> list[Goal]:
     return list(goals.values())
 
 
-def _goals(model: CModel, written: CoverageCriterion, use: Use) -> list[Goal]:
+def _goals(model: Model, written: CoverageCriterion, use: Use) -> list[Goal]:
     match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", written.text, re.S)
     kind, inside = (match[1], match[2].strip()) if match else (written.text.strip(), "")
     known = known_criteria()
@@ -127,23 +125,7 @@ def _goals(model: CModel, written: CoverageCriterion, use: Use) -> list[Goal]:
     return known[kind].goals(model, replace(use, kind=kind, inside=inside))
 
 
-def declared_values(model: CModel, variable: Quantity) -> str | tuple[str, ...] | dict[int, str] | None:
-    """The values that a variable is declared to have: as the project lists them, or each with what it is called.
-
-    None where neither the project nor the type tells.
-    """
-    ctype = variable.ctype
-    if variable.name in model.ranges:
-        return model.ranges[variable.name]
-    if isinstance(ctype, IntType) and ctype.labels:
-        labels: dict[int, str] = {}
-        for label, number in ctype.labels:
-            labels.setdefault(number, label)
-        return labels
-    return {0: "0", 1: "1"} if is_boolean(ctype) else None
-
-
-def _such_as(model: CModel, kind: str, use: Use) -> str:
+def _such_as(model: Model, kind: str, use: Use) -> str:
     """Variables whose values are known without being listed, those of the state first; no inputs for ``pairs``.
 
     Declared ones, and those of the state that the step sets to nothing but constants, as it does with modes.
@@ -152,7 +134,7 @@ def _such_as(model: CModel, kind: str, use: Use) -> str:
     known = [
         variable
         for variable in sorted(model.variables, key=lambda variable: variable.role == "input")
-        if (declared_values(model, variable) is not None or variable.name in modes)
+        if (model.declared(variable) is not None or variable.name in modes)
         and (kind != "pairs" or variable.role != "input")
     ]
     names = [variable.name for variable in known[:8]]

@@ -9,20 +9,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused
-from bmc.floats import compare
-from bmc.floats.format import is_nan
-from bmc.formulas.terms import both, constant, equals
+from bmc.floats.format import FORMATS
+from bmc.formulas.terms import both
 from bmc.formulas.unroll import at
-from bmc.models.c.controller.model import CModel
-from bmc.models.c.controller.ranges import FloatReader, Quantity, read_number, read_ranges
-from bmc.models.c.execute.variables import CVariable
-from bmc.models.c.source.types import Arithmetic, FloatType
+from bmc.models.model import Model, Quantity, Variable
 from bmc.records import dataclass
-from bmc.system.names import find_variable
-from properties.coverage import Criterion, Use, declared_values
+from bmc.system.names import DEFINED, find_variable
+from bmc.system.transition import BOOLEAN, ValueType
+from properties.coverage import Criterion, Use
 from properties.goal import Goal, goal_length
+from properties.values import is_value
 
 if TYPE_CHECKING:
     from properties.modes import Modes
@@ -33,7 +32,7 @@ MOST_TRANSITIONS = 1000
 """Most transitions of one variable."""
 
 
-def states(model: CModel, use: Use) -> list[Goal]:
+def states(model: Model, use: Use) -> list[Goal]:
     """One goal for each value."""
     found = _of_modes(model, use, lambda modes: modes.states())
     if found is not None:
@@ -45,7 +44,7 @@ def states(model: CModel, use: Use) -> list[Goal]:
     ]
 
 
-def transitions(model: CModel, use: Use) -> list[Goal]:
+def transitions(model: Model, use: Use) -> list[Goal]:
     """One goal for each ordered pair of values: the first before a step, the second after it."""
     found = _of_modes(model, use, lambda modes: modes.transitions())
     if found is not None:
@@ -58,7 +57,7 @@ def transitions(model: CModel, use: Use) -> list[Goal]:
     return goals
 
 
-def pairs(model: CModel, use: Use) -> list[Goal]:
+def pairs(model: Model, use: Use) -> list[Goal]:
     """One goal for each two transitions that follow each other."""
     texts = expressions(use.inside)
     if texts is None and len(_between_commas(use.inside)) > 1:
@@ -74,22 +73,22 @@ CRITERIA = {
 }
 
 
-def _of_modes(model: CModel, use: Use, goals: Callable[[Modes], list[Goal]]) -> list[Goal] | None:
+def _of_modes(model: Model, use: Use, goals: Callable[[Modes], list[Goal]]) -> list[Goal] | None:
     """The goals where the use is not about one variable whose values are declared, listed, or not found out."""
     texts = expressions(use.inside)
     if texts is not None:
         return goals(_made(model, use, texts))
     with suppress(InputRefused):
         name, comma, _ = (part.strip() for part in _bare(use.inside).partition(","))
-        full = find_variable(name, model.names, use.where)
+        full = find_variable(name, [v.name for v in model.variables], use.where)
         variable = next(v for v in model.variables if v.name == full)
-        if comma or declared_values(model, variable) is not None:
+        if comma or model.declared(variable) is not None:
             return None
         return goals(_made(model, use, [use.spelled.setdefault(full, "".join(name.split()))]))
     return None
 
 
-def _made(model: CModel, use: Use, texts: Sequence[str]) -> Modes:
+def _made(model: Model, use: Use, texts: Sequence[str]) -> Modes:
     from properties.modes import Modes  # numpy, which most projects do not need here
 
     return Modes.of(model, use.system or model.system, texts, use.where)
@@ -140,12 +139,12 @@ def _closed_by_last(text: str) -> bool:
     return False
 
 
-def _several(model: CModel, use: Use) -> InputRefused | None:
+def _several(model: Model, use: Use) -> InputRefused | None:
     """That values are listed behind a variable, where another variable stands; None where none does."""
     _, comma, listed = use.inside.partition(",")
     for name in re.findall(r"(?:^|,)\s*([A-Za-z_][\w.>\[\]-]*)\s*(?=,|$)", listed) if comma else ():
         with suppress(InputRefused):
-            find_variable(name, model.names, use.where)
+            find_variable(name, [v.name for v in model.variables], use.where)
             text = f"'{name}' in {use.kind}({use.inside}) is a variable, and values are listed there"
             return InputRefused(text, use.where, f"for several variables together write {use.kind}(({use.inside}))")
     return None
@@ -160,7 +159,7 @@ class _Observed:
     has: Callable[[int, int], FNode]
 
 
-def _observed(model: CModel, use: Use) -> _Observed:
+def _observed(model: Model, use: Use) -> _Observed:
     """The variable of a use, or the expression behind which values are listed."""
     first, *rest = _between_commas(use.inside)
     listed, text = ",".join(rest).strip(), _bare(first)
@@ -168,39 +167,34 @@ def _observed(model: CModel, use: Use) -> _Observed:
         return _expression(model, use, first, listed)
     if (several := _several(model, use)) is not None:
         raise several
-    full = find_variable(text, model.names, use.where)
+    full = find_variable(text, [v.name for v in model.variables], use.where)
     variable = next(v for v in model.variables if v.name == full)
     name = use.spelled.setdefault(full, "".join(text.split()))
     values = _Values(model, variable, use).read(listed)
     return _Observed(name, values, lambda value, step: _has(model, variable, value, step))
 
 
-def _expression(model: CModel, use: Use, text: str, listed: str) -> _Observed:
+def _expression(model: Model, use: Use, text: str, listed: str) -> _Observed:
     """A C expression with its values ``listed``. InputRefused where several stand in parentheses."""
     if len(_between_commas(_bare(text))) > 1:
         message = f"{use.kind}({use.inside}) lists values of several expressions"
         raise InputRefused(message, use.where, f"they are found out: write {use.kind}({text.strip()})")
     modes = _made(model, use, [text])
     (part,) = modes.parts
-    values = _Values(model, _Quantity(modes.name, part.ctype), use).read(listed)
+    values = _Values(model, _Quantity(modes.name, part.type), use).read(listed)
     return _Observed(modes.name, values, lambda value, step: at(part.has(value), step))
 
 
-def _goal(model: CModel, criterion: str, which: str, antecedent: FNode, text: str) -> Goal:
-    length = goal_length([antecedent], {v.name for v in model.inputs})
+def _goal(model: Model, criterion: str, which: str, antecedent: FNode, text: str) -> Goal:
+    length = goal_length([antecedent], {v.name for v in model.variables if v.role == "input"})
     return Goal(f"{criterion}={which}", antecedent, None, length, text, generated=criterion)
 
 
-def _has(model: CModel, variable: CVariable, value: int, step: int) -> FNode:
+def _has(model: Model, variable: Variable, value: int, step: int) -> FNode:
     """That a variable has been set and has ``value`` at ``step``."""
-    content = model.content(variable, step)
-    assert isinstance(content.term, FNode)
-    meant = constant(value, variable.ctype.bits)
-    if isinstance(variable.ctype, FloatType):
-        form = variable.ctype.format
-        same = compare.is_nan(content.term, form) if is_nan(value, form) else compare.equal(content.term, meant, form)
-        return both(content.defined, same)
-    return both(content.defined, equals(content.term, meant))
+    flag = f"{variable.name}{DEFINED}"
+    defined = BOOLEAN.symbol(flag) if any(var.name == flag for var in model.system.state) else TRUE()
+    return at(both(defined, is_value(variable.type.symbol(variable.name), variable.type, value)), step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +202,13 @@ class _Quantity:
     """The name and the type of an expression."""
 
     name: str
-    ctype: Arithmetic
+    type: ValueType
 
 
 class _Values:
     """Which values of a variable count: as the criterion lists them, as the project does, or by the type."""
 
-    def __init__(self, model: CModel, variable: Quantity, use: Use) -> None:
+    def __init__(self, model: Model, variable: Quantity, use: Use) -> None:
         self.model = model
         self.variable = variable
         self.where = use.where
@@ -225,7 +219,7 @@ class _Values:
 
         InputRefused where no values are known, or too many.
         """
-        ctype, declared = self.variable.ctype, declared_values(self.model, self.variable)
+        declared = self.model.declared(self.variable)
         if listed:
             braces = re.fullmatch(r"\{(.*)\}", listed, re.S)
             values = self._given(tuple(braces[1].split(",")) if braces else listed)
@@ -234,7 +228,7 @@ class _Values:
         elif declared is not None:
             values = self._given(declared)
         else:
-            text = f"it is not known which values of '{self.variable.name}' ({ctype.name}) are goals"
+            text = f"it is not known which values of '{self.variable.name}' ({self.variable.type.name}) are goals"
             raise InputRefused(text, self.where, f"list them: {self._example()}, or give its range under [ranges]")
         if self.kind == "transitions" and len(values) * (len(values) - 1) > MOST_TRANSITIONS:
             raise self._too_many(len(values) * (len(values) - 1), "transitions", MOST_TRANSITIONS)
@@ -242,11 +236,11 @@ class _Values:
 
     def _given(self, texts: str | tuple[str, ...]) -> dict[int, str]:
         """Values from the text of a range or a list; names in a list stay the values' names."""
-        ranges = read_ranges(self.model, self.variable, texts, self.where)
+        ranges = self.model.ranges(self.variable, texts, self.where)
         count = sum(high - low + 1 for low, high in ranges)
         if count > MOST_VALUES:
             raise self._too_many(count, "values", MOST_VALUES)
-        show = self.variable.ctype.value_type().show
+        show = self.variable.type.show
         if isinstance(texts, str):
             return {number: show(number) for low, high in ranges for number in range(low, high + 1)}
         values: dict[int, str] = {}
@@ -257,17 +251,15 @@ class _Values:
         return values
 
     def _number(self, text: str) -> int:
-        ctype = self.variable.ctype
-        if isinstance(ctype, FloatType):
-            raw = FloatReader(self.model, self.variable.name, ctype, self.where).pattern(text)
-            return 0 if raw == ctype.format.sign else raw  # both zeros are one value
-        return read_number(self.model, text, self.where)
+        kind = self.variable.type
+        value = self.model.constant(self.variable, text, self.where)
+        return 0 if kind.floating and value == FORMATS[kind.bits].sign else value  # both zeros are one value
 
     def _too_many(self, count: int, what: str, most: int) -> InputRefused:
         text = f"'{self.variable.name}' has {count} {what}, and at most {most} can be goals"
         return InputRefused(text, self.where, f"list the values that matter: {self._example()}")
 
     def _example(self) -> str:
-        if isinstance(self.variable.ctype, FloatType):
+        if self.variable.type.floating:
             return f"{self.kind}({self.variable.name}, {{0.0, 1.0, 2.5}})"
         return f"{self.kind}({self.variable.name}, 0..5) or {self.kind}({self.variable.name}, {{0, 1, 4}})"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bmc.models.c.controller.model import CModel
+from bmc.models.model import Model
 from properties.coverage import Criterion, Use
 from properties.goal import Goal, violation
 
 
-def violations(model: CModel, use: Use) -> list[Goal]:
+def violations(model: Model, use: Use) -> list[Goal]:
     """One goal for each property with a consequent."""
-    inputs = {var.name for var in model.inputs}
+    inputs = {var.name for var in model.system.inputs}
     return [violation(goal, inputs) for goal in use.properties if goal.consequent is not None]
 
 

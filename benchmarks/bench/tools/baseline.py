@@ -210,7 +210,7 @@ def counted(controller: Controller, tests: Sequence[Case]) -> Counted:
             for goal in hits:
                 covered.setdefault(goal, file_of(len(kept)))
     replayed = ("original" if built else "model") if agrees else "disagrees"
-    return Counted(tuple(kept), covered, tuple(lost), replayed if tests else "", built.compiler if built else "")
+    return Counted(tuple(kept), covered, tuple(lost), replayed if tests else "", built.name if built else "")
 
 
 def file_of(number: int) -> str:

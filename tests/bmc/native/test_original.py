@@ -29,7 +29,7 @@ def test_a_function_called_step_and_main_in_two_files(write: Write) -> None:
         b="int main(void) { return 2; }",
     )
     with compiled(counter(sources)) as program:
-        assert program.compiler
+        assert program.name
         assert program.unreadable == ()
         assert program.run([{}, {}]) == [{"n": 0}, {"n": 2}, {"n": 4}]
 

@@ -16,7 +16,7 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.errors import InputRefused, Location
 from bmc.floats.format import number
 from bmc.formulas.terms import constant
 from bmc.models.c.controller import externals
@@ -31,7 +31,7 @@ from bmc.models.c.controller.externals import (
 )
 from bmc.models.c.controller.ranges import written_pattern
 from bmc.models.c.controller.reading import SourceConfig
-from bmc.models.c.execute.calls import UNDEFINED_FUNCTION, Calls
+from bmc.models.c.execute.calls import Calls
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.memory import Content, Key, MemObject, State, Value
@@ -52,6 +52,7 @@ from bmc.models.c.source.types import (
     size_of,
     type_at,
 )
+from bmc.models.model import UnknownFunction
 from bmc.records import dataclass
 from bmc.system.names import matching
 
@@ -180,7 +181,7 @@ class Environment:
         name, ctype, executor = variable_name(*key), type_at(key[0].ctype, key[1]), self.executor
         place = self.config.where or Location("interface.values")
         if isinstance(ctype, FloatType) and ctype.readable:
-            written = written_pattern(text.strip(), name, ctype, place)
+            written = written_pattern(text.strip(), name, ctype.value_type(), place)
             if written is not None:
                 return Content(constant(written, ctype.bits), TRUE())
         try:
@@ -236,8 +237,8 @@ class Environment:
         if name in self.functions:
             return self.functions[name]
         why = externals.rte_reason(name)
-        raise UnsupportedConstruct(
-            f"the function '{name}' {UNDEFINED_FUNCTION}" + (f"; {why}" if why else ""),
+        raise UnknownFunction(
+            f"the function '{name}' is called but not defined" + (f"; {why}" if why else ""),
             where(node),
             self._declaration(name, node, scope, state)
             if ExternalReader(self.config).role(name)

@@ -172,7 +172,7 @@ def _notes(runs: Runs, variables: Sequence[CVariable], result: StepResult) -> li
 def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
     config = runs.config
     ranges = ProjectRanges(model, config)
-    model.ranges = ranges.texts
+    model.range_texts = ranges.texts
     state: list[StateVariable] = []
     invariants: list[Condition] = []
     for variable in model.variables:
@@ -188,7 +188,7 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
     model.notes += tuple(
         f"'{variable.name}' is set by the program: a range restricts nothing, but gives states() the values"
         for variable in model.variables
-        if variable.name in model.ranges and variable.role != "input" and variable.name not in ranges.chosen
+        if variable.name in model.range_texts and variable.role != "input" and variable.name not in ranges.chosen
     )
     model.notes += tuple(
         f"'{name}' is given no values but those that the type names; [ranges] can widen them"

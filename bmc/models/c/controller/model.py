@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Any
 
 from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused, Location, marked
+from bmc.models.c.controller.ranges import FloatReader, is_boolean, read_number, read_ranges
 from bmc.models.c.execute.decisions import decisions
 from bmc.models.c.execute.memory import Content, Key, MemObject, Place, State, Target
 from bmc.models.c.execute.recorder import Recorder
@@ -19,6 +21,8 @@ from bmc.models.c.execute.variables import CVariable, symbol_content
 from bmc.models.c.source.program import EnumConstant, Program, Scope, Typedef, Unit, parse_text
 from bmc.models.c.source.types import type_at
 from bmc.models.decisions import Decision
+from bmc.models.model import Language, NotAMember, Opener, Quantity, UnknownFunction
+from bmc.native.original import compiled
 from bmc.records import dataclass
 from bmc.system.names import find_variable
 from bmc.system.original import NativeInterface
@@ -31,7 +35,8 @@ class CModel:
 
     ``parameters`` maps the step's parameter names to their objects (a pointer parameter's is a constant pointer).
     ``base`` holds the cells that never change (constants and pointers). ``notes`` are remarks for ``check``.
-    ``recorder`` is what the symbolic step recorded, ``ranges`` the project's text of the allowed values by full name.
+    ``recorder`` is what the symbolic step recorded, ``range_texts`` the project's text of the
+    allowed values by full name.
     """
 
     program: Program
@@ -45,7 +50,7 @@ class CModel:
     native: NativeInterface
     notes: tuple[str, ...] = ()
     recorder: Recorder = field(default_factory=Recorder)
-    ranges: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    range_texts: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -60,6 +65,38 @@ class CModel:
     def decisions(self) -> tuple[Decision, ...]:
         """The decisions in the step function and in what it calls."""
         return decisions(self.program, self.recorder)
+
+    @property
+    def original(self) -> Opener:
+        """The compiled program."""
+        return partial(compiled, self.native)
+
+    def language(self, where: Location, operators: Collection[str]) -> Language:
+        """C expressions over the program's variables."""
+        from bmc.models.c.controller.language import CLanguage
+
+        return CLanguage(self, where, operators)
+
+    def declared(self, quantity: Quantity) -> str | tuple[str, ...] | dict[int, str] | None:
+        """The values that a variable is declared to have."""
+        if quantity.name in self.range_texts:
+            return self.range_texts[quantity.name]
+        if quantity.type.labels:
+            labels: dict[int, str] = {}
+            for label, number in quantity.type.labels:
+                labels.setdefault(number, label)
+            return labels
+        return {0: "0", 1: "1"} if is_boolean(quantity.type) else None
+
+    def ranges(self, quantity: Quantity, values: str | tuple[str, ...], where: Location) -> tuple[tuple[int, int], ...]:
+        """Values as the project writes them: see ``read_ranges``."""
+        return read_ranges(self, quantity, values, where)
+
+    def constant(self, quantity: Quantity, text: str, where: Location) -> int:
+        """The value of a C constant; of a floating quantity its pattern."""
+        if quantity.type.floating:
+            return FloatReader(self, quantity.name, quantity.type, where).pattern(text)
+        return read_number(self, text, where)
 
     def state_at(self, step: int | None) -> State:
         """Memory in which every variable is its symbol: plain (None) or framed at ``step``."""
@@ -145,7 +182,8 @@ class CModel:
         except InputRefused as error:
             if where is None:
                 raise
-            raise InputRefused(error.message, where, error.hint) from None
+            kept = isinstance(error, NotAMember | UnknownFunction)
+            raise (type(error) if kept else InputRefused)(error.message, where, error.hint) from None
         finally:
             executor.recorder, executor.unknown_name, executor.lenient_dot, executor.hooks = saved
 

@@ -7,27 +7,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, Or
 
 from bmc.errors import InputRefused, Location
 from bmc.floats import ranges as intervals
-from bmc.floats.format import canonical, is_nan, nearest, number, read, value_of
+from bmc.floats.format import FORMATS, canonical, is_nan, nearest, number, read, value_of
 from bmc.formulas.terms import both, negate
 from bmc.formulas.value_sets import Ranges, joined
 from bmc.limits import DIGITS
-from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.execute.floating import exact, truth
 from bmc.models.c.execute.memory import Key, State, Value
 from bmc.models.c.execute.recorder import Recorder
 from bmc.models.c.execute.variables import CVariable, is_variable, symbol_content, variable_name
-from bmc.models.c.source.types import Arithmetic, FloatType, IntType, PointerType, type_at
+from bmc.models.c.source.types import FloatType, IntType, PointerType, type_at
+from bmc.models.model import Quantity
 from bmc.records import dataclass
 from bmc.system.names import matching
-from bmc.system.transition import InputVariable, between, conjunction, membership
+from bmc.system.transition import InputVariable, ValueType, between, conjunction, membership
+
+if TYPE_CHECKING:
+    from bmc.models.c.controller.model import CModel
 
 _BOOLEAN_NAMES = re.compile(r"(?i)(.*_)?bool(ean)?(8|_t|8_t)?$")
 
@@ -56,7 +59,7 @@ class ProjectRanges:
         ctype = variable.ctype
         if isinstance(ctype, FloatType):
             return intervals.every(ctype.format)
-        if is_boolean(ctype):
+        if is_boolean(variable.type):
             return ((0, 1),)
         if ctype.labels:
             return joined((value, value) for _, value in ctype.labels)
@@ -105,18 +108,6 @@ class ProjectRanges:
         return conjunction([*pairs, some] if exactly else pairs)
 
 
-class Quantity(Protocol):
-    """What has values: a variable, or an expression."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    @property
-    def ctype(self) -> Arithmetic:
-        """Its type."""
-
-
 def read_ranges(
     model: CModel, variable: Quantity, values: str | tuple[str, ...], where: Location
 ) -> tuple[tuple[int, int], ...]:
@@ -125,9 +116,9 @@ def read_ranges(
     For a floating variable they are ranges over patterns. InputRefused, with the place ``where``, if there is none, or
     one does not fit the variable.
     """
-    ctype = variable.ctype
-    if isinstance(ctype, FloatType):
-        return FloatReader(model, variable.name, ctype, where).ranges(values)
+    kind = variable.type
+    if kind.floating:
+        return FloatReader(model, variable.name, kind, where).ranges(values)
     if isinstance(values, str):
         low, dots, high = values.partition("..")
         if _DASHED.fullmatch(values):
@@ -141,9 +132,10 @@ def read_ranges(
         ranges = joined((number, number) for number in (read_number(model, text, where) for text in values))
     if not ranges or ranges[0][0] > ranges[-1][1]:
         raise InputRefused(f"the range of '{variable.name}' is empty", where)
+    greatest = 1 if kind.truth else kind.greatest
     for value in (ranges[0][0], ranges[-1][1]):
-        if not ctype.least <= value <= ctype.greatest:
-            text = f"{value} does not fit '{variable.name}' ({ctype.name}: {ctype.least}..{ctype.greatest})"
+        if not kind.least <= value <= greatest:
+            text = f"{value} does not fit '{variable.name}' ({kind.name}: {kind.least}..{greatest})"
             raise InputRefused(text, where)
     return ranges
 
@@ -167,14 +159,13 @@ def only_named(model: CModel) -> list[str]:
 
     They could hold others, and the environment may deliver them.
     """
-    inputs = [(v.name, v.ctype) for v in model.inputs if v.name not in model.ranges]
-    integers = [(name, ctype) for name, ctype in inputs if isinstance(ctype, IntType) and not ctype.is_bool]
-    return [name for name, ctype in integers if ctype.labels or is_boolean(ctype)]
+    inputs = [(v.name, v.type) for v in model.inputs if v.name not in model.range_texts]
+    return [name for name, kind in inputs if not kind.truth and (kind.labels or is_boolean(kind))]
 
 
-def is_boolean(ctype: Arithmetic) -> bool:
+def is_boolean(kind: ValueType) -> bool:
     """Whether a type is meant for 0 and 1 alone: ``_Bool``, or an integer type that is called like it."""
-    return isinstance(ctype, IntType) and (ctype.is_bool or bool(_BOOLEAN_NAMES.match(ctype.name)))
+    return not kind.floating and (kind.truth or bool(_BOOLEAN_NAMES.match(kind.name)))
 
 
 MOST_STEPS = 1000
@@ -192,7 +183,7 @@ class FloatReader:
 
     model: CModel
     name: str
-    ctype: FloatType
+    kind: ValueType
     where: Location
 
     def ranges(self, values: str | tuple[str, ...]) -> Ranges:
@@ -209,7 +200,7 @@ class FloatReader:
                 continue
             low, dots, high = text.partition("..")
             first = self.pattern(low)
-            form = self.ctype.format
+            form = FORMATS[self.kind.bits]
             pieces.update(intervals.between(first, self.pattern(high), form) if dots else ((first, first),))
         if not pieces:
             raise InputRefused(f"the range of '{self.name}' is empty", self.where)
@@ -229,7 +220,7 @@ class FloatReader:
         if count > MOST_STEPS:
             text = f"the range of '{self.name}' has {count} values, more than {MOST_STEPS}"
             raise InputRefused(text, self.where, "choose a larger step, or leave it out")
-        found = [nearest(least + index * width, self.ctype.format) for index in range(count)]
+        found = [nearest(least + index * width, FORMATS[self.kind.bits]) for index in range(count)]
         for end in (low, high):
             self.pattern(end)
         return {(raw, raw) for raw in found}
@@ -237,11 +228,11 @@ class FloatReader:
     def pattern(self, text: str) -> int:
         """The pattern of a number, rounded once: ``12.5``, ``-inf``, ``nan``, or a C constant expression."""
         word = text.strip()
-        written = written_pattern(word, self.name, self.ctype, self.where)
+        written = written_pattern(word, self.name, self.kind, self.where)
         return self._constant(word) if written is None else written
 
     def _constant(self, text: str) -> int:
-        model, form = self.model, self.ctype.format
+        model, form = self.model, FORMATS[self.kind.bits]
         node = model.expand_and_parse(text, self.where)
         recorder = Recorder()
         value: Value = model.with_names(
@@ -249,9 +240,9 @@ class FloatReader:
         )
         if isinstance(value.ctype, PointerType) or recorder.undefined_behaviour or not value.bits.is_constant():
             raise InputRefused(f"'{text}' is no constant number", self.where)
-        raw = int(exact(value, self.ctype).bits.constant_value())
+        raw = int(exact(value, FloatType(self.kind.name, self.kind.bits)).bits.constant_value())
         if raw & ~form.sign == form.infinity and not _infinite(value):
-            raise _too_large(text, self.name, self.ctype, self.where)
+            raise _too_large(text, self.name, self.kind, self.where)
         return canonical(raw, form)
 
 
@@ -260,19 +251,19 @@ def _infinite(value: Value) -> bool:
     return form is not None and value.bits.constant_value() & ~form.sign == form.infinity
 
 
-def _too_large(text: str, name: str, ctype: FloatType, where: Location) -> InputRefused:
-    return InputRefused(f"{text} does not fit '{name}' ({ctype.name})", where, "write inf for infinity")
+def _too_large(text: str, name: str, kind: ValueType, where: Location) -> InputRefused:
+    return InputRefused(f"{text} does not fit '{name}' ({kind.name})", where, "write inf for infinity")
 
 
-def written_pattern(text: str, name: str, ctype: FloatType, where: Location) -> int | None:
+def written_pattern(text: str, name: str, kind: ValueType, where: Location) -> int | None:
     """The pattern of a floating number as it is written, rounded once; None if ``text`` is anything else.
 
     InputRefused, with the place ``where``, for a finite number that is too large.
     """
     try:
-        return read(text, ctype.format) if _MARKS & set(text) else None
+        return read(text, FORMATS[kind.bits]) if _MARKS & set(text) else None
     except OverflowError:
-        raise _too_large(text, name, ctype, where) from None
+        raise _too_large(text, name, kind, where) from None
     except ValueError:
         return None
 

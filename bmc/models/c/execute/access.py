@@ -47,9 +47,8 @@ from bmc.models.c.source.types import (
     show_type,
     type_at,
 )
+from bmc.models.model import NotAMember
 
-NO_POINTER = "'->' needs a pointer to a struct"
-"""How the refusal of '->' behind something else starts."""
 NO_FUNCTION_POINTER = (
     "in a copy of the sources, keep a number where the pointer is kept, and call the functions by their names in a "
     "switch over it"
@@ -211,7 +210,7 @@ class MemoryAccess:
     def dereference(self, pointer: Value, node: Any) -> Place:
         """The lvalue that a pointer points to; access as another type is refused."""
         if not isinstance(pointer.ctype, PointerType):
-            raise InputRefused(NO_POINTER, where(node))
+            raise NotAMember("'->' needs a pointer to a struct", where(node))
         ctype = pointer.ctype.target
         for _, obj, path in live(pointer.targets):
             if pointer.ctype.volatile:

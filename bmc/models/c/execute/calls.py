@@ -15,7 +15,7 @@ from pycparser.c_generator import CGenerator
 from pysmt.shortcuts import TRUE
 
 from bmc import ending
-from bmc.errors import InputRefused, UnsupportedConstruct
+from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, equals
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.access import NO_FUNCTION_POINTER, struct_scalars
@@ -53,10 +53,8 @@ from bmc.models.c.source.types import (
     size_of,
     type_at,
 )
+from bmc.models.model import UnknownFunction
 from bmc.records import dataclass
-
-UNDEFINED_FUNCTION = "is called but not defined"
-"""What the refusal of such a function says."""
 
 
 @dataclass(eq=False, slots=True)
@@ -241,8 +239,8 @@ class Library:
             self.executor.arguments(node, scope, state)
             zero_int = self.executor.model.int_type
             return Value(constant(0, zero_int.bits), zero_int)
-        raise UnsupportedConstruct(
-            f"the function '{name}' {UNDEFINED_FUNCTION}",
+        raise UnknownFunction(
+            f"the function '{name}' is called but not defined",
             where(node),
             "add the source file that defines it to sources.files, or write a stand-in for it",
         )

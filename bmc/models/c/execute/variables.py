@@ -10,6 +10,7 @@ from bmc.models.c.execute.memory import Content, Key, MemObject
 from bmc.models.c.source.types import UNNAMED, Arithmetic, FloatType, IntType, StructType, type_at
 from bmc.records import dataclass
 from bmc.system.names import DEFINED
+from bmc.system.transition import ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,11 @@ class CVariable:
     key: Key
     ctype: Arithmetic
     role: str = "state"
+
+    @property
+    def type(self) -> ValueType:
+        """How the transition system shows its values."""
+        return self.ctype.value_type()
 
 
 def is_variable(key: Key) -> bool:
