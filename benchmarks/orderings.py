@@ -115,11 +115,11 @@ def model_instances() -> Iterator[Instance]:
 
 def of_project(request: Request) -> OrderingProblem | None:
     """The closed graph of all goals that a chain may cover, at the smallest K with a covering path."""
-    controller = load_request(request)
+    subject = load_request(request)
     options = Options(time_limit=60)
-    system = analysis.prepare(controller, choose_engine("auto"))
-    goals, _ = distinct(controller.goals)
-    small, left = reduced(Problem(system, goals, controller.final), options)
+    system = analysis.prepare(subject, choose_engine("auto"))
+    goals, _ = distinct(subject.goals)
+    small, left = reduced(Problem(system, goals, subject.final), options)
     graph = coverable(covering_graph(small, left, choose_engine("auto"), lambda text: None).graph)
     closed = transitive_closure(graph)
     if exists_path(graph, closed) is None:

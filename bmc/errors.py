@@ -65,6 +65,10 @@ class InputRefused(ChainCoverError):
     next_step = "correct it there and run the command again"
 
 
+class NoOriginal(ChainCoverError):
+    """What was modelled cannot be run here; the message says why. Callers take the model."""
+
+
 class UnsupportedConstruct(InputRefused):
     """Reachable C code uses a construct outside the supported subset; it is never approximated."""
 

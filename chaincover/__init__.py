@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from chaincover.partition.maximum_coverage import generate_most
     from chaincover.partition.several import generate_several
     from chaincover.problem import Problem
-    from chaincover.project.load import Controller, Request
+    from chaincover.project.load import Request
     from chaincover.public import generate, load, replay, save, verify
     from chaincover.replay.original import Replay
     from chaincover.result import ChainResult, Listener, SeveralChains
+    from chaincover.subject import Subject
     from chaincover.verify.report import Verification
     from chaincover.weights import ReachGraph
     from properties.goal import Goal
@@ -37,7 +38,7 @@ _PLACES = {
     "Chain": "chaincover.chain",
     "ChainCoverError": "bmc.errors",
     "ChainResult": "chaincover.result",
-    "Controller": "chaincover.project.load",
+    "Subject": "chaincover.subject",
     "Goal": "properties.goal",
     "Hit": "chaincover.chain",
     "InputRefused": "bmc.errors",

@@ -16,10 +16,11 @@ from chaincover.formats.document import CHAINS_FILE, chain_place, load_for, read
 from chaincover.formats.output import json_parts, prepare_folder, write_texts
 from chaincover.formats.writer import chain_document
 from chaincover.partition.maximum_coverage import generate_all_or_most
-from chaincover.project.load import Controller, Request, load_request
+from chaincover.project.load import Request, load_request
 from chaincover.replay.original import Replay
 from chaincover.replay.original import replay as replay_stimulus
 from chaincover.result import ChainResult
+from chaincover.subject import Subject
 from chaincover.verdicts import infeasible
 from chaincover.verify.limits import Limits
 from chaincover.verify.report import Verification
@@ -29,17 +30,17 @@ from chaincover.verify.verification import verify as verify_document
 generate = generate_all_or_most
 
 
-def load(what: str | Path | Request) -> Controller:
+def load(what: str | Path | Request) -> Subject:
     """The controller at a path (a C file, a chaincover.toml or a folder with one), or what a ``Request`` names.
 
     The invariants that it states are proved, where they can be. InputRefused or UsageError with the place of what is
     wrong.
     """
-    controller = load_request(_request(what))
-    return replace(controller, system=prepare(controller, choose_engine("auto")))
+    subject = load_request(_request(what))
+    return replace(subject, system=prepare(subject, choose_engine("auto")))
 
 
-def replay(controller: Controller, what: ChainResult | Chain | str | Path | Sequence[Valuation]) -> Replay:
+def replay(subject: Subject, what: ChainResult | Chain | str | Path | Sequence[Valuation]) -> Replay:
     """Run inputs on the compiled original (without a compiler: on the model), and judge the goals of ``controller``.
 
     ``what``: a result, a chain, a file (``chain.json``, ``inputs.csv``), or the raw value of each input in each step.
@@ -48,14 +49,14 @@ def replay(controller: Controller, what: ChainResult | Chain | str | Path | Sequ
     if isinstance(what, ChainResult):
         if what.chain is None:
             raise UsageError("this result holds no chain", hint="look at its verdicts")
-        aside, what = infeasible(controller.goals, what.verdicts), what.chain
+        aside, what = infeasible(subject.goals, what.verdicts), what.chain
     if isinstance(what, Chain):
-        stimulus = stimulus_of(controller.system, what)
+        stimulus = stimulus_of(subject.system, what)
     elif isinstance(what, str | Path):
-        stimulus = read_stimulus(str(what), controller.system)
+        stimulus = read_stimulus(str(what), subject.system)
     else:
         stimulus = Stimulus("the caller", tuple(what), {}, {}, ())
-    return replay_stimulus(controller, stimulus, aside)
+    return replay_stimulus(subject, stimulus, aside)
 
 
 def verify(
@@ -73,12 +74,12 @@ def verify(
     return verify_document(load_for(document, request), document, limits)
 
 
-def save(controller: Controller, result: ChainResult, folder: str | Path) -> None:
+def save(subject: Subject, result: ChainResult, folder: str | Path) -> None:
     """Write ``chain.json``, and ``chain.csv`` if there is a chain, each whole or not (docs/reference/results.md)."""
     place = prepare_folder(str(folder))
-    write_texts({place / "chain.json": json_parts(chain_document(controller, result))})
+    write_texts({place / "chain.json": json_parts(chain_document(subject, result))})
     if result.chain is not None:
-        write_texts({place / "chain.csv": csv_lines(controller, result.chain)})
+        write_texts({place / "chain.csv": csv_lines(subject, result.chain)})
 
 
 def _request(what: str | Path | Request) -> Request:

@@ -68,11 +68,11 @@ def tasks(depth: int, float_depth: int, criterion: str) -> Iterator[Task]:
 
 def measured(task: Task, engine: Engine, limit: float) -> Measurement:
     """The graph of ``task``, as far as ``limit`` seconds of the clock, or the engine, allow."""
-    controller = load_request(Request(str(task.folder), cover=(task.criterion,) if task.criterion else ()))
-    system = sliced(controller.system, controller.goals, controller.final)
+    subject = load_request(Request(str(task.folder), cover=(task.criterion,) if task.criterion else ()))
+    system = sliced(subject.system, subject.goals, subject.final)
     engine.cost = ProcessorCost()
     begun = time.process_time()
-    problem = Problem(system, tuple(controller.goals), controller.final)
+    problem = Problem(system, tuple(subject.goals), subject.final)
     builder = GraphBuilder(Questions(problem.in_one_step(problem.names)[0], engine, Limits(limit)))
     try:
         while builder.depth < task.depth and not builder.complete:
@@ -83,7 +83,7 @@ def measured(task: Task, engine: Engine, limit: float) -> Measurement:
     graph = builder.graph()
     return Measurement(
         engine=engine.name,
-        goals=len(controller.goals),
+        goals=len(subject.goals),
         depth=builder.depth,
         finished=builder.complete or builder.depth >= task.depth,
         queries=engine.cost.queries,

@@ -51,11 +51,11 @@ class Figures:
     chains: int = 1
 
 
-def field_names(controller: Declared, folder: Path) -> list[str]:
+def field_names(subject: Declared, folder: Path) -> list[str]:
     """The fields of the input structure, in order, from the source."""
     text = "".join(file.read_text() for file in sorted(folder.glob("*.h")))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    kind = controller.input
+    kind = subject.input
     match = re.search(rf"struct \{{([^}}]*)\}} {kind};|{kind} \{{([^}}]*)\}};", text)
     assert match is not None, kind
     return [
@@ -65,9 +65,9 @@ def field_names(controller: Declared, folder: Path) -> list[str]:
 
 def header(model: str, asked: Sequence[Goal]) -> str:
     """The file that ``search.c`` includes."""
-    controller, folder = CONTROLLERS[model], MODELS / model
-    state, panel = controller.names
-    fields = field_names(controller, folder)
+    subject, folder = CONTROLLERS[model], MODELS / model
+    state, panel = subject.names
+    fields = field_names(subject, folder)
     chosen = inputs(model, fields)
     condition = tomllib.loads((folder / "chaincover.toml").read_text()).get("final", {}).get("condition", "1")
     rows = ",\n".join("{" + ", ".join(map(str, row)) + "}" for row in chosen)
@@ -86,13 +86,13 @@ def header(model: str, asked: Sequence[Goal]) -> str:
         f"static int after_{number}({parameters}) {{ (void){state}; (void){panel}; return {goal.after}; }}"
         for number, goal in enumerate(asked)
     )
-    return f"""#include "{controller.source}"
-typedef {controller.state} OWN;
-typedef struct {{ OWN own; unsigned long long begun; struct {{ {controller.past.fields} }} past; }} STATE;
-typedef {controller.input} INPUT;
+    return f"""#include "{subject.source}"
+typedef {subject.state} OWN;
+typedef struct {{ OWN own; unsigned long long begun; struct {{ {subject.past.fields} }} past; }} STATE;
+typedef {subject.input} INPUT;
 #define GOALS {len(asked)}
 #define INPUTS {len(chosen)}
-#define OPEN_BYTE {controller.fill}
+#define OPEN_BYTE {subject.fill}
 static const unsigned short values[INPUTS][{len(fields)}] = {{
 {rows}
 }};
@@ -102,25 +102,25 @@ static void initial(STATE *whole)
   OWN *{state} = &whole->own;
   whole->begun = 0;
   memset(&whole->past, 0, sizeof whole->past);
-  {controller.init}
+  {subject.init}
 }}
 static void step(STATE *whole, INPUT *{panel})
 {{
   OWN *{state} = &whole->own;
   unsigned long long begun = 0;
 {begins}
-  {controller.step}
+  {subject.step}
   whole->begun = begun;
   __typeof__(whole->past) *past = &whole->past;
   (void)past;
-  {controller.past.kept}
+  {subject.past.kept}
 }}
 static int allowed(STATE *whole, INPUT *{panel})
 {{
   OWN *{state} = &whole->own;
   __typeof__(whole->past) *past = &whole->past;
   (void){state}, (void){panel}, (void)past;
-  return {controller.past.allowed};
+  return {subject.past.allowed};
 }}
 static int is_final(STATE *whole) {{ OWN *{state} = &whole->own; (void){state}; return {condition}; }}
 {afters}

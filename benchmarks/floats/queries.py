@@ -29,13 +29,13 @@ MODES = {"solver alone": False, "bounds, trial runs, solver": True}
 
 def measured(name: str, trials: bool, depth: int, limit: float) -> dict[str, Any]:
     """Seconds, answers by kind, and the steps after which each goal was reached (None: it was not)."""
-    controller = load(read_project(str(CONTROLLERS / name)))
-    system = controller.system
+    subject = load(read_project(str(CONTROLLERS / name)))
+    system = subject.system
     begin = time.perf_counter()
     session = Z3Engine(trials=trials).session(system, at(system.init_formula, 0))
     answers: Counter[str] = Counter()
     reached: dict[str, int | None] = {}
-    for goal in controller.goals:
+    for goal in subject.goals:
         reached[goal.name] = None
         for start in range(depth + 1):
             steps = start + goal.length

@@ -241,7 +241,7 @@ def _judge(data: Input) -> Row:
     """Replay each run on the model, and compare what is said of each deadline and of its violation."""
     deadlines = {f"d{number}": Deadline(**each) for number, each in enumerate(data["deadlines"])}
     texts = [f"{name}: {each.text}" for name, each in deadlines.items()]
-    controller, rng, decided = program().controller(texts, criteria=[VIOLATIONS]), random.Random(repr(data)), 0
+    subject, rng, decided = program().subject(texts, criteria=[VIOLATIONS]), random.Random(repr(data)), 0
     for rows in data["runs"]:
         inputs = tuple(dict(zip((*INPUTS, "next_n", "next_m"), row, strict=True)) for row in rows)
         states = [BEGINS, *({"n": each["next_n"], "m": each["next_m"]} for each in inputs)]
@@ -255,7 +255,7 @@ def _judge(data: Input) -> Row:
         }
         with mock.patch.dict(os.environ, {NO_NATIVE: "1"}):
             claimed = {name: step for name, (step, _) in claims.items()}
-            played = replay(controller, Stimulus("drawn", inputs, {}, claimed, (), None, False))
+            played = replay(subject, Stimulus("drawn", inputs, {}, claimed, (), None, False))
         said = {goal.goal: goal for goal in played.goals}
         for name, each in deadlines.items():
             violated = violation_name(name)

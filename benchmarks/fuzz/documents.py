@@ -19,7 +19,8 @@ from benchmarks.fuzz.programs import MODELS, write_files
 from bmc.system.transition import TransitionSystem
 from chaincover.formats.document import Document, load_for, read_document
 from chaincover.problem import Problem
-from chaincover.project.load import Controller, Request
+from chaincover.project.load import Request
+from chaincover.subject import Subject
 from chaincover.verify import several as verify_several
 from chaincover.verify import verification
 from chaincover.verify.limits import Clock, Limits
@@ -39,7 +40,7 @@ class Kept:
     def __init__(self, project: Path, folder: Path) -> None:
         self.project, self.folder = str(project), folder
         self._names = Environment()
-        self._controllers: dict[str, Controller] = {}
+        self._subjects: dict[str, Subject] = {}
         self._tables: dict[object, tuple[TransitionSystem, Table | None]] = {}
 
     def verify(self, document: Tree, limits: Limits = LIMITS) -> Verification:
@@ -85,12 +86,12 @@ class Kept:
         finally:
             pop_env()
 
-    def _load(self, document: Document, request: Request) -> Controller:
+    def _load(self, document: Document, request: Request) -> Subject:
         asked = [(goal.name, goal.property, goal.generated) for goal in document.goals]
         key = repr((document.settings, asked))
-        if key not in self._controllers:
-            self._controllers[key] = load_for(document, request)
-        return self._controllers[key]
+        if key not in self._subjects:
+            self._subjects[key] = load_for(document, request)
+        return self._subjects[key]
 
     def _table(self, system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
         key = id(system), tuple(formulas), clock.limits.explored

@@ -13,7 +13,7 @@ from benchmarks.fuzz.conditions import BOOL, DOUBLE
 from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, Input, Kind, Row
 from benchmarks.fuzz.mutations import NUMBERS, ODD_CHARACTERS, Change, gentle, other_bytes, several, wild
 from benchmarks.fuzz.programs import model_files, mutant, write_files
-from benchmarks.fuzz.properties import INPUTS, NAMES, controller, program, raw_of, value_of
+from benchmarks.fuzz.properties import INPUTS, NAMES, program, raw_of, subject, value_of
 from bmc.native.build import NO_NATIVE
 from chaincover.formats.chain_file import read_stimulus
 from chaincover.project import project_file
@@ -101,7 +101,7 @@ def _read_project(data: Input) -> Row:
         return _run_command(data)
     with tempfile.TemporaryDirectory() as name:
         write_files(Path(name), data)
-        Program.of(Request(name).project()).controller()
+        Program.of(Request(name).project()).subject()
     return Row(ACCEPTED)
 
 
@@ -187,7 +187,7 @@ def _read_table(data: Input) -> Row:
 
 def _same_values(place: Path, data: Input) -> Row:
     found = read_stimulus(str(place), program().model.system)
-    played = replay(controller(), found)
+    played = replay(subject(), found)
     if played.exit_code not in (0, 1, 4):
         return Row(DIFFER, f"exit code {played.exit_code}")
     if data["steps"] is None:

@@ -17,8 +17,9 @@ from benchmarks.fuzz.conditions import BOOL, DOUBLE, TYPES, CType, Names, Reader
 from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, Input, Kind, Row
 from benchmarks.fuzz.mutations import NUMBERS, SMALL, Change, other_bytes, several, wild
 from bmc.formulas.evaluate import compile_formulas
-from chaincover.project.load import Controller, Program
+from chaincover.project.load import Program
 from chaincover.project.project_file import read_project
+from chaincover.subject import Subject
 
 VALUATIONS = 16
 """For so many values of all variables each condition is evaluated."""
@@ -226,15 +227,15 @@ def program() -> Program:
 
 
 @functools.cache
-def controller() -> Controller:
+def subject() -> Subject:
     """The program with one goal."""
-    return program().controller(["reached: cover(n == 3)"])
+    return program().subject(["reached: cover(n == 3)"])
 
 
 def _judge(data: Input) -> Row:
     """Read everything as one command does, and evaluate what the reference can read."""
     criteria = data.get("criteria", ())
-    found = program().controller(data["properties"], data.get("final"), data.get("select", ()), (), criteria)
+    found = program().subject(data["properties"], data.get("final"), data.get("select", ()), (), criteria)
     compared, random_ = 0, random.Random(repr(data))
     texts: list[tuple[str, FNode | None, int | None]] = []
     by_name = [goal for goal in found.goals if goal.where is not None and str(goal.where).startswith("--property")]

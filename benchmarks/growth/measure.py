@@ -27,9 +27,10 @@ from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem, Questions
-from chaincover.project.load import Controller, Request, load_request
+from chaincover.project.load import Request, load_request
 from chaincover.reductions.reduction import distinct
 from chaincover.reductions.slicing import sliced
+from chaincover.subject import Subject
 from properties.goal import Goal
 
 MODELS = Path(__file__).parents[1] / "models"
@@ -38,7 +39,7 @@ FEW = 8
 """Goals of each program of the axis ``size``."""
 
 
-def loaded(model: str) -> Controller:
+def loaded(model: str) -> Subject:
     """A bundled model with its own goals and those of ``CRITERIA``."""
     return load_request(Request(str(MODELS / model), cover=tuple(CRITERIA)))
 
@@ -49,18 +50,16 @@ def goals(model: str, count: int, depth: int, limit: float) -> Iterator[Point]:
     ``limit`` in seconds of the clock is for each of the two; ``stopped`` is 1 where the chain's search met it. A graph
     that meets it gives no point, a model with fewer goals neither.
     """
-    controller = loaded(model)
-    all_goals, _ = distinct(controller.goals)
+    subject = loaded(model)
+    all_goals, _ = distinct(subject.goals)
     if len(all_goals) < count:
         return
     some = [all_goals[place * len(all_goals) // count] for place in range(count)]
     values: dict[str, float] = {}
-    for _, known in levels(sliced(controller.system, some, controller.final), some, controller.final, [depth], limit):
+    for _, known in levels(sliced(subject.system, some, subject.final), some, subject.final, [depth], limit):
         values = known
     begun = time.process_time()
-    result = generate(
-        Problem(controller.system, tuple(some), controller.final), Options(engine="sat", time_limit=limit)
-    )
+    result = generate(Problem(subject.system, tuple(some), subject.final), Options(engine="sat", time_limit=limit))
     if values:
         values["chain"] = time.process_time() - begun
         values["stopped"] = float(bool(result.stopped_by))
@@ -117,10 +116,10 @@ def depth(family: str, depths: Sequence[int], limit: float) -> Iterator[Point]:
     engine, _, name = family.partition(" ")
     model, _, times = name.partition("*")
     with scaled(model, int(times or 1)) as folder:
-        controller = load_request(Request(str(folder), cover=("mcdc()",)))
-        few, _ = distinct(controller.goals)
-        system = sliced(controller.system, few, controller.final)
-        for k, values in levels(system, few, controller.final, depths, limit, engine):
+        subject = load_request(Request(str(folder), cover=("mcdc()",)))
+        few, _ = distinct(subject.goals)
+        system = sliced(subject.system, few, subject.final)
+        for k, values in levels(system, few, subject.final, depths, limit, engine):
             yield Point("depth", family, k, values)
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from benchmarks.bench.tools.harness import covered, harness
 from bmc.errors import ChainCoverError
+from bmc.models.c.controller.model import c_model
 from bmc.native.original import find_compiler
 from bmc.system.transition import InputVariable, StateVariable, conjuncts, symbols_of
-from chaincover.project.load import Controller
+from chaincover.subject import Subject
 
 DRIVER = Path(__file__).with_name("driver.c")
 
@@ -72,7 +73,7 @@ class Driven:
 class Driver:
     """The compiled driver of a controller."""
 
-    controller: Controller
+    subject: Subject
     program: Path
 
     def drive(self, seed: int = 1, steps: int = STEPS, seconds: float = SECONDS) -> Driven:
@@ -85,12 +86,12 @@ class Driver:
             if word == "end":
                 return Driven(met, int(numbers[0]), int(numbers[1]), float(numbers[2]))
             goal, run, taken, total = map(int, numbers)
-            met[self.controller.goals[goal].name] = Meeting(run, taken, total)
-        raise DriverFailed(f"the driver of {self.controller.system.name} has not come to its end")
+            met[self.subject.goals[goal].name] = Meeting(run, taken, total)
+        raise DriverFailed(f"the driver of {self.subject.system.name} has not come to its end")
 
     def run(self, number: int, seed: int = 1) -> list[dict[str, int]]:
         """The inputs of each step of a run, as raw values."""
-        inputs = self.controller.system.inputs
+        inputs = self.subject.system.inputs
         lines = self._lines(str(seed), str(1 << 60), "1000", str(number))
         return [
             {var.name: int(word) % (1 << var.type.bits) for var, word in zip(inputs, line.split(), strict=True)}
@@ -100,20 +101,20 @@ class Driver:
     def _lines(self, *words: str) -> list[str]:
         done = subprocess.run([str(self.program), *words], capture_output=True, text=True, check=False)
         if done.returncode:
-            raise DriverFailed(f"the driver of {self.controller.system.name} ended with {done.returncode}")
+            raise DriverFailed(f"the driver of {self.subject.system.name} ended with {done.returncode}")
         return done.stdout.splitlines()
 
 
-def driver(controller: Controller, folder: Path) -> Driver:
+def driver(subject: Subject, folder: Path) -> Driver:
     """The driver of ``controller``, compiled in ``folder``.
 
     DriverFailed where there is no compiler, or it refuses; InputRefused where the harness has no words for the program.
     """
-    files = [name for name in harness(controller).write(folder) if not name.endswith("harness.c")]
-    flags = ", ".join(f"&{covered(number)}" for number in range(len(controller.goals)))
+    files = [name for name in harness(subject).write(folder) if not name.endswith("harness.c")]
+    flags = ", ".join(f"&{covered(number)}" for number in range(len(subject.goals)))
     (folder / "program.c").write_text(PROGRAM % (flags or "0"), encoding="utf-8")
-    (folder / "tables.h").write_text("\n".join(tables(controller)) + "\n", encoding="utf-8")
-    compilation = controller.native.compilation
+    (folder / "tables.h").write_text("\n".join(tables(subject)) + "\n", encoding="utf-8")
+    compilation = c_model(subject.model).native.compilation
     places = [*(str(Path(source).parent) for source in compilation.sources), *compilation.include_dirs]
     places += [str(Path(path).parent) for _, path in compilation.stand_ins]
     words = [word for place in dict.fromkeys(places) for word in ("-I", place)]
@@ -123,7 +124,7 @@ def driver(controller: Controller, folder: Path) -> Driver:
     _compile([*FLAGS, "-O2", "-I", str(folder), "-c", str(DRIVER), "-o", str(objects[1])])
     target = folder / "driver"
     _compile([*map(str, objects), *files, "-o", str(target), "-lm"])
-    return Driver(controller, target)
+    return Driver(subject, target)
 
 
 def _compile(words: Sequence[str]) -> None:
@@ -135,15 +136,15 @@ def _compile(words: Sequence[str]) -> None:
         raise DriverFailed(f"the driver could not be compiled: {done.stderr[:500]}")
 
 
-def tables(controller: Controller) -> Iterator[str]:
+def tables(subject: Subject) -> Iterator[str]:
     """The lines of ``tables.h``: what inputs, and start values that the tester chooses, may be."""
-    system = controller.system
+    system = subject.system
     chosen = [var for name in system.chosen for var in system.state if var.name == name]
     drawn: list[InputVariable | StateVariable] = [*system.inputs, *chosen]
-    constrained, numbers = constrained_inputs(controller), constants(controller)
+    constrained, numbers = constrained_inputs(subject), constants(subject)
     yield "struct range { word low, high; };"
     yield "struct input { int count, kind, constrained; const struct range *ranges; };"
-    yield f"enum {{ GOALS = {len(controller.goals)}, INPUTS = {len(system.inputs)}, CHOSEN = {len(chosen)} }};"
+    yield f"enum {{ GOALS = {len(subject.goals)}, INPUTS = {len(system.inputs)}, CHOSEN = {len(chosen)} }};"
     yield f"enum {{ SLOTS = {max(len(system.inputs), len(chosen), 1)}, NUMBERS = {len(numbers)} }};"
     yield f"static const word numbers[] = {{{', '.join(f'{number}ull' for number in numbers)}}};"
     rows = []
@@ -162,19 +163,19 @@ def _ranges(var: InputVariable | StateVariable) -> Sequence[tuple[int, int]]:
     return given or [(var.type.least, var.type.greatest)]
 
 
-def constrained_inputs(controller: Controller) -> set[str]:
+def constrained_inputs(subject: Subject) -> set[str]:
     """The inputs that a condition names together with other variables."""
-    inputs = {var.name for var in controller.system.inputs}
+    inputs = {var.name for var in subject.system.inputs}
     found = set[str]()
-    for condition in conjuncts(controller.system.input_constraint):
+    for condition in conjuncts(subject.system.input_constraint):
         names = {symbol.symbol_name() for symbol in symbols_of(condition)}
         found |= names & inputs if len(names) > 1 else set()
     return found
 
 
-def constants(controller: Controller) -> list[int]:
+def constants(subject: Subject) -> list[int]:
     """The numbers that stand in the project's constraints, and 1."""
-    path = Path(controller.project.where.file)
+    path = Path(subject.settings.where.file)
     text = tomllib.loads(path.read_text(encoding="utf-8")).get("constraints", {}) if path.is_file() else {}
     words = " ".join([*text.get("assume", ()), *text.get("initial", ())])
     return sorted({1, *map(int, re.findall(r"\b\d+\b", words))})

@@ -35,9 +35,10 @@ from bmc.system.transition import TransitionSystem
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions
-from chaincover.project.load import Controller, load
+from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.reductions.slicing import sliced
+from chaincover.subject import Subject
 
 CONTROLLERS = Path(__file__).parent / "controllers"
 ENGINES: dict[str, Callable[[], Engine]] = {
@@ -53,7 +54,7 @@ GRAPH = "graph"
 class Question:
     """Can ``goal`` be met ``steps`` steps after the start (``anywhere``: after any state)? Or the graph up to K."""
 
-    controller: str
+    subject: str
     goal: str
     steps: int
     anywhere: bool = False
@@ -66,10 +67,10 @@ class Question:
         return f"{self.goal} {'anywhere' if self.anywhere else f'in {self.steps}'}"
 
 
-def read(name: str) -> tuple[Controller, TransitionSystem]:
+def read(name: str) -> tuple[Subject, TransitionSystem]:
     """A controller and the part of it that its goals depend on."""
-    controller = load(read_project(str(CONTROLLERS / name)))
-    return controller, sliced(controller.system, controller.goals, controller.final)
+    subject = load(read_project(str(CONTROLLERS / name)))
+    return subject, sliced(subject.system, subject.goals, subject.final)
 
 
 def questions(name: str, steps: Sequence[int], graph: int) -> Iterator[Question]:
@@ -83,14 +84,14 @@ def questions(name: str, steps: Sequence[int], graph: int) -> Iterator[Question]
 
 def answered(question: Question, engine: Engine) -> str:
     """The engine's answer: ``sat``, ``unsat`` or ``unknown``; of a graph all its weights."""
-    controller, system = read(question.controller)
+    subject, system = read(question.subject)
     if question.goal == GRAPH:
-        problem = Problem(system, tuple(controller.goals), controller.final)
+        problem = Problem(system, tuple(subject.goals), subject.final)
         builder = GraphBuilder(Questions(problem.in_one_step(problem.names)[0], engine, Limits()))
         while builder.depth < question.steps and not builder.complete:
             builder.extend()
         return json.dumps(sorted([*edge, weight] for edge, weight in builder.graph().weights.items()))
-    goal = next(goal for goal in controller.goals if goal.name == question.goal)
+    goal = next(goal for goal in subject.goals if goal.name == question.goal)
     source = TRUE() if question.anywhere else at(system.init_formula, 0)
     session = engine.session(system, source, [goal.antecedent])
     return session.check([shift(goal.antecedent, question.steps)], goal.over(question.steps)).status.value
@@ -110,7 +111,7 @@ def measured(question: Question, engine: str, limit: float) -> Result:
 def measure_here(given: dict[str, Any], engine: str, limit: float) -> Result:
     """One measurement in this process; the seconds are those after the controller was read."""
     question = Question(**given)
-    read(question.controller)
+    read(question.subject)
     made = ENGINES[engine]()
     begun = time.process_time()
     most = int(begun + limit) + 1

@@ -30,7 +30,8 @@ from benchmarks.fuzz.agreement import fresh_environment
 from benchmarks.process import Cost, run
 from benchmarks.rivals.table import START, Row, head, line, summary
 from bmc.errors import CheckDisagreed, UsageError
-from chaincover.project.load import Controller, Request, load_request
+from chaincover.project.load import Request, load_request
+from chaincover.subject import Subject
 
 BENCHMARKS = Path(__file__).parents[1]
 
@@ -52,11 +53,11 @@ class Model:
         """The options for ``generate``."""
         return () if self.final is None else ("--final", self.final)
 
-    def written(self, folder: Path) -> tuple[Controller, list[str]]:
+    def written(self, folder: Path) -> tuple[Subject, list[str]]:
         """The controller as it was read, and the files of its harness, which are written into ``folder``."""
         fresh_environment()
-        controller = load_request(Request(str(self.folder), final=self.final))
-        return controller, harness(controller).write(folder)
+        subject = load_request(Request(str(self.folder), final=self.final))
+        return subject, harness(subject).write(folder)
 
 
 def _bundled(name: str, final: str | None = None) -> Model:
@@ -98,7 +99,7 @@ def measured(model: Model, rivals: Sequence[Installed], runs: int, limit: float)
     """The row of ``model``. CheckDisagreed where two tools do not give one length."""
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        controller, files = model.written(scratch / "harness")
+        subject, files = model.written(scratch / "harness")
         lengths: dict[str, set[int]] = {}
         seconds: dict[str, list[float]] = {}
         ended: dict[str, Cost] = {}
@@ -115,7 +116,7 @@ def measured(model: Model, rivals: Sequence[Installed], runs: int, limit: float)
             return ours(scratch / "cache")
 
         def theirs(rival: Installed) -> tuple[Cost, int | None]:
-            cost = run([*rival.command(controller, files), "--unwind-max", str(DEEPEST), "--verbosity", "8"], limit)
+            cost = run([*rival.command(subject, files), "--unwind-max", str(DEEPEST), "--verbosity", "8"], limit)
             return cost, unwindings(cost.output)
 
         tools: Mapping[str, Callable[[], tuple[Cost, int | None]]] = {

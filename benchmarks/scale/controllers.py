@@ -19,7 +19,7 @@ DEPTH = 30
 """Deepest nesting of ifs."""
 
 
-class Controller:
+class Subject:
     """One controller of about ``lines`` source lines.
 
     Of every 1,000 lines, 120 are ifs in nests of up to ``DEPTH`` or in the chain, 120 are links of one ``else if``

@@ -22,7 +22,7 @@ from typing import TextIO
 import click
 from pysmt.fnode import FNode
 
-from benchmarks.scale.controllers import Controller
+from benchmarks.scale.controllers import Subject
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.source import program
@@ -61,7 +61,7 @@ def count(*formulas: FNode) -> int:
 
 def measure(lines: int) -> dict[str, float]:
     """Read one controller: source counts, seconds of each stage, peak memory, terms."""
-    text = Controller(lines).text()
+    text = Subject(lines).text()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "ctl.c"
         file.write_text(text, encoding="utf-8")

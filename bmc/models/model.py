@@ -6,15 +6,15 @@ the model, whose expressions are looked into by these protocols alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from pysmt.fnode import FNode
 
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
 from bmc.models.decisions import Decision
-from bmc.system.transition import TransitionSystem, Valuation, ValueType
+from bmc.system.original import Opener
+from bmc.system.transition import TransitionSystem, ValueType
 
 Value = Any
 """What a language computes with; only the language looks into it."""
@@ -132,39 +132,9 @@ class Variable(Quantity, Protocol):
     def role(self) -> str:
         """``input``, ``state``, ``output`` or ``ignored``."""
 
-
-class Original(Protocol):
-    """What was modelled, ready to run: values are raw patterns, by the names of the system's variables.
-
-    ``unreadable`` variables are in no result. ``notes`` tell what a reader of results should know.
-    """
-
     @property
-    def name(self) -> str:
-        """What it runs on: the compiler's first line of ``--version``, or a reader of its own."""
-
-    @property
-    def unreadable(self) -> Sequence[str]:
-        """Variables whose values cannot be read."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Remarks on the runs so far."""
-
-    def run(
-        self, inputs: Sequence[Valuation], initial: Valuation | None = None, time_limit: float = 60
-    ) -> list[Valuation]:
-        """Init, with ``initial`` over what it left, then one step per element of ``inputs``; the states, one more.
-
-        CheckDisagreed where it does not come to its end, LimitReached after ``time_limit`` seconds.
-        """
-
-    def steps(self, pairs: Sequence[tuple[Valuation, Valuation]], time_limit: float = 60) -> list[Valuation]:
-        """One step from each pair of a state and inputs: the state after it."""
-
-
-Opener = Callable[[bool], AbstractContextManager[Original]]
-"""Makes an original ready to run; with True what was built may be kept for later. NoOriginal where it cannot be."""
+    def file(self) -> str:
+        """The file that declares it; '' where that is not known."""
 
 
 class Model(Protocol):
@@ -187,8 +157,19 @@ class Model(Protocol):
         """The decisions in its code; () without code."""
 
     @property
-    def original(self) -> Opener | None:
-        """How to run what was modelled; None if there is nothing to run."""
+    def assumed(self) -> Sequence[str]:
+        """What every result rests on beside the project, a sentence each."""
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """What a result says of it beside its files and variables: ``defines``, ``target``, ``init`` and ``step``."""
+
+    @property
+    def original(self) -> Opener:
+        """How to run what was modelled."""
+
+    def value_names(self, names: Iterable[str], texts: Iterable[str]) -> Mapping[str, Mapping[int, str]]:
+        """What values of the variables ``names`` are called beside their types; ``texts`` speak of them, too."""
 
     def language(self, where: Location, operators: Collection[str]) -> Language:
         """The language of its expressions; what is refused is refused at ``where``."""

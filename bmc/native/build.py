@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bmc.digests import sha256
-from bmc.errors import ChainCoverError, InputRefused, Location
+from bmc.errors import InputRefused, Location, NoOriginal
 from bmc.limits import FILE_SIZE
 from bmc.native import symbols as native_symbols
 from bmc.native.cache import Cache
@@ -103,7 +103,7 @@ NO_NATIVE = "CHAINCOVER_NO_NATIVE"
 """Environment variable that, set to 1, keeps everything from being compiled, loaded or run; so does ``--no-native``."""
 
 
-class NoCompiler(ChainCoverError):
+class NoCompiler(NoOriginal):
     """No C compiler is there for the program, or none may be used; the message says which. Callers take the model."""
 
 

@@ -15,8 +15,8 @@ from bmc.floats.format import FORMATS
 from bmc.floats.ranges import between, every, values_in
 from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
-from bmc.native.original import CompiledOriginal
 from bmc.records import dataclass
+from bmc.system.original import Original
 from bmc.system.simulation import Simulator
 from bmc.system.ties import tied_values, ties
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType
@@ -67,7 +67,7 @@ class Comparison:
 
 def compare(
     system: TransitionSystem,
-    original: CompiledOriginal,
+    original: Original,
     steps: int,
     seed: int = 0,
     stop: Callable[[], bool] = lambda: False,

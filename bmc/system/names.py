@@ -5,11 +5,15 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from bmc.errors import InputRefused, Location
 
 DEFINED = "#defined"
 """Suffix of the Boolean that tells whether a variable that init leaves open has been set."""
+
+IN = re.compile(r"(?:^|_)IN_")
+"""What the names of states have in them in generated code."""
 
 
 def find_variable(
@@ -93,3 +97,10 @@ def _translate(pattern: str) -> str:
     if pattern.startswith("*") and len(pattern) > 1 and (pattern[1].isalpha() or pattern[1] == "_"):
         lead, pattern = re.escape("*"), pattern[1:]
     return lead + fnmatch.translate(pattern.replace("[", "[[]"))
+
+
+def same_front(texts: Sequence[str]) -> str:
+    """The words, each with its underscore, that several texts begin with."""
+    words = [re.findall(r"[^_]*_", text) for text in texts]
+    same = takewhile(lambda at: len(set(at)) == 1, zip(*words, strict=False))
+    return "".join(each[0] for each in same) if len(texts) > 1 else ""

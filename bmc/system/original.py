@@ -1,12 +1,18 @@
-"""Where each variable of a transition system lives in the compiled original C program: plain data.
+"""What was modelled, ready to run; and where each variable of a system lives in a compiled C program, as plain data.
 
-The C front end fills it in; ``bmc.native.original`` uses it to call the program and to read and write its memory.
+The C front end fills the latter in; ``bmc.native.original`` uses it to call the program, and to read and write its
+memory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
 from bmc.errors import Location
 from bmc.records import dataclass
+from bmc.system.transition import Valuation
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +137,37 @@ class NativeInterface:
     step: Call
     links: tuple[Link, ...] = ()
     refusal: str = ""
+
+
+class Original(Protocol):
+    """What was modelled, ready to run: values are raw patterns, by the names of the system's variables.
+
+    ``unreadable`` variables are in no result. ``notes`` tell what a reader of results should know.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it runs on: the compiler's first line of ``--version``, or a reader of its own."""
+
+    @property
+    def unreadable(self) -> Sequence[str]:
+        """Variables whose values cannot be read."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Remarks on the runs so far."""
+
+    def run(
+        self, inputs: Sequence[Valuation], initial: Valuation | None = None, time_limit: float = 60
+    ) -> list[Valuation]:
+        """Init, with ``initial`` over what it left, then one step per element of ``inputs``; the states, one more.
+
+        CheckDisagreed where it does not come to its end, LimitReached after ``time_limit`` seconds.
+        """
+
+    def steps(self, pairs: Sequence[tuple[Valuation, Valuation]], time_limit: float = 60) -> list[Valuation]:
+        """One step from each pair of a state and inputs: the state after it."""
+
+
+Opener = Callable[[bool], AbstractContextManager[Original]]
+"""Makes an original ready to run; with True what was built may be kept. ``NoOriginal`` where that cannot be."""

@@ -13,11 +13,10 @@ from pysmt.shortcuts import TRUE
 from bmc import ending
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine, Status
-from bmc.errors import InputRefused, LimitReached, StepTooLarge, counted
+from bmc.errors import InputRefused, LimitReached, NoOriginal, StepTooLarge, counted
 from bmc.explicit.state_graph import StateGraph, longest_run
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.differential import Comparison, Sampler, compare
-from bmc.native.original import NoCompiler, compiled
 from bmc.records import dataclass
 from bmc.system.constraints import unconstrained
 from bmc.system.simulation import Simulator
@@ -26,11 +25,11 @@ from chaincover.graph.enumerated import ENUMERATING, enumerate_within, enumerati
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem, Questions
-from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges
 from chaincover.reductions.reduction import Reduction
 from chaincover.reductions.slicing import sliced, smaller_problem
 from chaincover.result import CALLED_OFF, INTERRUPT
+from chaincover.subject import Subject
 from properties.goal import Goal
 
 if TYPE_CHECKING:
@@ -99,11 +98,11 @@ class Analysis:
         return 4 if self.final_unsatisfiable or any(not goal.generated for goal in self.unsatisfiable) else 0
 
 
-def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
+def as_data(subject: Subject, found: Analysis) -> dict[str, Any]:
     """The findings as plain data."""
     from chaincover.check.found_invariants import found_data
 
-    system = controller.system
+    system = subject.system
     compared = found.compared.comparison
     return {
         "schema": "chaincover/check/2",
@@ -111,22 +110,22 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
         "inputs": [
             {"name": v.name, "type": v.type.name, "values": show_ranges(v.values, v.type)} for v in system.inputs
         ],
-        **({"constraints": rules} if (rules := [rule.told for rule in controller.rules]) else {}),
+        **({"constraints": rules} if (rules := [rule.told for rule in subject.rules]) else {}),
         "state": [
             {"name": v.name, "type": v.type.name, "role": v.role, "open": v.init is None}
             for v in system.state
             if v.role != "internal"
         ],
-        "goals": [{"name": g.name, "property": g.text, "length": g.over(0)} for g in controller.goals],
-        **({"hold": controller.hold} if controller.hold > 1 else {}),
-        "final": controller.final_text or None,
+        "goals": [{"name": g.name, "property": g.text, "length": g.over(0)} for g in subject.goals],
+        **({"hold": subject.hold} if subject.hold > 1 else {}),
+        "final": subject.final_text or None,
         "unsatisfiable": [g.name for g in found.unsatisfiable],
         "reasons": dict(found.reasons),
         "slow": [{"text": slow.text, "next": slow.remedy} for slow in found.slow],
         "undecided": [g.name for g in found.undecided],
         "final_unsatisfiable": found.final_unsatisfiable,
         "invariants": [{"name": c.name, "proved": c.proved} for c in found.invariants],
-        "found_invariants": found_data(found.found, controller.model),
+        "found_invariants": found_data(found.found, subject.model),
         "goal_facts": found.facts.as_data(),
         "liveness": found.liveness.as_data(),
         "undefined_behaviour": [
@@ -140,7 +139,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
             for s in found.undefined_behaviour
         ],
         **({} if found.facts.dead_end is None else {"dead_end": found.facts.dead_end.as_data()}),
-        "notes": list(controller.notes),
+        "notes": list(subject.notes),
         "compared": None
         if compared is None
         else {
@@ -155,14 +154,14 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
     }
 
 
-def prepare(controller: Controller, engine: Engine, limits: Limits | None = None) -> TransitionSystem:
+def prepare(subject: Subject, engine: Engine, limits: Limits | None = None) -> TransitionSystem:
     """The system with its invariants tried and proved, as far as ``limits`` allow.
 
     InputRefused if the assumptions contradict each other or an invariant fails in a simulated run.
     """
-    system = controller.system
+    system = subject.system
     limits = limits or Limits(effort=1.0)
-    _refuse_contradiction(controller, engine, limits)
+    _refuse_contradiction(subject, engine, limits)
     _try_invariants(system, limits, TRIED_STEPS)
     if not system.invariants or limits.over:
         return system
@@ -175,7 +174,7 @@ def prepare(controller: Controller, engine: Engine, limits: Limits | None = None
 
 
 def analyse(
-    controller: Controller,
+    subject: Subject,
     options: Options | None = None,
     compare_steps: int = 1000,
     progress: Progress = lambda text: None,
@@ -186,10 +185,10 @@ def analyse(
     interrupt from the keyboard, what was not found out until then. ``progress`` is told what is done.
     """
     with ending.uninterrupted():
-        return _analysis(controller, options or Options(), compare_steps, progress)
+        return _analysis(subject, options or Options(), compare_steps, progress)
 
 
-def _analysis(controller: Controller, options: Options, compare_steps: int, progress: Progress) -> Analysis:
+def _analysis(subject: Subject, options: Options, compare_steps: int, progress: Progress) -> Analysis:
     """``analyse``, of which only what takes long can be interrupted."""
     from chaincover.check.found_invariants import find_invariants
     from chaincover.check.goal_facts import NONE, UNKNOWN, VacuitySearch, find_facts
@@ -200,22 +199,22 @@ def _analysis(controller: Controller, options: Options, compare_steps: int, prog
     engine = choose_engine(options.engine, options.memory_limit)
     limits = Limits(options.time_limit, options.query_limit, options.effort)
     limits.watch(engine)
-    interrupted, system = "", controller.system
+    interrupted, system = "", subject.system
     try:
         with ending.interruptible():
-            system = prepare(controller, engine, limits.share(0.3))
+            system = prepare(subject, engine, limits.share(0.3))
     except LimitReached as error:
         interrupted = error.limit
     except KeyboardInterrupt as error:
         interrupted = str(error) or INTERRUPT
     progress("check: state")
-    final = controller.final
-    part = sliced(system, controller.goals, controller.final)
+    final = subject.final
+    part = sliced(system, subject.goals, subject.final)
     free = unconstrained(system)
-    liveness = find_liveness(system, controller.observers, controller.goals, final, part)
+    liveness = find_liveness(system, subject.observers, subject.goals, final, part)
     limits.spend(Simulator(system).size / NODES_PER_UNIT)
-    problem = Problem(part, controller.goals, final, controller.project.overlap)
-    goals = VacuitySearch(part, controller.goals, engine)
+    problem = Problem(part, subject.goals, final, subject.settings.overlap)
+    goals = VacuitySearch(part, subject.goals, engine)
     undefined_behaviour = UndefinedBehaviourSearch(system, engine, options.engine in ENUMERATING)
     compared = Compared()
     facts: GoalFacts | None = None
@@ -230,12 +229,12 @@ def _analysis(controller: Controller, options: Options, compare_steps: int, prog
             with suppress(LimitReached):
                 goals.run(limits.share(0.2), progress)
             with suppress(LimitReached):
-                if controller.final is not None:
-                    final_open = _impossible(part, controller.final, engine, limits.share(0.2))
+                if subject.final is not None:
+                    final_open = _impossible(part, subject.final, engine, limits.share(0.2))
             progress("check: comparison with the compiled original")
-            compared = _compared(controller, free, compare_steps, limits.share(0.3))
+            compared = _compared(subject, free, compare_steps, limits.share(0.3))
             with suppress(LimitReached):
-                undefined_behaviour.run(limits.share(0.6 if controller.goals else 1.0), progress)
+                undefined_behaviour.run(limits.share(0.6 if subject.goals else 1.0), progress)
             progress("check: reachable states")
             graph, not_enumerated = _enumerated(problem, options.engine, limits.share(0.5))
             normal, normal_graph = Reduction(problem, lambda result: result), graph
@@ -243,7 +242,7 @@ def _analysis(controller: Controller, options: Options, compare_steps: int, prog
                 progress("check: a normal form of states")
                 normal, normal_graph = _in_normal_form(problem, options, limits.share(0.3))
             if normal_graph is None and not_enumerated:
-                slow = find_slow(part, controller.goals, limits.share(0.2), engine)
+                slow = find_slow(part, subject.goals, limits.share(0.2), engine)
             progress("check: facts about the goals")
             questions = Questions(normal.problem, engine, limits.share(0.7))
             with suppress(StepTooLarge):
@@ -253,7 +252,7 @@ def _analysis(controller: Controller, options: Options, compare_steps: int, prog
             facts = replace(facts, normal_form=normal.normal_form, dead_end=ended)
             contradictory = [goal for goal in goals.unsatisfiable if not goal.generated]
             never = {trigger.goal for trigger in facts.triggers if trigger.kind == NONE}
-            missed = [goal for goal in controller.goals if goal.name in never and not goal.generated]
+            missed = [goal for goal in subject.goals if goal.name in never and not goal.generated]
             reasons = why_unreachable(part, missed, limits.share(0.1))
             reasons |= why_unsatisfiable(part, contradictory, engine, limits.share(0.2))
             progress("check: invariants")
@@ -317,7 +316,7 @@ def _in_normal_form(problem: Problem, options: Options, limits: Limits) -> tuple
     return Reduction(problem, lambda result: result), None
 
 
-def _compared(controller: Controller, system: TransitionSystem, steps: int, limits: Limits) -> Compared:
+def _compared(subject: Subject, system: TransitionSystem, steps: int, limits: Limits) -> Compared:
     if not steps:
         return Compared(left_out="no steps asked for")
     each = 2 * Simulator(system).size / OPERATIONS_PER_UNIT
@@ -327,9 +326,9 @@ def _compared(controller: Controller, system: TransitionSystem, steps: int, limi
         return limits.over
 
     try:
-        with compiled(controller.native, kept=True) as original:
+        with subject.model.original(True) as original:
             return Compared(compare(system, original, steps, 0, over), original.name)
-    except NoCompiler as error:
+    except NoOriginal as error:
         return Compared(left_out=error.message)
 
 
@@ -341,13 +340,13 @@ def _for_query(budget: Limits) -> float | None:
         return 0.0
 
 
-def _refuse_contradiction(controller: Controller, engine: Engine, budget: Limits) -> None:
+def _refuse_contradiction(subject: Subject, engine: Engine, budget: Limits) -> None:
     """Assumptions that allow no inputs at all, or no first step."""
-    system = controller.system
+    system = subject.system
     sampler = Sampler(system, seed=0)
     if sampler.allowed_inputs(sampler.simulator.initial()) is not None:
         return
-    where = controller.project.where
+    where = subject.settings.where
     inputs_only = replace(system, defined=TRUE(), invariants=())
     if engine.session(inputs_only, TRUE()).check([], 1, _for_query(budget), budget.question()).status is Status.UNSAT:
         raise InputRefused(

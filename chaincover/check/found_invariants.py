@@ -20,7 +20,7 @@ from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.value_sets import Ranges, common, united
 from bmc.invariants.candidates import IMPLIES, candidates, facts_of, tightest, value_facts, values_told
 from bmc.invariants.induction import Prover, inductive
-from bmc.models.c.controller.model import CModel
+from bmc.models.model import Model
 from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
 from chaincover.problem import Questions
@@ -196,7 +196,7 @@ def _two(spans: Sequence[Span]) -> tuple[int, ...]:
     return found if len(found) == 2 else ()
 
 
-def found_data(found: Sequence[FoundInvariant], model: CModel) -> list[dict[str, Any]]:
+def found_data(found: Sequence[FoundInvariant], model: Model) -> list[dict[str, Any]]:
     """``found`` as plain data."""
     files = files_of(model)
     return [
@@ -212,15 +212,9 @@ def found_data(found: Sequence[FoundInvariant], model: CModel) -> list[dict[str,
     ]
 
 
-def files_of(model: CModel) -> Mapping[str, str]:
+def files_of(model: Model) -> Mapping[str, str]:
     """The file in which each variable is defined, by name."""
-    found = {}
-    for variable in model.variables:
-        place = variable.key[0]
-        file = place.declared.file if place.declared is not None else place.file
-        if file:
-            found[variable.name] = file
-    return found
+    return {variable.name: variable.file for variable in model.variables if variable.file}
 
 
 MOST_INVARIANTS = 20
@@ -229,7 +223,7 @@ MOST_NAMES = 8
 """Facts told on one line."""
 
 
-def found_lines(found: Sequence[FoundInvariant], model: CModel) -> list[str]:
+def found_lines(found: Sequence[FoundInvariant], model: Model) -> list[str]:
     """The lines for ``found``: flags, other values, equalities, then implications, those that say most first."""
     files = files_of(model)
     lines = [_line(texts, facts, files) for texts, facts in _joined(found)]

@@ -16,9 +16,9 @@ from bmc.records import dataclass
 from bmc.system.constraints import remembers
 from bmc.system.names import DEFINED
 from bmc.system.transition import TransitionSystem
-from chaincover.project.load import Observers, compared_with_init, formulas_of, observations
 from chaincover.project.values import show_value
 from chaincover.reductions.slicing import latched_values, plain_symbols
+from chaincover.subject import Observers, compared_with_init, formulas_of, observations
 from properties.goal import Goal
 
 

@@ -56,17 +56,17 @@ def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     progress = shown.progress()
     if compare:
         progress.code_runs(request.path)
-    controller = read_controller(request, progress)
+    subject = read_controller(request, progress)
     if given["effort"] is None:
         given["effort"] = EFFORT
-    options = settings(Search(**given), controller.project)
+    options = settings(Search(**given), subject.settings)
     options.check()
     with progress.stage("check"):
-        found = analysis.analyse(controller, options, compare, progress)
+        found = analysis.analyse(subject, options, compare, progress)
     closing(found.interrupted)
     progress.done()
     if shown.as_json:
-        click.echo(to_json(analysis.as_data(controller, found)), nl=False)
+        click.echo(to_json(analysis.as_data(subject, found)), nl=False)
     elif shown.text:
-        show_analysis(console.console(shown.verbose > 0), controller, found)
+        show_analysis(console.console(shown.verbose > 0), subject, found)
     return found.exit_code

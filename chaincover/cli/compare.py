@@ -28,8 +28,9 @@ from chaincover.formats.output import prepare_folder, to_json, write_text
 from chaincover.formats.writer import tool_version, versions
 from chaincover.options import ORDERINGS
 from chaincover.orderings.protocol import Path
-from chaincover.project.load import Controller, Request
+from chaincover.project.load import Request
 from chaincover.report import console
+from chaincover.subject import Subject
 
 NAMES = ("exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local")
 """The orderings compared when none is named."""
@@ -101,34 +102,34 @@ def command(
 ) -> int:
     """Run several orderings on the same graph, side by side."""
     progress = shown.progress()
-    controller, options = prepare(request, search, progress)
+    subject, options = prepare(request, search, progress)
     folder = prepare_folder(output) if output else None
     names = tuple(dict.fromkeys(orderings or NAMES))
     with progress.stage("compare"):
-        found = compare(controller.problem, options, Asked(names, **asked), progress)
+        found = compare(subject.problem, options, Asked(names, **asked), progress)
     closing(found.stopped_by)
     progress.done()
-    code = exit_code(controller.problem, found)
-    data = as_data(controller, found, code)
+    code = exit_code(subject.problem, found)
+    data = as_data(subject, found, code)
     if folder is not None:
         write_text(folder / "compare.json", to_json(data))
         write_text(folder / "compare.csv", as_csv(found))
     if shown.as_json:
         click.echo(to_json(data), nl=False)
     elif shown.text:
-        show(console.console(shown.verbose > 0), controller, found)
+        show(console.console(shown.verbose > 0), subject, found)
         if folder is not None:
             console.say(console.console(), f"written to {folder}/: compare.csv, compare.json")
     return code
 
 
-def as_data(controller: Controller, found: Comparison, code: int) -> dict[str, Any]:
+def as_data(subject: Subject, found: Comparison, code: int) -> dict[str, Any]:
     """The document behind ``compare.json``; seconds differ from run to run."""
     return {
         "schema": SCHEMA,
         "tool": {"name": "chaincover", "version": tool_version()},
         "versions": versions(),
-        "controller": controller.system.name,
+        "controller": subject.system.name,
         "goals": list(found.graph.goals),
         "left_out": list(found.goals_left_out),
         "k": found.graph.depth,
@@ -318,12 +319,12 @@ def _often(paths: Sequence[Path]) -> str:
     return " -> ".join(nodes) + (f" and {counted(others, 'other')}" if others else "")
 
 
-def show(out: console.Console, controller: Controller, found: Comparison) -> None:
+def show(out: console.Console, subject: Subject, found: Comparison) -> None:
     """The table on the terminal, with notes below it."""
-    graph, name = found.graph, controller.system.name
+    graph, name = found.graph, subject.system.name
     depth = f"K = {graph.depth}, graph in {graph.seconds:.2f} s" if graph.depth >= 0 else "no graph yet"
     head = f"{name}: {counted(len(graph.goals), 'goal')}, {depth}"
-    held = console.held_runs(controller.hold)
+    held = console.held_runs(subject.hold)
     proved = "" if found.several else f"; no chain is shorter than {found.bounds.lower}{held} ({found.bounds.basis})"
     console.say(out, head + proved, "bold")
     if found.goals_left_out:

@@ -67,13 +67,13 @@ def _of_project(request: Request, asked: Asked, place: Path, tools: Tools, head:
     if place.is_dir():
         raise NoFolder("this is a folder", Location(str(place)), "name a file: -o FILE")
     prepare_folder(str(place.parent))
-    controller = read_controller(request, tools.progress)
-    if not controller.goals and controller.final is None:
+    subject = read_controller(request, tools.progress)
+    if not subject.goals and subject.final is None:
         hint = "write property functions p_*, [[property]] tables in the project file, or give --property TEXT"
-        raise InputRefused("there is no goal to cover, and no final condition to reach", controller.project.where, hint)
+        raise InputRefused("there is no goal to cover, and no final condition to reach", subject.settings.where, hint)
     with tools.progress.stage("export"), ending.interruptible():
         tools.limits.check()
-        problem = replace(controller.problem, overlap=overlap or controller.project.overlap)
+        problem = replace(subject.problem, overlap=overlap or subject.settings.overlap)
         problem.check_names()
         frames = None if most is None else most + 1
         question = chain_question(problem, _no_chain(problem, most), frames)
@@ -103,12 +103,12 @@ def _of_result(request: Request, chain: str, folder: Path, tools: Tools, head: I
     document = read_document(place)
     prepare_folder(str(folder))
     with tools.progress.stage("read"), ending.interruptible():
-        controller = load_for(document, request)
+        subject = load_for(document, request)
         ending.reads(str)
     with tools.progress.stage("export"), ending.interruptible():
-        found = list(_each_written(claims(controller.problem, document), tools))
+        found = list(_each_written(claims(subject.problem, document), tools))
     closing()
-    return _write_claims(folder, {**head, "controller": controller.system.name}, found)
+    return _write_claims(folder, {**head, "controller": subject.system.name}, found)
 
 
 @click.command(name="export")

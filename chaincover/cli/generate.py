@@ -37,11 +37,12 @@ from chaincover.limits import AFTER, Limits
 from chaincover.options import Options
 from chaincover.pipeline import not_begun
 from chaincover.problem import Problem
-from chaincover.project.load import Controller, Request
+from chaincover.project.load import Request
 from chaincover.report import console
 from chaincover.report import documents as results
 from chaincover.report.console_generate import Asked, part_of, show_result, show_several, show_written
 from chaincover.result import CALLED_OFF, INTERRUPT, ChainResult, Listener, Requirements, SeveralChains
+from chaincover.subject import Subject
 from chaincover.verdicts import infeasible
 from properties.goal import VIOLATIONS
 
@@ -70,7 +71,7 @@ Find = Callable[[Problem, Options, Listener], ChainResult]
 class Run:
     """One run of the command: for what, with which settings, and where its files go."""
 
-    controller: Controller
+    subject: Subject
     options: Options
     folder: Path
     progress: Progress
@@ -101,8 +102,8 @@ def command(request: Request, search: Search, shown: Shown, output: str, **asked
         raise UsageError("--several and --most exclude each other", hint="give one of them")
     if not no_replay:
         progress.code_runs(request.path)
-    controller, options = prepare(request, search, progress)
-    run = Run(controller, options, prepare_folder(output), progress, shown, not no_replay)
+    subject, options = prepare(request, search, progress)
+    run = Run(subject, options, prepare_folder(output), progress, shown, not no_replay)
     if several:
         return generate_chains(run)
     return generate_chain(run, _find(most))
@@ -116,30 +117,30 @@ def _find(most: bool) -> Find:
 
 def generate_chain(run: Run, find: Find) -> int:
     """Search, write, replay, show; the exit code."""
-    controller, progress = run.controller, run.progress
+    subject, progress = run.subject, run.progress
     answers = Answers[ChainResult](
-        write=lambda best: _write(run, best, chain_document(controller, best, False)),
+        write=lambda best: _write(run, best, chain_document(subject, best, False)),
         described=described,
         chains=lambda best: (best.chain, best.requirements.rulings),
     )
     saving = Saving(progress, answers, run.folder)
-    result = searched(run, saving, find, lambda reason: not_begun(controller.problem, run.options, reason))
+    result = searched(run, saving, find, lambda reason: not_begun(subject.problem, run.options, reason))
     progress.better(described(result))
     stage = progress.at
     nothing = result.chain is None and not result.tests
     no_step = find_dead_end(run, [result]) if nothing or _missed(result) else None
     closing(result.stopped_by, bounded=False)
-    document = chain_document(controller, result, no_step=no_step)
+    document = chain_document(subject, result, no_step=no_step)
     early = run.shown.text and result.chain is not None and too_long(result.chain.length)
     written = bool(ending.called_off()) and not early and _written(run, lambda: _write(run, result, document))
-    played, problem = try_replay(run, controller, result)
+    played, problem = try_replay(run, subject, result)
     violated, other = replay_violations(run, result.requirements)
     problem = problem or other
     progress.done()
     chains = {"chain.json": played or problem} if result.chain else {}
     unplayed = _unplayed(run, {**chains, **_violations_played(result.requirements, violated, other)})
     stopped_by = what_ended(result.stopped_by, unplayed)
-    asked = Asked(controller, run.options, run.folder, no_step, "", violated, unplayed, stage, stopped_by)
+    asked = Asked(subject, run.options, run.folder, no_step, "", violated, unplayed, stage, stopped_by)
     out = console.console(run.shown.verbose > 0)
     if early:  # writing it takes a while
         show_result(out, asked, result, played)
@@ -164,7 +165,7 @@ def generate_chain(run: Run, find: Find) -> int:
     for stopped in errors:
         if stopped is not None:
             raise stopped
-    return results.exit_code(controller, result, played, no_step)
+    return results.exit_code(subject, result, played, no_step)
 
 
 def searched(run: Run, saving: Saving[T], find: Callable[..., T], not_begun: Callable[[str], T]) -> T:
@@ -174,7 +175,7 @@ def searched(run: Run, saving: Saving[T], find: Callable[..., T], not_begun: Cal
     """
     try:
         with saving.kept(), run.progress.stage("search"), ending.interruptible():
-            return find(run.controller.problem, run.options, saving)
+            return find(run.subject.problem, run.options, saving)
     except (LimitReached, MemoryError, KeyboardInterrupt) as error:
         limit = getattr(error, "limit", MemoryLimitReached.limit)
         ending.call_off(str(error) or INTERRUPT if isinstance(error, KeyboardInterrupt) else limit)
@@ -213,11 +214,11 @@ def find_dead_end(run: Run, found: Sequence[ChainResult]) -> DeadEnd | None:
     with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt), ending.interruptible():
         engine = choose_engine(options.engine, options.memory_limit)
         limits.watch(engine)
-        return undefined_behaviour.find_dead_end(run.controller.system, engine, limits, min(known, default=None))
+        return undefined_behaviour.find_dead_end(run.subject.system, engine, limits, min(known, default=None))
     return None
 
 
-def try_replay(run: Run, part: Controller, result: ChainResult) -> tuple[Replay | None, ChainCoverError | None]:
+def try_replay(run: Run, part: Subject, result: ChainResult) -> tuple[Replay | None, ChainCoverError | None]:
     """The replay of the chain of ``result``, where it is wanted, or why there is none that was wanted.
 
     ``part`` is the controller with the goals of the chain.
@@ -250,7 +251,7 @@ def replay_violations(run: Run, found: Requirements) -> tuple[dict[str, Replay],
 
     try:
         with run.progress.stage("replay"), ending.interruptible(REPLAY_SECONDS):
-            for failure, own in zip(found.failures, replay_each(run.controller, found.failures), strict=True):
+            for failure, own in zip(found.failures, replay_each(run.subject, found.failures), strict=True):
                 played[failure.goal] = own
     except KeyboardInterrupt:
         return played, None
@@ -281,8 +282,8 @@ def _tables(found: Requirements) -> list[str]:
 
 def _violations(run: Run, found: Requirements) -> dict[Path, Iterable[str]]:
     """The files of the runs that violate properties, each with its lines."""
-    controller = run.controller
-    texts = (chain_file.violation_lines(controller, failure) for failure in found.failures)
+    subject = run.subject
+    texts = (chain_file.violation_lines(subject, failure) for failure in found.failures)
     return {run.folder / name: text for name, text in zip(_tables(found), texts, strict=True)}
 
 
@@ -301,11 +302,11 @@ def _write(
     violated: Mapping[str, Replay] = results.NOTHING_REPLAYED,
 ) -> None:
     """Write the files of ``result``, all whole or none at all."""
-    controller, folder = run.controller, run.folder
+    subject, folder = run.subject, run.folder
     table = folder / "chain.csv"
     texts: dict[Path, Iterable[str]] = {folder / "chain.json": json_parts(document)}
     if result.chain is not None:
-        texts[table] = chain_file.csv_lines(controller, result.chain)
+        texts[table] = chain_file.csv_lines(subject, result.chain)
     texts |= _of_this_run(run, result, played, violated)
     texts |= _violations(run, result.requirements)
     write_texts(texts)
@@ -321,7 +322,7 @@ def _of_this_run(
     run: Run, result: ChainResult, played: Replay | None, violated: Mapping[str, Replay]
 ) -> dict[Path, Iterable[str]]:
     """The file that differs from run to run, with the replays: all else stays as it is."""
-    data = results.run_document(run.controller, result, played, run.progress.seconds, violated)
+    data = results.run_document(run.subject, result, played, run.progress.seconds, violated)
     return {run.folder / "run.json": json_parts(data)}
 
 
@@ -338,7 +339,7 @@ def generate_chains(run: Run) -> int:
         chains=lambda best: ([result.chain for result in best.results], best.requirements.rulings),
     )
     saving = Saving(run.progress, answers, run.folder)
-    found = searched(run, saving, generate_several, lambda reason: none_begun(run.controller.problem, reason))
+    found = searched(run, saving, generate_several, lambda reason: none_begun(run.subject.problem, reason))
     run.progress.better(several_described(found))
     stage = run.progress.at
     nothing = not found.results
@@ -347,7 +348,7 @@ def generate_chains(run: Run) -> int:
     early = run.shown.text and too_long(found.length)
     first, unplayed = bool(ending.called_off()) and not early, [None] * len(found.results)
     written = first and _written(run, lambda: _write_chains(run, found, unplayed, no_step=no_step))
-    parts = [part_of(run.controller, result) for result in found.results]
+    parts = [part_of(run.subject, result) for result in found.results]
     tried = [try_replay(run, part, result) for part, result in zip(parts, found.results, strict=True)]
     played = [own for own, _ in tried]
     violated, other = replay_violations(run, found.requirements)
@@ -356,7 +357,7 @@ def generate_chains(run: Run) -> int:
     chains = {f"chain-{number}.json": own or problem for number, (own, problem) in enumerate(tried, 1)}
     missing = _unplayed(run, {**chains, **_violations_played(found.requirements, violated, other)})
     stopped_by = what_ended(found.stopped_by, missing)
-    asked = Asked(run.controller, run.options, run.folder, no_step, "", violated, missing, stage, stopped_by)
+    asked = Asked(run.subject, run.options, run.folder, no_step, "", violated, missing, stage, stopped_by)
     out = console.console(run.shown.verbose > 0)
     if early:  # writing them takes a while
         show_several(out, asked, found, played)
@@ -369,7 +370,7 @@ def generate_chains(run: Run) -> int:
     except CannotWrite as error:
         errors.insert(0, error)
     if run.shown.as_json and not errors:
-        click.echo(to_json(chains_document(run.controller, run.options, found, no_step=no_step)), nl=False)
+        click.echo(to_json(chains_document(run.subject, run.options, found, no_step=no_step)), nl=False)
     elif run.shown.text:
         each = ["chain-N.json, chain-N.csv, run-N.json"] if found.results else []
         files = "" if errors else ", ".join(["chains.json", *each, *_tables(found.requirements)])
@@ -382,7 +383,7 @@ def generate_chains(run: Run) -> int:
         raise errors[0]
     if nothing and no_step is not None and not found.requirements.findings:
         return results.GOALS_NOT_COVERED
-    return _exit_code(run.controller, found, played)
+    return _exit_code(run.subject, found, played)
 
 
 def several_described(found: SeveralChains) -> str:
@@ -401,11 +402,11 @@ def _write_chains(
     texts: dict[Path, Iterable[str]] = {}
     for number, result in enumerate(found.results, 1):
         assert result.chain is not None
-        part = part_of(run.controller, result)
+        part = part_of(run.subject, result)
         texts[folder / f"chain-{number}.json"] = json_parts(chain_document(part, result, finished))
         texts[folder / f"chain-{number}.csv"] = chain_file.csv_lines(part, result.chain)
     texts |= _of_these_runs(run, found, played)
-    texts[folder / "chains.json"] = json_parts(chains_document(run.controller, run.options, found, finished, no_step))
+    texts[folder / "chains.json"] = json_parts(chains_document(run.subject, run.options, found, finished, no_step))
     texts |= _violations(run, found.requirements)
     write_texts(texts)
     _remove_violations(run, found.requirements)
@@ -418,7 +419,7 @@ def _of_these_runs(run: Run, found: SeveralChains, played: Replays) -> dict[Path
     """The files that differ from run to run, with the replays: all else stays as it is."""
     texts: dict[Path, Iterable[str]] = {}
     for number, (result, own) in enumerate(zip(found.results, played, strict=True), 1):
-        data = results.run_document(part_of(run.controller, result), result, own, run.progress.seconds)
+        data = results.run_document(part_of(run.subject, result), result, own, run.progress.seconds)
         texts[run.folder / f"run-{number}.json"] = json_parts(data)
     return texts
 
@@ -433,17 +434,17 @@ def _remove_chains(folder: Path, first: int) -> None:
             place.unlink(missing_ok=True)
 
 
-def _exit_code(controller: Controller, found: SeveralChains, played: Replays) -> int:
+def _exit_code(subject: Subject, found: SeveralChains, played: Replays) -> int:
     """The gravest: called off, a finding, a goal left open, goals not covered (but for generated unreachable ones)."""
     if found.stopped_by in CALLED_OFF:
         return CALLED_OFF[found.stopped_by]
     if found.requirements.findings:
         return 1
     runs = zip(found.results, played, strict=True)
-    codes = [results.exit_code(part_of(controller, result), result, own) for result, own in runs]
+    codes = [results.exit_code(part_of(subject, result), result, own) for result, own in runs]
     if 1 in codes:
         return 1
-    aside = infeasible(controller.goals, found.verdicts)
+    aside = infeasible(subject.goals, found.verdicts)
     if any(v.status == UNDECIDED for v in found.verdicts):
         return results.LIMIT
     missed = not found.results or any(v.status != COVERED and v.goal not in aside for v in found.verdicts)

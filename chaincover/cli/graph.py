@@ -29,18 +29,18 @@ from chaincover.report.documents import graph_exit_code
 def command(request: Request, search: Search, shown: Shown, form: str, output: str | None) -> int:
     """The K-reachability graph, as JSON, DOT or SVG, grown until a covering path exists."""
     progress = shown.progress()
-    controller, options = prepare(request, search, progress)
+    subject, options = prepare(request, search, progress)
     if output:
         prepare_folder(str(Path(output).parent))
     with progress.stage("graph"):
-        problem, left = reduced(controller.problem, options)
+        problem, left = reduced(subject.problem, options)
         engine = choose_engine(options.engine, options.memory_limit)
         found = covering_graph(problem, left, engine, progress)
         closing(found.stopped_by)
     progress.done()
-    data = graph_data(found.graph, controller.goals)
+    data = graph_data(found.graph, subject.goals)
     drawn = {"dot": to_dot, "svg": to_svg}.get("json" if shown.as_json else form)
-    text = to_json(data) if drawn is None else drawn(controller.system.name, data)
+    text = to_json(data) if drawn is None else drawn(subject.system.name, data)
     if output:
         write_text(Path(output), text)
     else:

@@ -24,9 +24,9 @@ from chaincover.cli.entry import interrupt_after, seconds_gone
 from chaincover.cli.progress import Progress
 from chaincover.limits import Limits, end_run
 from chaincover.options import ORDERINGS, Options
-from chaincover.project.load import Controller, Request, load_request
-from chaincover.project.project_file import Project
+from chaincover.project.load import Request, load_request
 from chaincover.result import INTERRUPT
+from chaincover.subject import Settings, Subject
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -261,15 +261,15 @@ shown_options = gathers(
 )
 
 
-def read_controller(request: Request, progress: Progress) -> Controller:
+def read_controller(request: Request, progress: Progress) -> Subject:
     """The controller that the options name."""
     with progress.stage("read"), ending.interruptible():
-        controller = load_request(request)
+        subject = load_request(request)
         ending.reads(str)
-        return controller
+        return subject
 
 
-def settings(search: Search, project: Project) -> Options:
+def settings(search: Search, project: Settings) -> Options:
     """The settings of a search, by its options, else by the project, else by default."""
     chosen: dict[str, Any] = {
         "bound": project.bound if search.bound is None else search.bound,
@@ -283,24 +283,24 @@ def settings(search: Search, project: Project) -> Options:
     return Options(**chosen)
 
 
-def prepare(request: Request, search: Search, progress: Progress) -> tuple[Controller, Options]:
+def prepare(request: Request, search: Search, progress: Progress) -> tuple[Subject, Options]:
     """The controller with its invariants proved, and the settings of the search."""
     from chaincover.check.analysis import prepare as proved
 
-    controller = read_controller(request, progress)
-    if not controller.goals and not controller.final_text:
+    subject = read_controller(request, progress)
+    if not subject.goals and not subject.final_text:
         hint = "write property functions p_*, [[property]] tables in the project file, or give --property TEXT"
-        raise InputRefused("there is no goal to cover, and no final condition to reach", controller.project.where, hint)
-    options = settings(search, controller.project)
+        raise InputRefused("there is no goal to cover, and no final condition to reach", subject.settings.where, hint)
+    options = settings(search, subject.settings)
     options.check()
     with progress.stage("check"):
         limits, engine = Limits(options.time_limit, options.query_limit, options.effort), choose_engine(options.engine)
         limits.watch(engine)
         try:
             with ending.interruptible():
-                controller = replace(controller, system=proved(controller, engine, limits.share(PREPARING)))
+                subject = replace(subject, system=proved(subject, engine, limits.share(PREPARING)))
         except LimitReached as error:
             ending.call_off(error.limit)
         except KeyboardInterrupt as error:  # nothing is proved then, and the search ends as it begins
             ending.call_off(str(error) or INTERRUPT)
-    return controller, options
+    return subject, options

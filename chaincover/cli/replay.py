@@ -24,12 +24,13 @@ from chaincover.formats.chain_file import (
     unreadable,
 )
 from chaincover.formats.output import to_json
-from chaincover.project.load import Controller, Program, Request
+from chaincover.project.load import Program, Request
 from chaincover.project.project_file import refuse_project
 from chaincover.replay.original import Replay, replay
 from chaincover.report import console
 from chaincover.report.documents import replay_data
 from chaincover.result import CALLED_OFF, INTERRUPT
+from chaincover.subject import Subject
 
 
 @click.command(name="replay")
@@ -84,8 +85,8 @@ def _played(request: Request, shown: Shown, chain: str) -> Replay:
     with progress.stage("read"):
         restored = restore(recorded, request)
         ending.reads(str)
-    controller = restored.controller
-    stimulus = chain_file.read_stimulus(chain, controller.system)
+    subject = restored.subject
+    stimulus = chain_file.read_stimulus(chain, subject.system)
     if request.final is not None:
         stimulus = replace(stimulus, to_final=True)
     not_known = frozenset(restored.not_known)
@@ -93,7 +94,7 @@ def _played(request: Request, shown: Shown, chain: str) -> Replay:
     asked = None if stimulus.asked is None else stimulus.asked - not_known
     with progress.stage("replay"):
         never = [goal for goal in recorded.infeasible if goal not in not_known]
-        played = replay(controller, replace(stimulus, claimed=claimed, asked=asked), never, kept=True)
+        played = replay(subject, replace(stimulus, claimed=claimed, asked=asked), never, kept=True)
     played = replace(played, not_known=restored.not_known, remarks=(*played.remarks, *restored.notes))
     progress.done()
     return played
@@ -103,7 +104,7 @@ def _played(request: Request, shown: Shown, chain: str) -> Replay:
 class Restored:
     """``controller`` with the goals brought back, except ``not_known``; ``notes`` say what was done."""
 
-    controller: Controller
+    subject: Subject
     not_known: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -117,31 +118,31 @@ def restore(recorded: Recorded, request: Request) -> Restored:
     held = request.project().hold
     program = Program.of(replace(request, hold=recorded.hold).project())
     more = missing_criteria(program.project, request.cover, recorded.criteria)
-    controller, more, notes = _with_criteria(program, request, more)
+    subject, more, notes = _with_criteria(program, request, more)
     if held > 1 and not recorded.goals and recorded.hold == 1:
         notes.append(f"these inputs need not be held for {held} steps, as those of generated chains")
     texts: list[str] = []
-    for goal in [goal for goal in _goals_not_known(recorded, controller) if goal.readable]:
+    for goal in [goal for goal in _goals_not_known(recorded, subject) if goal.readable]:
         try:
             one_more = [*texts, f"{goal.name}: {goal.text}"]
-            controller = _all_goals(program, request, more, one_more)
+            subject = _all_goals(program, request, more, one_more)
             texts = one_more
         except InputRefused as error:
             notes.append(f"the chain's property {goal.name} cannot be read: {error.message}")
-    not_known = _goals_not_known(recorded, controller)
+    not_known = _goals_not_known(recorded, subject)
     if request.select or request.exclude:
         chosen = request.select, request.exclude
         properties, cover = (*request.properties, *texts), (*request.cover, *more)
-        controller, not_known = program.controller(properties, request.final, *chosen, cover), []
+        subject, not_known = program.subject(properties, request.final, *chosen, cover), []
     if not_known:
         generated = any(goal.generated for goal in not_known)
         why = "; names of generated goals hold line and column of the source that the chain was made for"
         names = ", ".join(goal.name for goal in not_known)
         notes.append(f"the program has no goal {names}: not looked at{why if generated else ''}")
-    return Restored(controller, tuple(goal.name for goal in not_known), tuple(notes))
+    return Restored(subject, tuple(goal.name for goal in not_known), tuple(notes))
 
 
-def _with_criteria(program: Program, request: Request, more: list[str]) -> tuple[Controller, list[str], list[str]]:
+def _with_criteria(program: Program, request: Request, more: list[str]) -> tuple[Subject, list[str], list[str]]:
     """The controller with the recorded criteria that can be read, these, and a note on each other one."""
     notes: list[str] = []
     while True:
@@ -155,10 +156,10 @@ def _with_criteria(program: Program, request: Request, more: list[str]) -> tuple
             notes.append(f"the chain's criterion {guilty} cannot be read: {error.message}")
 
 
-def _all_goals(program: Program, request: Request, more: Sequence[str], texts: Sequence[str] = ()) -> Controller:
+def _all_goals(program: Program, request: Request, more: Sequence[str], texts: Sequence[str] = ()) -> Subject:
     """The controller with all goals, also those of the criteria ``more`` and of the properties ``texts``."""
-    return program.controller((*request.properties, *texts), request.final, criteria=(*request.cover, *more))
+    return program.subject((*request.properties, *texts), request.final, criteria=(*request.cover, *more))
 
 
-def _goals_not_known(recorded: Recorded, controller: Controller) -> list[RecordedGoal]:
-    return [goal for goal in recorded.goals if not known(goal, controller)]
+def _goals_not_known(recorded: Recorded, subject: Subject) -> list[RecordedGoal]:
+    return [goal for goal in recorded.goals if not known(goal, subject)]

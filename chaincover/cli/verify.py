@@ -96,9 +96,9 @@ def _verified(place: Path, request: Request, limits: Limits, listener: Listener)
     if place.name == CHAINS_FILE:
         return verify_chains(place, request, limits, listener)
     document = read_document(place)
-    controller = load_for(document, request)
+    subject = load_for(document, request)
     ending.reads(str)
-    return verify(controller, document, limits, listener)
+    return verify(subject, document, limits, listener)
 
 
 class Telling:

@@ -22,9 +22,9 @@ from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, Parts
 from chaincover.formats.damage import damage
 from chaincover.formats.result_file import most_bytes, read_result_of, result_data
 from chaincover.formats.rows import ChainRows, defined, reported
-from chaincover.project.load import Controller
 from chaincover.project.project_file import Project
 from chaincover.project.values import parse_value, raw_value, shown
+from chaincover.subject import Subject
 
 SCHEMA = "chaincover/chain/4"
 CHAINS_SCHEMA = "chaincover/chains/4"
@@ -81,23 +81,23 @@ def start_record(system: TransitionSystem, chain: Chain) -> dict[str, Any]:
     }
 
 
-def violation_lines(controller: Controller, failure: Failure) -> Iterator[str]:
+def violation_lines(subject: Subject, failure: Failure) -> Iterator[str]:
     """The lines of the run that violates a property as a table, as ``chain_csv`` gives it."""
     hit = Hit(failure.goal, failure.step, False)
-    return csv_lines(controller, Chain(failure.run, (failure.goal,), (hit,)))
+    return csv_lines(subject, Chain(failure.run, (failure.goal,), (hit,)))
 
 
-def chain_csv(controller: Controller, chain: Chain) -> str:
+def chain_csv(subject: Subject, chain: Chain) -> str:
     """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals, goals served.
 
     Where the tester chooses start values, a first row ``init`` holds the start state.
     """
-    return "".join(csv_lines(controller, chain))
+    return "".join(csv_lines(subject, chain))
 
 
-def csv_lines(controller: Controller, chain: Chain) -> Iterator[str]:
+def csv_lines(subject: Subject, chain: Chain) -> Iterator[str]:
     """The lines of ``chain_csv``."""
-    system, period = controller.system, controller.project.period
+    system, period = subject.system, subject.settings.period
     state, outputs = reported(system, "state"), reported(system, "output")
     names = [*(v.name for v in system.inputs), *(v.name for v in state), *(v.name for v in outputs)]
     yield _csv_line(["step", *(["time"] if period else []), *names, "goals", "serves"])
@@ -105,7 +105,7 @@ def csv_lines(controller: Controller, chain: Chain) -> Iterator[str]:
         start = start_record(system, chain)
         values = {**start["state"], **start["outputs"], **start["chosen"]}
         yield _csv_line([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), "", ""])
-    for row in ChainRows(system, chain, controller.goals):
+    for row in ChainRows(system, chain, subject.goals):
         values = {**row["inputs"], **row["state"], **row["outputs"]}
         time = [f"{row['step'] * period:.9g}"] if period else []
         told = " ".join(row["goals"]), " ".join(row["serves"])
@@ -372,7 +372,7 @@ def unreadable(error: InputRefused, given: Sequence[str], more: Sequence[str]) -
     return places.get(error.where, "") if error.where is not None else ""
 
 
-def known(goal: RecordedGoal, controller: Controller) -> bool:
+def known(goal: RecordedGoal, subject: Subject) -> bool:
     """Whether the controller has this goal; a generated one of its name and another text is another decision."""
-    texts = {own.name: own.text for own in controller.goals}
+    texts = {own.name: own.text for own in subject.goals}
     return goal.name in texts and (not goal.generated or texts[goal.name] == goal.text)

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from bmc.digests import sha256
 from bmc.engines import installed
-from bmc.models.c.controller.ranges import only_named
 from bmc.system.transition import Run, TransitionSystem
 from chaincover import certificate
 from chaincover.chain import COVERED, LongTest, Ruling
 from chaincover.formats.chain_file import CHAINS_SCHEMA, SCHEMA, start_record
 from chaincover.formats.rows import ChainRows, reported
 from chaincover.options import HERE, Options
-from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, shown
 from chaincover.result import ChainResult, Requirements, SeveralChains
+from chaincover.subject import Subject
 from chaincover.weights import ReachGraph
 from properties.goal import Goal, kind
 
@@ -56,7 +55,7 @@ def versions() -> Mapping[str, str]:
 
 
 def chain_document(
-    controller: Controller,
+    subject: Subject,
     result: ChainResult,
     finished: bool = True,
     no_step: DeadEnd | None = None,
@@ -71,47 +70,45 @@ def chain_document(
     return {
         "schema": SCHEMA,
         "tool": {"name": "chaincover", "version": tool_version()},
-        "controller": _controller(controller, sources_of(controller) if sources is None else sources),
-        "settings": _settings(controller, result.options),
+        "controller": _controller(subject, sources_of(subject) if sources is None else sources),
+        "settings": _settings(subject, result.options),
         "versions": versions(),
-        "goals": _goals(controller, result),
+        "goals": _goals(subject, result),
         "bounds": _bounds(result),
         "no_chain": result.no_chain or None,
         "finished": finished,
         "stopped_by": result.stopped_by,
         "effort_used_up": result.used_up,
         **({"gave_up": list(result.answered.gave_up)} if result.answered.gave_up else {}),
-        "requirements": _requirements(controller, result.requirements),
-        "claims": _claims(controller, result),
+        "requirements": _requirements(subject, result.requirements),
+        "claims": _claims(subject, result),
         "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
-        "chain": _chain(controller, result),
-        "graph": graph_data(result.graph, controller.goals),
+        "chain": _chain(subject, result),
+        "graph": graph_data(result.graph, subject.goals),
         **({} if no_step is None else {"dead_end": no_step.as_data()}),
     }
 
 
-def sources_of(controller: Controller) -> list[dict[str, str]]:
+def sources_of(subject: Subject) -> list[dict[str, str]]:
     """The source files with the digests of their bytes, and of their code after preprocessing without line markers."""
-    names, files = controller.project.sources, controller.project.config.files
-    found = []
-    for name, path, unit in zip(names, files, controller.model.program.units, strict=True):
-        rows = (row for row in unit.source.text.splitlines() if row.strip() and not row.startswith("#line"))
-        code = sha256("\n".join(rows).encode()).hexdigest()
-        found.append({"file": name, "sha256": sha256(Path(path).read_bytes()).hexdigest(), "preprocessed_sha256": code})
-    return found
+    return [
+        {
+            "file": source.name,
+            "sha256": sha256(Path(source.path).read_bytes()).hexdigest(),
+            "preprocessed_sha256": sha256(source.text.encode()).hexdigest(),
+        }
+        for source in subject.sources
+    ]
 
 
-def _controller(controller: Controller, sources: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def _controller(subject: Subject, sources: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """The controller's ``sources`` as they are given, its functions, and its variables with their types and values."""
-    system, config = controller.system, controller.project.config
+    system = subject.system
     return {
         "name": system.name,
         "sources": list(sources),
-        "defines": dict(config.defines),
-        "target": config.target,
-        "init": [call.function for call in controller.native.init],
-        "step": controller.native.step.function,
-        "period": controller.project.period,
+        **subject.model.described,
+        "period": subject.settings.period,
         "inputs": [
             {"name": var.name, "type": var.type.name, "values": show_ranges(var.values, var.type)}
             for var in system.inputs
@@ -121,22 +118,22 @@ def _controller(controller: Controller, sources: Sequence[Mapping[str, str]]) ->
     }
 
 
-def _settings(controller: Controller, options: Options) -> dict[str, Any]:
+def _settings(subject: Subject, options: Options) -> dict[str, Any]:
     """What was asked for: the goals, the criteria that generated goals, the end, and the settings of the search."""
     return {
-        "goals": [goal.name for goal in controller.goals],
-        "coverage": controller.coverage,
-        "final": controller.final_text or None,
-        **({"hold": controller.hold} if controller.hold > 1 else {}),
+        "goals": [goal.name for goal in subject.goals],
+        "coverage": subject.coverage,
+        "final": subject.final_text or None,
+        **({"hold": subject.hold} if subject.hold > 1 else {}),
         **{name: value for name, value in asdict(options).items() if name not in HERE},
     }
 
 
-def _goals(controller: Controller, result: ChainResult) -> list[dict[str, Any]]:
+def _goals(subject: Subject, result: ChainResult) -> list[dict[str, Any]]:
     hits = {hit.goal: hit for hit in result.chain.hits} if result.chain else {}
     first: dict[tuple[object, ...], str] = {}
     goals = []
-    for goal, verdict in zip(controller.goals, result.verdicts, strict=True):
+    for goal, verdict in zip(subject.goals, result.verdicts, strict=True):
         hit, same = hits.get(goal.name), first.setdefault(kind(goal, result.options.overlap), goal.name)
         goals.append(
             {
@@ -151,20 +148,20 @@ def _goals(controller: Controller, result: ChainResult) -> list[dict[str, Any]]:
                 "step": verdict.step,
                 "consequent_held": hit.consequent_held if hit else None,
                 "detail": verdict.detail,
-                "test": _test(controller.system, result.tests[goal.name]) if goal.name in result.tests else None,
-                **_long_test(controller.system, result.beyond.get(goal.name)),
+                "test": _test(subject.system, result.tests[goal.name]) if goal.name in result.tests else None,
+                **_long_test(subject.system, result.beyond.get(goal.name)),
             }
         )
     return goals
 
 
-def _requirements(controller: Controller, found: Requirements) -> dict[str, Any] | None:
+def _requirements(subject: Subject, found: Requirements) -> dict[str, Any] | None:
     """Whether properties can fail, and what that rests on; None where nothing was looked at."""
     if not found.rulings:
         return None
-    goals = {goal.name: goal for goal in controller.goals}
+    goals = {goal.name: goal for goal in subject.goals}
     return {
-        "rulings": [_ruling(controller.system, goals[ruling.goal], ruling) for ruling in found.rulings],
+        "rulings": [_ruling(subject.system, goals[ruling.goal], ruling) for ruling in found.rulings],
         "certificate": None if found.certificate is None else certificate.as_data(found.certificate),
     }
 
@@ -182,25 +179,18 @@ def _bounds(result: ChainResult) -> dict[str, Any]:
     }
 
 
-def _claims(controller: Controller, result: ChainResult) -> list[str]:
+def _claims(subject: Subject, result: ChainResult) -> list[str]:
     """What the result rests on, a sentence each."""
-    found = []
-    config = controller.project.config
-    if controller.rules or config.at_most_one or config.exactly_one or config.ranges:
-        found.append("input assumptions of the project")
-    if config.assumption and controller.model.program.function(config.assumption) is not None:
-        found.append(f"input assumption {config.assumption}()")
-    found += [f"invariant proved inductive: {c.name}" for c in controller.system.invariants if c.proved]
-    found += [f"invariant not proved, not used: {c.name}" for c in controller.system.invariants if not c.proved]
-    named = only_named(controller.model)
-    if named:
-        found.append(f"inputs given no values but those that the type names: {', '.join(named)}")
-    if controller.system.chosen:
-        found.append(f"start values chosen by the tester: {', '.join(controller.system.chosen)}")
+    found = [*subject.assumed]
+    found += [f"invariant proved inductive: {c.name}" for c in subject.system.invariants if c.proved]
+    found += [f"invariant not proved, not used: {c.name}" for c in subject.system.invariants if not c.proved]
+    found += subject.model.assumed
+    if subject.system.chosen:
+        found.append(f"start values chosen by the tester: {', '.join(subject.system.chosen)}")
     if result.chain is not None and result.chain.relies_on:
         found.append(f"start values left open by init: {', '.join(result.chain.relies_on)}")
-    if controller.hold > 1:
-        found.append(f"bounds and proofs speak of runs that hold inputs for {controller.hold} ticks")
+    if subject.hold > 1:
+        found.append(f"bounds and proofs speak of runs that hold inputs for {subject.hold} ticks")
     covered, goals = sum(verdict.status == COVERED for verdict in result.verdicts), len(result.verdicts)
     if result.chain is not None and covered < goals:
         found.append(f"length and bounds speak of chains through the {covered} of {goals} goals that this one covers")
@@ -208,7 +198,7 @@ def _claims(controller: Controller, result: ChainResult) -> list[str]:
     return found
 
 
-def _chain(controller: Controller, result: ChainResult) -> dict[str, Any] | None:
+def _chain(subject: Subject, result: ChainResult) -> dict[str, Any] | None:
     chain = result.chain
     if chain is None:
         return None
@@ -218,8 +208,8 @@ def _chain(controller: Controller, result: ChainResult) -> dict[str, Any] | None
         "hits": [{"goal": h.goal, "step": h.step, "consequent_held": h.consequent_held} for h in chain.hits],
         "failures": [{"goal": h.goal, "step": h.step} for h in chain.failures],
         "violations": [{"assertion": v.name, "step": v.step} for v in chain.violations],
-        "initial": start_record(controller.system, chain),
-        "steps": ChainRows(controller.system, chain, controller.goals),
+        "initial": start_record(subject.system, chain),
+        "steps": ChainRows(subject.system, chain, subject.goals),
     }
 
 
@@ -284,7 +274,7 @@ def _ruling(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[str, A
 
 
 def chains_document(
-    controller: Controller,
+    subject: Subject,
     options: Options,
     found: SeveralChains,
     finished: bool = True,
@@ -296,8 +286,8 @@ def chains_document(
     """
     return {
         "schema": CHAINS_SCHEMA,
-        "controller": controller.system.name,
-        "settings": _settings(controller, options),
+        "controller": subject.system.name,
+        "settings": _settings(subject, options),
         "chains": [
             {
                 "file": f"chain-{number}.json",
@@ -324,11 +314,11 @@ def chains_document(
                 "verdict": v.status,
                 "step": v.step,
                 "detail": v.detail,
-                "test": _test(controller.system, found.tests[v.goal]) if v.goal in found.tests else None,
+                "test": _test(subject.system, found.tests[v.goal]) if v.goal in found.tests else None,
             }
-            for goal, v in zip(controller.goals, found.verdicts, strict=True)
+            for goal, v in zip(subject.goals, found.verdicts, strict=True)
         ],
-        "requirements": _requirements(controller, found.requirements),
+        "requirements": _requirements(subject, found.requirements),
         "finished": finished,
         "stopped_by": found.stopped_by,
         "effort_used_up": found.used_up,

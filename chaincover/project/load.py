@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import replace
 
 from pysmt.fnode import FNode
 
-from bmc.analysis.slice import live_state, without_impossible
 from bmc.errors import InputRefused, Location, UsageError
-from bmc.formulas.unroll import unframed
 from bmc.models.c.controller.binding import reachable_functions
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.model import CModel
@@ -20,90 +18,25 @@ from bmc.records import dataclass
 from bmc.stack import with_deep_stack
 from bmc.system.constraints import Constraint, Dwell, Rule, constrained
 from bmc.system.memory import with_memory
-from bmc.system.names import DEFINED, matching, suggestion
-from bmc.system.original import NativeInterface
+from bmc.system.names import matching, suggestion
 from bmc.system.ties import boundary, hold
 from bmc.system.transition import (
     Condition,
-    StateVariable,
     TransitionSystem,
     conjunction,
-    equal,
     symbols_of,
     with_stated_values,
 )
-from chaincover.problem import Problem
+from chaincover.project.c_functions import covers_in_code, read_condition_function, read_property_function
 from chaincover.project.project_file import Project, read_project
-from properties.c_functions import covers_in_code, read_condition_function, read_property_function
+from chaincover.subject import Observers, Settings, SourceFile, Subject, init_formula
 from properties.coverage import CoverageCriterion, distinct, goals_by_criterion
-from properties.goal import Goal, values_before, violation_name
+from properties.goal import Goal, violation_name
 from properties.text import PropertyText, read_condition, read_constraint, read_property
 
 _RESERVED = ("init", "final", "end")
 _FROM_OPTION = "--property"
 RESULT = "return"
-
-
-@dataclass(frozen=True, slots=True)
-class Observers:
-    """For whom a difference counts: ``goals``, and the outside, which sees the ``outputs`` after each step."""
-
-    goals: tuple[Goal, ...]
-    outputs: frozenset[str]
-
-
-NOBODY = Observers((), frozenset())
-
-
-@dataclass(frozen=True)
-class Controller:
-    """A project that has been read.
-
-    ``final`` is over plain state symbols: where a chain may end, None for anywhere; ``final_text`` says what the final
-    condition is, '' without one. ``model`` is kept for reading further expressions. Inputs change only every
-    ``hold`` steps: ``system`` holds them, and ``final`` has the end of a held step in it, even without a final
-    condition. ``observers`` say for whom a state is like the one after init: the goals of the project and of this run,
-    and the outside.
-    ``rules``: the project's conditions on inputs, of one step or several, and its dwell times; ``system`` keeps them.
-    ``by_criterion`` has for each coverage criterion the names of all goals that it makes, also where only some of them
-    are among ``goals``.
-    """
-
-    project: Project
-    model: CModel
-    system: TransitionSystem
-    goals: tuple[Goal, ...]
-    final: FNode | None
-    final_text: str
-    native: NativeInterface
-    observers: Observers = NOBODY
-    rules: tuple[Rule, ...] = ()
-    hold: int = 1
-    by_criterion: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    @property
-    def coverage(self) -> list[str]:
-        """The coverage criteria that made some of the goals, and those that make none."""
-        own = {goal.name for goal in self.goals}
-        return [text for text, names in self.by_criterion.items() if not names or not own.isdisjoint(names)]
-
-    @property
-    def problem(self) -> Problem:
-        """What a chain is sought for."""
-        return Problem(self.system, self.goals, self.final, self.project.overlap)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of the program, and of the properties, should know."""
-        return (*self.model.notes, *(note for goal in self.goals if (note := self.note_of(goal))))
-
-    def note_of(self, goal: Goal) -> str:
-        """What the writer of a property may not have meant; '' if there is nothing."""
-        names = values_before(goal, self.system)
-        if not names:
-            return ""
-        later = " and ".join(f"X({name})" for name in names)
-        return f"{goal.name} reads {' and '.join(names)} as before the step that sees its inputs, {later} is after it"
 
 
 @dataclass(frozen=True)
@@ -148,15 +81,15 @@ class Program:
         with _placed(project):
             return Program(project, read_c(config, [root for root in roots if root]))
 
-    def controller(
+    def subject(
         self,
         properties: Sequence[str] = (),
         final: str | None = None,
         select: Sequence[str] = (),
         exclude: Sequence[str] = (),
         criteria: Sequence[str] = (),
-    ) -> Controller:
-        """The controller, with the arguments as in ``Request``. InputRefused or UsageError with the place."""
+    ) -> Subject:
+        """What is tested, with the arguments as in ``Request``. InputRefused or UsageError with the place."""
         more = tuple(CoverageCriterion(text, Location(f"--cover {n}")) for n, text in enumerate(criteria, 1))
         project, model = replace(self.project, criteria=(*self.project.criteria, *more)), self.model
         with _placed(project):
@@ -175,8 +108,20 @@ class Program:
         held = hold(system, project.hold)
         end = boundary(held, formula)
         by_criterion = {criterion: [goal.name for goal in each] for criterion, each in made.items()}
-        return Controller(
-            project, model, held, tuple(goals), end, text, model.native, observers, rules, project.hold, by_criterion
+        return Subject(
+            model,
+            _settings(project, model),
+            held,
+            tuple(goals),
+            end,
+            text,
+            observers,
+            rules,
+            tuple(_constraints(project, model)),
+            tuple(_assumed(project, model, rules)),
+            project.hold,
+            by_criterion,
+            _sources(project, model),
         )
 
 
@@ -190,19 +135,19 @@ def _placed(project: Project) -> Iterator[None]:
         raise
 
 
-def load_request(request: Request) -> Controller:
+def load_request(request: Request) -> Subject:
     """Read all that ``request`` names. InputRefused or UsageError with the place of what is wrong."""
     project, chosen = request.project(), (request.select, request.exclude)
     return with_deep_stack(
-        lambda: Program.of(project).controller(request.properties, request.final, *chosen, request.cover)
+        lambda: Program.of(project).subject(request.properties, request.final, *chosen, request.cover)
     )
 
 
 def load(
     project: Project, properties: Sequence[str] = (), final: str | None = None, select: Sequence[str] = ()
-) -> Controller:
+) -> Subject:
     """Read all that ``project`` names; the other arguments are those of ``Request``. Errors as in ``load_request``."""
-    return with_deep_stack(lambda: Program.of(project).controller(properties, final, select))
+    return with_deep_stack(lambda: Program.of(project).subject(properties, final, select))
 
 
 def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
@@ -323,6 +268,48 @@ def _with_conditions(project: Project, model: CModel, rules: Sequence[Rule]) -> 
     return with_stated_values(replace(system, invariants=(*system.invariants, *extra)))
 
 
+def _assumption(project: Project, model: CModel) -> str:
+    """The C function that states what inputs are assumed to be; '' for none."""
+    name = project.config.assumption
+    return name if name and model.program.function(name) is not None else ""
+
+
+def _constraints(project: Project, model: CModel) -> Iterator[Condition]:
+    """What the project says of the inputs of one step, beside their ranges and its rules."""
+    yield from model.exclusions
+    if name := _assumption(project, model):
+        stated = _stated(project, model, name)
+        yield replace(stated, name=f"that {name}() states")
+
+
+def _assumed(project: Project, model: CModel, rules: Sequence[Rule]) -> Iterator[str]:
+    """Sentences on what every result rests on."""
+    config = project.config
+    if rules or config.at_most_one or config.exactly_one or config.ranges:
+        yield "input assumptions of the project"
+    if name := _assumption(project, model):
+        yield f"input assumption {name}()"
+
+
+def _settings(project: Project, model: CModel) -> Settings:
+    """What the project says of the search."""
+    function = project.final_function
+    stated = f"{function}()" if function and model.program.function(function) is not None else ""
+    final = project.final or stated
+    return Settings(
+        project.where, project.bound, project.overlap, project.ordering, final, project.hold, project.period
+    )
+
+
+def _sources(project: Project, model: CModel) -> tuple[SourceFile, ...]:
+    """The source files, each with its code after preprocessing without line markers."""
+    found = []
+    for name, path, unit in zip(project.sources, project.config.files, model.program.units, strict=True):
+        rows = (row for row in unit.source.text.splitlines() if row.strip() and not row.startswith("#line"))
+        found.append(SourceFile(name, path, "\n".join(rows)))
+    return tuple(found)
+
+
 def _stated(project: Project, model: CModel, name: str) -> Condition:
     """What the C function that the project names states."""
     if model.program.function(name) is None:
@@ -354,44 +341,6 @@ def _final(
     if used:
         raise InputRefused(f"the final condition reads the input '{used[0]}'", where, "name state variables only")
     return formula, text
-
-
-def init_formula(system: TransitionSystem, observers: Observers) -> FNode:
-    """A state like the one after init: see ``like_init``."""
-    return conjunction(equal(var.symbol, var.init) for var in like_init(system, observers) if var.init is not None)
-
-
-def observations(system: TransitionSystem, observers: Observers) -> list[FNode]:
-    """What is seen of a step: outputs after it, asserts, and what goals name, at its start or after it."""
-    following = {var.name: var.next for var in system.state}
-    outputs = [following[name] for name in following if name in observers.outputs]
-    framed = [unframed(s) for f in formulas_of(observers.goals) for s in symbols_of(f)]
-    later = dict.fromkeys(name for name, step in framed if step > 0 and name in following)
-    first = dict.fromkeys(name for name, step in framed if step == 0 and name in following)
-    named = [*(following[name] for name in later), *(system.variable(name).symbol for name in first)]
-    return [*outputs, *(condition.formula for condition in system.asserts), *named]
-
-
-def formulas_of(goals: Iterable[Goal]) -> list[FNode]:
-    """Antecedents and consequents."""
-    return [f for goal in goals for f in (goal.antecedent, goal.consequent) if f is not None]
-
-
-def like_init(system: TransitionSystem, observers: Observers) -> list[StateVariable]:
-    """The variables that a state like the one after init has as then.
-
-    From such a state every run gives the same outputs, meets the same goals and asserts and is as valid as from init:
-    compared is all that is live for these, but for what never changes, what the project ignores, and what init leaves
-    open. An output is live if it is read back, or if some step keeps it as it is.
-    """
-    observed = observations(system, observers)
-    return compared_with_init(system, live_state(without_impossible(system, observed), observed))
-
-
-def compared_with_init(system: TransitionSystem, live: frozenset[str]) -> list[StateVariable]:
-    ours = {var.name for var in system.state if var.role in ("state", "output") and var.init is not None}
-    set_ones = {name + DEFINED for name in ours}
-    return [var for var in system.state if var.name in live and (var.name in ours or var.name in set_ones)]
 
 
 def _seen_outputs(project: Project, model: CModel) -> frozenset[str]:

@@ -7,20 +7,18 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from bmc.errors import counted
+from bmc.errors import NoOriginal, counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.value_sets import Ranges
-from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.records import dataclass
 from bmc.system.constraints import Rule
-from bmc.system.names import matching
+from bmc.system.original import Original
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, TransitionSystem, Valuation, ValueType
+from bmc.system.transition import Run, TransitionSystem, Valuation, ValueType, symbols_of
 from chaincover.chain import Failure
 from chaincover.formats.chain_file import Stimulus
-from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
-from properties.c_functions import read_condition_function
+from chaincover.subject import Subject
 from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
 
@@ -51,7 +49,8 @@ class GoalReplay:
 
 @dataclass(frozen=True)
 class Replay:
-    """One replay. ``on`` is the compiler's name, or ``model``; ``remarks`` say what could not be checked.
+    """One replay. ``on`` is the name of the original, or ``model``; ``remarks`` say what could not be checked, and
+    ``why`` why it was not on the original.
 
     ``disagreements`` tell where model, original and file differ; ``refused`` which steps break the input constraint
     or rely on undefined behaviour; ``violations`` are the program's own assertions that failed; ``not_known`` are the
@@ -67,6 +66,7 @@ class Replay:
     violations: tuple[str, ...]
     remarks: tuple[str, ...]
     not_known: tuple[str, ...] = ()
+    why: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -79,76 +79,75 @@ class Replay:
 
 
 def replay(
-    controller: Controller,
+    subject: Subject,
     stimulus: Stimulus,
     infeasible: Collection[str] = (),
-    built: CompiledOriginal | None = None,
+    built: Original | None = None,
     kept: bool = False,
 ) -> Replay:
-    """Run ``stimulus`` on the compiled original and judge every goal of ``controller`` on what it did.
+    """Run ``stimulus`` on the compiled original and judge every goal of ``subject`` on what it did.
 
     Goals said to be ``infeasible`` need not be covered, and must not. ``built`` is the original where it is compiled
     already; ``kept``: one that an earlier run has built may serve. OriginalCrashed or OriginalTimeout if the program
     does not survive the run.
     """
-    system = controller.system
+    system = subject.system
     simulator = Simulator(system)
     expected = simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
     try:
-        with compiled(controller.native, kept) if built is None else nullcontext(built) as original:
+        with subject.model.original(kept) if built is None else nullcontext(built) as original:
             run, different = _on_original(system, original, stimulus, expected)
-            on, remarks = original.name, (*_unreadable(original.unreadable), *original.notes)
-    except NoCompiler as error:
-        run, different, on, remarks = expected, [], "model", (f"replayed on the model: {error.message}",)
+            on, why, remarks = original.name, "", (*_unreadable(original.unreadable), *original.notes)
+    except NoOriginal as error:
+        run, different, on, why = expected, [], "model", error.message
+        remarks = (f"replayed on the model: {why}",)
     different += _against_file(system, stimulus, run)
-    refused = tuple(_refused(controller, simulator, expected, stimulus))
+    refused = tuple(_refused(subject, simulator, expected, stimulus))
     violations = tuple(
         f"{condition.where}: assertion fails in step {step}" for step, condition in simulator.all_violated(run)
     )
-    judged = tuple(_judge(controller, run, stimulus, infeasible))
+    judged = tuple(_judge(subject, run, stimulus, infeasible))
     different += [
         f"{g.goal} is covered at step {g.step}, though it is said to be unreachable"
         for g in judged
         if g.infeasible and g.step is not None
     ]
     final = None
-    if controller.final is not None and controller.final_text and stimulus.to_final:
-        final = bool(compile_formulas([controller.final])(run.states[-1])[0])
-    return Replay(on, run, judged, final, tuple(different), refused, violations, remarks)
+    if subject.final is not None and subject.final_text and stimulus.to_final:
+        final = bool(compile_formulas([subject.final])(run.states[-1])[0])
+    return Replay(on, run, judged, final, tuple(different), refused, violations, remarks, why=why)
 
 
-def replay_each(controller: Controller, failures: Sequence[Failure]) -> Iterator[Replay]:
+def replay_each(subject: Subject, failures: Sequence[Failure]) -> Iterator[Replay]:
     """The replay of each run that violates a property, on one build of the original that may have been kept.
 
     That the property does not fail there is a disagreement.
     """
     with ExitStack() as stack:
         try:
-            built = stack.enter_context(compiled(controller.native, True))
-        except NoCompiler:
+            built = stack.enter_context(subject.model.original(True))
+        except NoOriginal:
             built = None
         for failure in failures:
-            chosen = {name: failure.run.states[0][name] for name in controller.system.chosen}
+            chosen = {name: failure.run.states[0][name] for name in subject.system.chosen}
             stimulus = Stimulus(f"violation of {failure.goal}", failure.run.inputs, chosen, {}, (), None, False)
-            yield replay_violation(controller, stimulus, failure.goal, failure.step, built)
+            yield replay_violation(subject, stimulus, failure.goal, failure.step, built)
 
 
-def replay_violation(
-    controller: Controller, stimulus: Stimulus, goal: str, step: int, built: CompiledOriginal | None
-) -> Replay:
+def replay_violation(subject: Subject, stimulus: Stimulus, goal: str, step: int, built: Original | None) -> Replay:
     """The replay of a run that is said to violate the property of ``goal`` from ``step`` on; it may end within a held
     step. That the property does not fail there is a disagreement."""
-    part = replace(controller, goals=tuple(each for each in controller.goals if each.name == goal))
+    part = replace(subject, goals=tuple(each for each in subject.goals if each.name == goal))
     played = replay(part, stimulus, built=built)
-    failing = _failing(part.goals, played.run, {var.name for var in controller.system.inputs})
+    failing = _failing(part.goals, played.run, {var.name for var in subject.system.inputs})
     fails = step in failing.get(goal, ())
-    refused = tuple(text for text in played.refused if text != ends_within(controller.hold))
+    refused = tuple(text for text in played.refused if text != ends_within(subject.hold))
     differs = () if fails else (f"the property of {goal} does not fail at step {step}",)
     return replace(played, refused=refused, disagreements=(*played.disagreements, *differs))
 
 
 def _on_original(
-    system: TransitionSystem, original: CompiledOriginal, stimulus: Stimulus, expected: Run
+    system: TransitionSystem, original: Original, stimulus: Stimulus, expected: Run
 ) -> tuple[Run, list[str]]:
     states = original.run(stimulus.inputs, Simulator(system).chosen(stimulus.initial) or None)
     merged = tuple(_merged(model, _state_part(system, own)) for model, own in zip(expected.states, states, strict=True))
@@ -192,7 +191,7 @@ def ends_within(hold: int) -> str:
     return f"the run ends within a held step of {hold} steps"
 
 
-def _refused(controller: Controller, simulator: Simulator, run: Run, stimulus: Stimulus) -> list[str]:
+def _refused(subject: Subject, simulator: Simulator, run: Run, stimulus: Stimulus) -> list[str]:
     """What of ``run`` is not allowed: values that a variable may not have, and what a step breaks by its name."""
     system = simulator.system
     starts = [
@@ -200,14 +199,14 @@ def _refused(controller: Controller, simulator: Simulator, run: Run, stimulus: S
         for v in system.state
         if not compile_formulas([v.start])(run.states[0])[0]
     ]
-    ended = [ends_within(controller.hold)] if run.length % controller.hold else []
-    told, texts = _broken(controller.rules, run, system), []
+    ended = [ends_within(subject.hold)] if run.length % subject.hold else []
+    told, texts = _broken(subject.rules, run, system), []
     for step, inputs in enumerate(run.inputs):
         outside, broken = "; ".join(_outside(system, inputs)), told.get(step, "")
         if not (outside or broken or simulator.allowed(run.states[step], inputs)):
-            changed = step % controller.hold and inputs != run.inputs[step - 1]
-            held = f"changes the inputs within a held step of {controller.hold} steps"
-            broken = held if changed else _cause(controller, {**run.states[step], **inputs})
+            changed = step % subject.hold and inputs != run.inputs[step - 1]
+            held = f"changes the inputs within a held step of {subject.hold} steps"
+            broken = held if changed else _cause(subject, {**run.states[step], **inputs})
         if outside or broken:
             line = f" (line {stimulus.lines[step]} of {Path(stimulus.source).name})" if stimulus.lines else ""
             said = f": {'; it '.join(filter(None, (outside, broken)))}" if outside else f" {broken}"
@@ -234,21 +233,19 @@ def _allowed(ranges: Ranges, vtype: ValueType) -> str:
     return f", allowed {show_ranges(ranges[:MOST_RANGES], vtype)}{more}" if ranges else ""
 
 
-def _cause(controller: Controller, values: Valuation) -> str:
+def _cause(subject: Subject, values: Valuation) -> str:
     """What a step of these ``values`` breaks, each of which is allowed by itself, with its place."""
-    system, config = controller.system, controller.project.config
-    for key, groups in (("at_most_one", config.at_most_one), ("exactly_one", config.exactly_one)):
-        for group in groups:
-            names = matching(group, [var.name for var in system.inputs], config.where, "input")
-            given = {name: show_value(system.variable(name).type, values[name]) for name in names}
-            on = [name for name in names if system.variable(name).type.value(values[name])]
-            if len(on) > 1 or (key == "exactly_one" and not on):
-                shown = ", ".join(f"{name} {given[name]}" for name in on or names)
-                return f"breaks the input constraint {key} = [{', '.join(group)}] ({shown})"
-    if config.assumption and controller.model.program.function(config.assumption) is not None:
-        stated = read_condition_function(controller.model, config.assumption)
-        if not compile_formulas([stated.formula])(values)[0]:
-            return f"breaks the input constraint that {stated.name}() states ({stated.where})"
+    system = subject.system
+    for stated in subject.constraints:
+        if compile_formulas([stated.formula])(values)[0]:
+            continue
+        if stated.where is not None:
+            return f"breaks the input constraint {stated.name} ({stated.where})"
+        read = {symbol.symbol_name() for symbol in symbols_of(stated.formula)}
+        given = [var for var in system.inputs if var.name in read]
+        on = [var for var in given if values[var.name]] or given
+        shown = ", ".join(f"{var.name} {show_value(var.type, values[var.name])}" for var in on)
+        return f"breaks the input constraint {stated.name} ({shown})"
     for assumed in system.assumptions:
         if not compile_formulas([assumed.formula])(values)[0]:
             return f"breaks the assumption in the code at {assumed.where}"
@@ -268,8 +265,8 @@ def _broken(rules: Sequence[Rule], run: Run, system: TransitionSystem) -> dict[i
     return {step: f"breaks the constraint {' and '.join(texts)}" for step, texts in found.items()}
 
 
-def _judge(controller: Controller, run: Run, stimulus: Stimulus, infeasible: Collection[str]) -> Iterator[GoalReplay]:
-    goals, inputs = controller.goals, {var.name for var in controller.system.inputs}
+def _judge(subject: Subject, run: Run, stimulus: Stimulus, infeasible: Collection[str]) -> Iterator[GoalReplay]:
+    goals, inputs = subject.goals, {var.name for var in subject.system.inputs}
     monitor = Monitor(goals)
     covered, failing = monitor.covered(run), _failing(goals, run, inputs)
     for goal in goals:

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 from bmc.errors import counted
 from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
+from bmc.system.names import IN, same_front
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, symbols_of
 from chaincover.chain import Chain
 from chaincover.formats.rows import reported
-from chaincover.project.load import Controller
-from chaincover.project.names import IN, Labels, same_front, short_names, without_front
+from chaincover.project.names import Labels, short_names, without_front
 from chaincover.project.values import show_value
+from chaincover.subject import Subject
 
 if TYPE_CHECKING:
     from chaincover.report.console import Console
@@ -50,14 +51,14 @@ LEAST_ROWS = 6
 """Rows that are shown of a long chain, however little room there is."""
 
 
-def read_by_goals(controller: Controller) -> Counter[str]:
+def read_by_goals(subject: Subject) -> Counter[str]:
     """For each variable how many goals read it, the final condition among them."""
     found: Counter[str] = Counter()
-    for goal in controller.goals:
+    for goal in subject.goals:
         formulas = [goal.antecedent, *([] if goal.consequent is None else [goal.consequent])]
         found.update({unframed(symbol)[0] for formula in formulas for symbol in symbols_of(formula)})
-    if controller.final is not None:
-        found.update(symbol.symbol_name() for symbol in symbols_of(controller.final))
+    if subject.final is not None:
+        found.update(symbol.symbol_name() for symbol in symbols_of(subject.final))
     return found
 
 

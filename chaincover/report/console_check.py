@@ -25,10 +25,10 @@ from chaincover.check.goal_facts import (
 from chaincover.check.liveness import Liveness
 from chaincover.check.undefined_behaviour import UndefinedBehaviour
 from chaincover.options import Options
-from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.slicing import ADVICE
 from chaincover.report.console import MOST_LINES, WIDTH, Console, ended_by, goes_on_first, say, short_compiler
+from chaincover.subject import Subject
 from chaincover.verdicts import listed, next_step
 from properties.goal import Goal
 
@@ -36,14 +36,14 @@ MOST_WRONG, MOST_SLOW, MOST_PLACES, MOST_LEFT_OPEN, MOST_CONSTRAINTS = 14, 6, 4,
 """Lines about what is wrong, slow or undefined behaviour, what init leaves open, and constraints; -v tells all."""
 
 
-def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> None:
+def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
     """The report of ``check``: what is wrong, what will be slow, then what was read; the rest where it is asked for."""
-    wrong = _wrong(controller, analysis)
+    wrong = _wrong(subject, analysis)
     found = f"{counted(len(wrong), 'problem')}, told first" if wrong else "nothing wrong found"
     if analysis.interrupted:
         ended = ended_by(analysis.interrupted)
         found += f"; {ended[0].lower()}{ended[1:]}: what is not told was not looked at"
-    say(out, f"{controller.system.name}: {found}", "bold red" if wrong or analysis.interrupted else "bold")
+    say(out, f"{subject.system.name}: {found}", "bold red" if wrong or analysis.interrupted else "bold")
     part = out.part()
     for text, advice in wrong:
         say(part, text, "bold red")
@@ -51,20 +51,20 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
             say(part, f"  next: {advice}")
     head, rest = part.cut(MOST_WRONG, "-v tells all"), out.part()
     constraints = out.part()
-    for rule in controller.rules:
+    for rule in subject.rules:
         say(constraints, f"constraint {rule.told}")
     constraints.cut(MOST_CONSTRAINTS, "-v tells all")
     _show_slow(head, analysis)
-    _show_end(rest, controller, analysis)
+    _show_end(rest, subject, analysis)
     _show_undefined_behaviour(rest, analysis)
-    _show_notes(rest, controller, analysis)
-    _show_comparison(rest, controller, analysis)
+    _show_notes(rest, subject, analysis)
+    _show_comparison(rest, subject, analysis)
     functions, interface, variables, goals, properties = (out.part() for _ in range(5))
-    _show_functions(functions, controller)
-    _show_interface(interface, controller)
-    _show_variables(variables, controller)
-    _show_goals(goals, controller, analysis)
-    _show_properties(properties, controller)
+    _show_functions(functions, subject)
+    _show_interface(interface, subject)
+    _show_variables(variables, subject)
+    _show_goals(goals, subject, analysis)
+    _show_properties(properties, subject)
     room = MOST_LINES - 2 - sum(len(part.kept) for part in (head, functions, interface, constraints, goals, rest))
     if out.everything or len(variables.kept) - len(interface.kept) <= room:
         room -= len(variables.kept) - len(interface.kept)
@@ -73,27 +73,27 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
         properties = out.part()
     out.show(head, functions, interface, constraints, goals, properties, rest)
     if out.everything:
-        _show_everything(out, controller, analysis)
+        _show_everything(out, subject, analysis)
     else:
         say(out, "-v tells all: proved invariants, which state matters, how the goals lie to each other, notes")
 
 
-def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
+def _wrong(subject: Subject, analysis: Analysis) -> list[tuple[str, str]]:
     """What is wrong, the gravest first, each with what can be done."""
     facts, no_step = analysis.facts, analysis.facts.dead_end
-    if _ends_harmlessly(controller, analysis):
+    if _ends_harmlessly(subject, analysis):
         no_step = None
     found = []
-    if not controller.system.inputs:
-        still = [var.name for var in controller.system.state if var.next is var.symbol and var.role == "state"]
-        told = f"such as {listed(grouped(still, _names(controller)))}, which the step never sets" if still else ""
+    if not subject.system.inputs:
+        still = [var.name for var in subject.system.state if var.next is var.symbol and var.role == "state"]
+        told = f"such as {listed(grouped(still, _names(subject)))}, which the step never sets" if still else ""
         advice = f"list in interface.input what the environment sets before a step{', ' * bool(told)}{told}"
         found.append(("no input: the program has one run only, and no chain can choose anything", advice))
     if no_step is not None:
         found.append((f"{f'{no_step.where}: ' if no_step.where else ''}{no_step.message}", no_step.hint))
     compared = analysis.compared.comparison
     for difference in compared.differences[:3] if compared is not None else ():
-        vtype = controller.system.variable(difference.variable).type
+        vtype = subject.system.variable(difference.variable).type
         model, original = show_value(vtype, difference.model), show_value(vtype, difference.original)
         text = f"DISAGREES: '{difference.variable}' is {model} in the model, {original} in the original"
         found.append((text, "trust no chain of this program, and report it with the code"))
@@ -104,7 +104,7 @@ def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
     found += _sure_undefined_behaviour(analysis)
     advice = next_step(Verdict("", UNREACHABLE), False, Options()) if no_step is None else goes_on_first(no_step)
     contradictory = {goal.name for goal in analysis.unsatisfiable}
-    for goal in _never(controller, analysis, generated=False):
+    for goal in _never(subject, analysis, generated=False):
         why = analysis.reasons.get(goal.name, "")
         if goal.name in contradictory:
             text = f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})"
@@ -117,7 +117,7 @@ def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
     if analysis.final_unsatisfiable:
         found.append(("UNSATISFIABLE: no state satisfies the final condition", "correct final, or --final none"))
     if analysis.liveness.latched:
-        fields = listed(grouped(analysis.liveness.latched, _names(controller)))
+        fields = listed(grouped(analysis.liveness.latched, _names(subject)))
         found.append((f"no chain that changes {fields} can end: it never has the value after init again", ADVICE))
     for condition in analysis.invariants:
         if not condition.proved:
@@ -128,24 +128,24 @@ def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
     return found
 
 
-def _ends_harmlessly(controller: Controller, analysis: Analysis) -> bool:
+def _ends_harmlessly(subject: Subject, analysis: Analysis) -> bool:
     """Whether runs end by assumptions alone, and each goal that was written can be covered before, and some goal."""
     ended = analysis.facts.dead_end
-    if ended is None or ended.undefined or not controller.goals or analysis.final_unsatisfiable or analysis.undecided:
+    if ended is None or ended.undefined or not subject.goals or analysis.final_unsatisfiable or analysis.undecided:
         return False
     kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
-    written = [goal for goal in controller.goals if not goal.generated]
-    never = [_never(controller, analysis, generated) for generated in (False, True)]
-    if never[0] or len(never[1]) == len(controller.goals):
+    written = [goal for goal in subject.goals if not goal.generated]
+    never = [_never(subject, analysis, generated) for generated in (False, True)]
+    if never[0] or len(never[1]) == len(subject.goals):
         return False
     return not any(kinds[g.name] == UNKNOWN for g in written)
 
 
-def _never(controller: Controller, analysis: Analysis, generated: bool) -> list[Goal]:
+def _never(subject: Subject, analysis: Analysis, generated: bool) -> list[Goal]:
     """The goals that no run covers, those that were written or those that are ``generated``."""
     never = {goal.name for goal in analysis.unsatisfiable}
     never |= {trigger.goal for trigger in analysis.facts.triggers if trigger.kind == NONE}
-    return [goal for goal in controller.goals if goal.name in never and bool(goal.generated) == generated]
+    return [goal for goal in subject.goals if goal.name in never and bool(goal.generated) == generated]
 
 
 def _show_slow(out: Console, analysis: Analysis) -> None:
@@ -162,13 +162,13 @@ def _show_slow(out: Console, analysis: Analysis) -> None:
     out.show(part.cut(MOST_SLOW + (2 if analysis.slow else 0), "-v tells all"))
 
 
-def _show_goals(out: Console, controller: Controller, analysis: Analysis) -> None:
+def _show_goals(out: Console, subject: Subject, analysis: Analysis) -> None:
     """How many goals of each criterion there are, and which of the generated ones no run covers."""
     kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
     by_criterion: dict[str, list[Goal]] = {}
-    for goal in controller.goals:
+    for goal in subject.goals:
         by_criterion.setdefault(goal.generated, []).append(goal)
-    never = {goal.name for each in (False, True) for goal in _never(controller, analysis, generated=each)}
+    never = {goal.name for each in (False, True) for goal in _never(subject, analysis, generated=each)}
     reachable = analysis.facts.reachable
     part = out.part()
     for criterion in sorted(by_criterion, key=bool):
@@ -188,25 +188,25 @@ def _show_goals(out: Console, controller: Controller, analysis: Analysis) -> Non
     out.show(part.cut(MOST_WRONG // 2, "-v tells all criteria"))
 
 
-def _show_end(out: Console, controller: Controller, analysis: Analysis) -> None:
+def _show_end(out: Console, subject: Subject, analysis: Analysis) -> None:
     """Where a chain may end, and where runs end, if no goal that was written is lost by that."""
-    ends = "anywhere" if controller.hold == 1 else "with any held step"
+    ends = "anywhere" if subject.hold == 1 else "with any held step"
     part = out.part()
-    say(part, f"final: {controller.final_text or f'(none: a chain may end {ends})'}")
+    say(part, f"final: {subject.final_text or f'(none: a chain may end {ends})'}")
     ended = analysis.facts.dead_end
-    if ended is not None and _ends_harmlessly(controller, analysis):
+    if ended is not None and _ends_harmlessly(subject, analysis):
         kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
-        lost = {goal.name for goal in _never(controller, analysis, generated=True)}
-        lost |= {goal.name for goal in controller.goals if kinds[goal.name] == UNKNOWN}
+        lost = {goal.name for goal in _never(subject, analysis, generated=True)}
+        lost |= {goal.name for goal in subject.goals if kinds[goal.name] == UNKNOWN}
         told = f"; that may be why {counted(len(lost), 'generated goal')} cannot be reached" if lost else ""
         say(part, f"runs end{'' if lost else ', and no goal is lost by it'}: {ended.message}{told}")
     out.show(part.cut(4, "-v tells all"))
 
 
-def _show_notes(out: Console, controller: Controller, analysis: Analysis) -> None:
+def _show_notes(out: Console, subject: Subject, analysis: Analysis) -> None:
     """Notes on program and properties, and inputs that nothing reads."""
     part = out.part()
-    for note in joined(controller.notes, None if out.everything else min(out.width, WIDTH) - len("note: ")):
+    for note in joined(subject.notes, None if out.everything else min(out.width, WIDTH) - len("note: ")):
         say(part, f"note: {note}")
     unread = analysis.liveness.unread_inputs
     if unread and not out.everything:
@@ -214,16 +214,16 @@ def _show_notes(out: Console, controller: Controller, analysis: Analysis) -> Non
     out.show(part.cut(6, "-v tells all notes"))
 
 
-def _show_everything(out: Console, controller: Controller, analysis: Analysis) -> None:
+def _show_everything(out: Console, subject: Subject, analysis: Analysis) -> None:
     """Invariants, what is live, and facts about the goals."""
     for condition in analysis.invariants:
         if condition.proved:
             say(out, f"invariant {condition.name}: proved inductive")
-    for line in found_lines(analysis.found, controller.model):
+    for line in found_lines(analysis.found, subject.model):
         say(out, line)
-    for line in liveness_lines(controller, analysis.liveness):
+    for line in liveness_lines(subject, analysis.liveness):
         say(out, line)
-    if controller.goals:
+    if subject.goals:
         _show_facts(out, analysis.facts)
 
 
@@ -244,17 +244,17 @@ def joined(notes: Sequence[str], columns: int | None = None) -> list[str]:
     return shown
 
 
-def _show_functions(out: Console, controller: Controller) -> None:
+def _show_functions(out: Console, subject: Subject) -> None:
     """Init and step."""
-    native = controller.native
-    init = ", ".join(f"{call.function}()" for call in native.init) or "(none)"
-    held = f"; inputs are held for {controller.hold} steps" if controller.hold > 1 else ""
-    say(out, f"init {init}, step {native.step.function}(){held}")
+    described = subject.model.described
+    init = ", ".join(f"{function}()" for function in described["init"]) or "(none)"
+    held = f"; inputs are held for {subject.hold} steps" if subject.hold > 1 else ""
+    say(out, f"init {init}, step {described['step']}(){held}")
 
 
-def _show_interface(out: Console, controller: Controller) -> None:
+def _show_interface(out: Console, subject: Subject) -> None:
     """Inputs by their allowed values, outputs and state; each group in a few lines."""
-    system = controller.system
+    system = subject.system
     names = [*(var.name for var in system.inputs), *(var.name for var in system.state)]
     part = out.part()
     allowed: dict[str, list[str]] = {}
@@ -278,11 +278,11 @@ def _show_interface(out: Console, controller: Controller) -> None:
     out.show(part.cut(MOST_LEFT_OPEN, "-v tells all"))
 
 
-def _show_properties(out: Console, controller: Controller) -> None:
+def _show_properties(out: Console, subject: Subject) -> None:
     """Every goal with its length in steps and its property, in a line each unless all is asked for."""
-    width = max((len(goal.name) for goal in controller.goals), default=0)
+    width = max((len(goal.name) for goal in subject.goals), default=0)
     rows = []
-    for goal in controller.goals:
+    for goal in subject.goals:
         text = " ".join(goal.text.split())
         text = text if out.everything else _in_a_line(text, out.width - max(width, 4) - 9)
         rows.append((goal.name, str(goal.over(0)), text))
@@ -294,14 +294,14 @@ def _in_a_line(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(width - 3, 0)]}..."
 
 
-def _show_variables(out: Console, controller: Controller) -> None:
+def _show_variables(out: Console, subject: Subject) -> None:
     """Every input with its allowed values, every variable with its value after init."""
-    rows = [("input", var.name, var.type.name, show_ranges(var.values, var.type)) for var in controller.system.inputs]
-    for state in controller.system.state:
+    rows = [("input", var.name, var.type.name, show_ranges(var.values, var.type)) for var in subject.system.inputs]
+    for state in subject.system.state:
         if state.role == "internal":
             continue
         start = "open" if state.init is None else state.type.show(state.type.value(state.init.bv_unsigned_value()))
-        if state.name in controller.system.chosen:
+        if state.name in subject.system.chosen:
             among = f" ({show_ranges(state.starts, state.type)})" if state.starts else ""
             start = f"chosen by the tester{among}"
         rows.append((state.role, state.name, state.type.name, start))
@@ -360,7 +360,7 @@ def _reach(place: UndefinedBehaviour) -> str:
     return "possible in some state; not decided within the time whether from init"
 
 
-def _show_comparison(out: Console, controller: Controller, analysis: Analysis) -> None:
+def _show_comparison(out: Console, subject: Subject, analysis: Analysis) -> None:
     found = analysis.compared.comparison
     if found is None and analysis.interrupted:
         say(out, "comparison with the compiled original: left out, interrupted")
@@ -418,9 +418,9 @@ LEAST_GROUP = 3
 """So many variables of one object, all of them, are listed as one."""
 
 
-def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
+def liveness_lines(subject: Subject, found: Liveness) -> list[str]:
     """The lines of ``check``; those with nothing to tell are left out."""
-    names = _names(controller)
+    names = _names(subject)
     lines = []
     if found.observed and found.variables:
         live, dead = grouped(found.live, names), grouped(found.dead, names)
@@ -436,29 +436,29 @@ def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
             lines.append(f"{text}: {listed(grouped(found.self_read, names))} (such as a total that nothing else reads)")
     if found.constant:
         lines.append(f"never change, {len(found.constant)}: {listed(_constants(found, names))}")
-    if controller.final_text == "init":
+    if subject.final_text == "init":
         same = listed(grouped(found.compared, names))
         lines.append(f"a state like the one after init has as then: {same or 'nothing, any state is'}")
     if found.latched:
         text = f"never as after init again, once they have changed, {len(found.latched)}"
         fields = listed(grouped(found.latched, names))
         lines.append(f"{text}: {fields} (a chain that changes them has no way to the end: {ADVICE})")
-    if controller.goals or controller.final_text:
-        lines.append(_needed(controller, found))
+    if subject.goals or subject.final_text:
+        lines.append(_needed(subject, found))
     if found.unread_inputs:
         lines.append(f"inputs that nothing depends on: {listed(grouped(found.unread_inputs, names))}")
     return lines
 
 
-def _names(controller: Controller) -> list[str]:
+def _names(subject: Subject) -> list[str]:
     """All inputs and state variables."""
-    return [*(var.name for var in controller.system.inputs), *(var.name for var in controller.system.state)]
+    return [*(var.name for var in subject.system.inputs), *(var.name for var in subject.system.state)]
 
 
-def _needed(controller: Controller, found: Liveness) -> str:
+def _needed(subject: Subject, found: Liveness) -> str:
     count = found.variables
-    parts = [*(["the goals"] if controller.goals else []), *(["the final condition"] if controller.final_text else [])]
-    inputs = f"{len(found.needed_inputs)} of {len(controller.system.inputs)} inputs"
+    parts = [*(["the goals"] if subject.goals else []), *(["the final condition"] if subject.final_text else [])]
+    inputs = f"{len(found.needed_inputs)} of {len(subject.system.inputs)} inputs"
     verb = "depends" if parts == ["the final condition"] else "depend"
     text = f"{' and '.join(parts)} {verb} on {len(found.needed)} of {count} state variables and {inputs}"
     return text + ("; the search leaves out the rest" if len(found.needed) < count else "")

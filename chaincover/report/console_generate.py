@@ -26,8 +26,7 @@ from chaincover.chain import (
     Verdict,
 )
 from chaincover.options import Options
-from chaincover.project.load import Controller
-from chaincover.project.names import Labels, modes
+from chaincover.project.names import Labels
 from chaincover.report.chain_table import ChainTable, read_by_goals
 from chaincover.report.console import (
     MOST_LINES,
@@ -44,6 +43,7 @@ from chaincover.report.console import (
 )
 from chaincover.report.console_requirements import FINDING, requirements_found, show_open_rulings, show_rulings
 from chaincover.result import ChainResult, Requirements
+from chaincover.subject import Subject
 from chaincover.verdicts import infeasible
 from properties.goal import Goal
 
@@ -74,7 +74,7 @@ class Asked:
     replay was left out, as the run was called off; ``stage``: where the search ended; ``stopped_by``: what ended all.
     """
 
-    controller: Controller
+    subject: Subject
     options: Options
     folder: Path
     no_step: DeadEnd | None
@@ -87,22 +87,22 @@ class Asked:
 
 def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay | None) -> None:
     """A generated chain with its replay, or why there is none."""
-    controller, chain = asked.controller, result.chain
+    subject, chain = asked.subject, result.chain
     head, rest = out.part(), out.part()
     show_dead_end(head, asked.no_step)
     findings = [
-        *requirements_found(controller, asked.violated, result.requirements, _labels(controller)),
-        *_findings(controller, chain, result.requirements),
+        *requirements_found(subject, asked.violated, result.requirements, _labels(subject)),
+        *_findings(subject, chain, result.requirements),
     ]
-    told = _no_chain(controller, result) if chain is None else _headline(controller, result, chain, out.everything)
-    _show_head(head, controller, told, findings, "chain.json")
+    told = _no_chain(subject, result) if chain is None else _headline(subject, result, chain, out.everything)
+    _show_head(head, subject, told, findings, "chain.json")
     _show_read(head, asked, result.stopped_by if chain is None else "")
-    show_criteria(head, controller.goals, result.verdicts, [chain] if chain else [])
+    show_criteria(head, subject.goals, result.verdicts, [chain] if chain else [])
     show_rulings(head, result.requirements.rulings)
     if out.everything:
-        _show_goals(rest, controller, result)
-    show_next_steps(rest, zip(controller.goals, result.verdicts, strict=True), asked.options, asked.no_step)
-    show_open_rulings(rest, controller, result.requirements.rulings, asked.options)
+        _show_goals(rest, subject, result)
+    show_next_steps(rest, zip(subject.goals, result.verdicts, strict=True), asked.options, asked.no_step)
+    show_open_rulings(rest, subject, result.requirements.rulings, asked.options)
     _show_what_is_left(rest, asked, result)
     _show_as_found(rest, [chain] if chain else [])
     _show_command(rest, asked, result, several=False)
@@ -111,18 +111,18 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     out.show(head)
     if chain is not None:
         room = MOST_LINES - len(head.kept) - len(rest.kept)
-        _table(controller, chain).show(out, room, "chain.csv")
+        _table(subject, chain).show(out, room, "chain.csv")
     out.show(rest)
 
 
-def _table(controller: Controller, chain: Chain) -> ChainTable:
-    return ChainTable(controller.system, chain, read_by_goals(controller), _labels(controller))
+def _table(subject: Subject, chain: Chain) -> ChainTable:
+    return ChainTable(subject.system, chain, read_by_goals(subject), _labels(subject))
 
 
-def _labels(controller: Controller) -> Labels:
+def _labels(subject: Subject) -> Labels:
     """What the values of its variables are called."""
-    names = [*(var.name for var in controller.system.state), *(var.name for var in controller.system.inputs)]
-    return modes(controller.model, names, [goal.text for goal in controller.goals])
+    names = [*(var.name for var in subject.system.state), *(var.name for var in subject.system.inputs)]
+    return subject.model.value_names(names, [goal.text for goal in subject.goals])
 
 
 def show_written(out: Console, asked: Asked) -> None:
@@ -143,7 +143,7 @@ def _show_read(out: Console, asked: Asked, stopped_by: str) -> None:
     """Where a run that has no chain yet was ``stopped_by`` something, and what it had read by then."""
     if not stopped_by:
         return
-    system, goals = asked.controller.system, counted(len(asked.controller.goals), "goal")
+    system, goals = asked.subject.system, counted(len(asked.subject.goals), "goal")
     state = f"{counted(len(system.state), 'state variable')} of {counted(sum(map(_bits, system.state)), 'bit')}"
     inputs = f"{counted(len(system.inputs), 'input')} of {counted(sum(map(_bits, system.inputs)), 'bit')}"
     say(out, f"it ended in the stage '{asked.stage}'; what was read: {goals}, {state}, {inputs}")
@@ -153,15 +153,15 @@ def _bits(variable: StateVariable | InputVariable) -> int:
     return variable.type.bits or 1
 
 
-def _show_head(out: Console, controller: Controller, told: str, findings: Sequence[str], files: str) -> None:
+def _show_head(out: Console, subject: Subject, told: str, findings: Sequence[str], files: str) -> None:
     """The headline with the number of findings, and these; ``files`` have all of them."""
     number = sum(1 for text in findings if text.startswith(FINDING))
     said = f"{counted(number, 'finding')}; " if number else ""
-    say(out, f"{controller.system.name}: {said}{told}", "bold red" if number else "bold")
+    say(out, f"{subject.system.name}: {said}{told}", "bold red" if number else "bold")
     _limited(out, findings, MOST_FINDINGS, f"{files} has all", "bold red")
 
 
-def _findings(controller: Controller, chain: Chain | None, found: Requirements, where: str = "") -> list[str]:
+def _findings(subject: Subject, chain: Chain | None, found: Requirements, where: str = "") -> list[str]:
     """The consequents and assertions that fail on a chain; ``where`` says which one it is."""
     if chain is None:
         return []
@@ -173,7 +173,7 @@ def _findings(controller: Controller, chain: Chain | None, found: Requirements, 
     for name, failed in steps.items():
         begin = "on the chain" if name in known else FINDING
         texts.append(f"{begin} the consequent of {name} fails{where} at {_told_steps(failed)}")
-        note = next((controller.note_of(goal) for goal in controller.goals if goal.name == name), "")
+        note = next((subject.note_of(goal) for goal in subject.goals if goal.name == name), "")
         texts += [f"  note: {note}"] if note and name not in known else []
     return texts + [f"{FINDING} {each.name} fails{where} in step {each.step}" for each in chain.violations]
 
@@ -217,23 +217,23 @@ def _consequents(verdicts: Sequence[Verdict], chains: Sequence[Chain]) -> list[s
 
 def show_several(out: Console, asked: Asked, found: SeveralChains, played: Sequence[Replay | None]) -> None:
     """Several chains: each with its steps where there is room for all, else a line each."""
-    controller = asked.controller
-    parts = [part_of(controller, result) for result in found.results]
+    subject = asked.subject
+    parts = [part_of(subject, result) for result in found.results]
     chains = [result.chain for result in found.results if result.chain is not None]
     head, rest = out.part(), out.part()
     show_dead_end(head, asked.no_step)
-    findings = requirements_found(controller, asked.violated, found.requirements, _labels(controller))
+    findings = requirements_found(subject, asked.violated, found.requirements, _labels(subject))
     for number, (part, chain) in enumerate(zip(parts, chains, strict=True), 1):
         findings += _findings(part, chain, found.requirements, f" in chain {number}")
-    _show_head(head, controller, _several_headline(controller, found), findings, "chains.json")
+    _show_head(head, subject, _several_headline(subject, found), findings, "chains.json")
     _show_read(head, asked, "" if chains else found.stopped_by)
-    show_criteria(head, controller.goals, found.verdicts, chains)
+    show_criteria(head, subject.goals, found.verdicts, chains)
     show_rulings(head, found.requirements.rulings)
     conflicts = [f"conflict: {', '.join(conflict.goals)}: {conflict.reason}" for conflict in found.conflicts]
     _limited(rest, conflicts, 3, "chains.json has all conflicts")
-    judged = zip(controller.goals, found.verdicts, strict=True)
+    judged = zip(subject.goals, found.verdicts, strict=True)
     show_next_steps(rest, judged, asked.options, asked.no_step)
-    show_open_rulings(rest, controller, found.requirements.rulings, asked.options)
+    show_open_rulings(rest, subject, found.requirements.rulings, asked.options)
     show_open_ends(rest, _open_ends(found), asked.stopped_by, asked.options.effort if found.used_up else None)
     _show_as_found(rest, chains)
     _show_command(rest, asked, found, several=True)
@@ -254,10 +254,10 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     out.show(rest)
 
 
-def part_of(controller: Controller, result: ChainResult) -> Controller:
+def part_of(subject: Subject, result: ChainResult) -> Subject:
     """The controller with the goals of one chain."""
     names = {verdict.goal for verdict in result.verdicts}
-    return replace(controller, goals=tuple(goal for goal in controller.goals if goal.name in names))
+    return replace(subject, goals=tuple(goal for goal in subject.goals if goal.name in names))
 
 
 def _chain_line(number: int, chain: Chain, result: ChainResult) -> str:
@@ -267,16 +267,16 @@ def _chain_line(number: int, chain: Chain, result: ChainResult) -> str:
     return f"chain {number}: {counted(chain.length, 'step')} ({proof}), {counted(len(chain.hits), 'goal')}: {goals}"
 
 
-def _several_headline(controller: Controller, found: SeveralChains) -> str:
+def _several_headline(subject: Subject, found: SeveralChains) -> str:
     if found.stopped_by and not found.results:
-        return f"no chain yet that covers one of {counted(len(controller.goals), 'goal')}"
+        return f"no chain yet that covers one of {counted(len(subject.goals), 'goal')}"
     covered = sum(1 for v in found.verdicts if v.status == COVERED)
     chains = counted(len(found.results), "chain")
     minimal = ""
     if found.number_minimal_within_k and len(found.results) > 1:
         minimal = ", the minimal number" if found.number_minimal else ", the minimal number within the K reached"
-    goals = f"{covered} of {len(controller.goals)} goals{infeasible_ones(controller.goals, found.verdicts)}"
-    proof = _proof_of_several(found, held_runs(controller.hold))
+    goals = f"{covered} of {len(subject.goals)} goals{infeasible_ones(subject.goals, found.verdicts)}"
+    proof = _proof_of_several(found, held_runs(subject.hold))
     steps = f"{counted(found.length, 'step')} in all ({proof})" if found.results else "0 steps in all"
     return f"{chains}{minimal}, {steps}, cover{'s' * (len(found.results) == 1)} {goals}"
 
@@ -347,7 +347,7 @@ def _next_options(
     asked: Asked, found: ChainResult | SeveralChains, several: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The options to take from the command, and those to add; none where no command helps."""
-    goals, options = asked.controller.goals, asked.options
+    goals, options = asked.subject.goals, asked.options
     aside = infeasible(goals, found.verdicts)
     missed = [verdict for verdict in found.verdicts if verdict.status != COVERED and verdict.goal not in aside]
     status = Counter(verdict.status for verdict in missed)
@@ -384,9 +384,9 @@ def _shorter(lower: int, length: int) -> str:
     return f"whether a chain of {lower} to {length - 1} steps exists"
 
 
-def _no_chain(controller: Controller, result: ChainResult) -> str:
+def _no_chain(subject: Subject, result: ChainResult) -> str:
     """That no chain covers the goals, where it is proved, else that none was found."""
-    count = len(controller.goals)
+    count = len(subject.goals)
     if count and all(verdict.proved for verdict in result.verdicts):
         return f"no chain covers any of the {count} goals" if count > 1 else "no chain covers its goal"
     covers = f"covers all {count} goals" if count else "reaches the final condition"
@@ -397,20 +397,20 @@ def _no_chain(controller: Controller, result: ChainResult) -> str:
     return f"no chain {found} that {covers}{result.no_chain and ': '}{result.no_chain}"
 
 
-def _headline(controller: Controller, result: ChainResult, chain: Chain, everything: bool) -> str:
+def _headline(subject: Subject, result: ChainResult, chain: Chain, everything: bool) -> str:
     missing = sum(1 for v in result.verdicts if v.status != COVERED)
-    count = len(controller.goals)
+    count = len(subject.goals)
     goals = f"{len(chain.hits)} of {count} goals" if missing else "its goal" if count == 1 else f"all {count} goals"
-    goals += infeasible_ones(controller.goals, result.verdicts)
-    end = f" and ends in {_final_name(controller)}" if controller.final_text else ""
+    goals += infeasible_ones(subject.goals, result.verdicts)
+    end = f" and ends in {_final_name(subject)}" if subject.final_text else ""
     steps = counted(chain.length, "step")
-    proof = _proof(result, controller.hold)
+    proof = _proof(result, subject.hold)
     bound = f"; K = {chain.k_met}" if everything or result.options.bound is not None else ""
     return f"one chain of {steps} covers {goals}{end} ({proof}{bound})"
 
 
-def _final_name(controller: Controller) -> str:
-    return "a state like init" if controller.final_text == "init" else f"'{controller.final_text}'"
+def _final_name(subject: Subject) -> str:
+    return "a state like init" if subject.final_text == "init" else f"'{subject.final_text}'"
 
 
 def _proof(result: ChainResult, hold: int) -> str:
@@ -419,10 +419,10 @@ def _proof(result: ChainResult, hold: int) -> str:
     return f"{minimal_for(result.verdicts)}{held}, proved" if bounds.minimal else shorter
 
 
-def _show_goals(out: Console, controller: Controller, result: ChainResult) -> None:
+def _show_goals(out: Console, subject: Subject, result: ChainResult) -> None:
     hits = {hit.goal: hit for hit in result.chain.hits} if result.chain else {}
     rows = []
-    for goal, verdict in zip(controller.goals, result.verdicts, strict=True):
+    for goal, verdict in zip(subject.goals, result.verdicts, strict=True):
         hit = hits.get(goal.name)
         row = (
             goal.name,

@@ -11,10 +11,10 @@ from bmc.errors import counted
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, Failure, Ruling, Verdict
 from chaincover.options import Options
-from chaincover.project.load import Controller
 from chaincover.project.names import Labels
 from chaincover.report.console import MOST_NAMES, Console, say, show_next_steps
 from chaincover.result import Requirements
+from chaincover.subject import Subject
 from properties.goal import Goal
 
 if TYPE_CHECKING:
@@ -33,17 +33,17 @@ NEITHER = "neither a run that violates it was found nor a proof that there is no
 
 
 def requirements_found(
-    controller: Controller, violated: Mapping[str, Replay], found: Requirements, labels: Labels
+    subject: Subject, violated: Mapping[str, Replay], found: Requirements, labels: Labels
 ) -> list[str]:
     """The requirements that can fail, each with what fails, by the ``labels`` of values.
 
     ``violated`` are the replays of the runs that violate one, by their goals.
     """
-    goals = {goal.name: goal for goal in controller.goals}
+    goals = {goal.name: goal for goal in subject.goals}
     texts = []
     for failure in found.failures:
-        texts.append(f"{FINDING} {failing(controller.system, goals[failure.goal], failure, labels)}")
-        note = controller.note_of(goals[failure.goal]) or (AT_ONCE if _at_once(controller.system, failure) else "")
+        texts.append(f"{FINDING} {failing(subject.system, goals[failure.goal], failure, labels)}")
+        note = subject.note_of(goals[failure.goal]) or (AT_ONCE if _at_once(subject.system, failure) else "")
         texts += [f"  note: {note}"] if note else []
         played = violated.get(failure.goal)
         for text in () if played is None else (*played.disagreements, *played.refused):
@@ -101,9 +101,9 @@ def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:
         say(out, f"requirements: {', '.join(said)}")
 
 
-def show_open_rulings(out: Console, controller: Controller, rulings: Sequence[Ruling], options: Options) -> None:
+def show_open_rulings(out: Console, subject: Subject, rulings: Sequence[Ruling], options: Options) -> None:
     """The requirements of which it is not known whether they can fail: why, and what can be done."""
-    goals = {goal.name: goal for goal in controller.goals}
+    goals = {goal.name: goal for goal in subject.goals}
     left = [ruling for ruling in rulings if ruling.status == UNDECIDED and not ruling.beyond]
     judged = [Verdict(f"whether {own.goal} can fail", UNDECIDED, detail=own.detail or NEITHER) for own in left]
     show_next_steps(out, [(replace(goals[a.goal], name=b.goal), b) for a, b in zip(left, judged, strict=True)], options)

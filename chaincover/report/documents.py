@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from chaincover.chain import COVERED, UNDECIDED
 from chaincover.limits import UNITS
-from chaincover.project.load import Controller
 from chaincover.result import CALLED_OFF, ChainResult
+from chaincover.subject import Subject
 from chaincover.verdicts import infeasible
 from chaincover.weights import exists_path, transitive_closure
 
@@ -28,7 +28,7 @@ NOTHING_REPLAYED: Mapping[str, Replay] = {}
 
 
 def run_document(
-    controller: Controller,
+    subject: Subject,
     result: ChainResult,
     replay: Replay | None,
     seconds: dict[str, float],
@@ -37,7 +37,7 @@ def run_document(
     """What differs from run to run: seconds by stage, the host, the replay, and those of ``violations``, by goal."""
     return {
         "schema": RUN_SCHEMA,
-        "controller": controller.system.name,
+        "controller": subject.system.name,
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
         "effort": {"given": result.options.effort, "spent": round(result.answered.effort / UNITS, 3)},
         "profile": [profile_row(cost) for cost in result.answered.profile],
@@ -98,9 +98,7 @@ def replay_data(replay: Replay) -> dict[str, Any]:
     }
 
 
-def exit_code(
-    controller: Controller, result: ChainResult, replay: Replay | None, no_step: DeadEnd | None = None
-) -> int:
+def exit_code(subject: Subject, result: ChainResult, replay: Replay | None, no_step: DeadEnd | None = None) -> int:
     """130 interrupted, 143 terminated, 1 a finding or disagreement, 5 a goal left open by a limit, 4 goals not covered.
 
     That a requirement can fail is a finding, whatever became of the chain.
@@ -118,7 +116,7 @@ def exit_code(
         return 1
     if replay is not None and replay.exit_code not in (0, GOALS_NOT_COVERED):
         return replay.exit_code
-    aside = infeasible(controller.goals, result.verdicts)
+    aside = infeasible(subject.goals, result.verdicts)
     if result.chain is None or any(v.status != COVERED and v.goal not in aside for v in result.verdicts):
         limited = result.chain is None and not result.verdicts and (result.stopped_by or result.used_up)
         return LIMIT if limited or any(v.status == UNDECIDED for v in result.verdicts) else GOALS_NOT_COVERED

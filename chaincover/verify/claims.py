@@ -9,18 +9,17 @@ from dataclasses import replace
 from pysmt.shortcuts import TRUE, And, Not
 
 from bmc.engines.protocol import Status
-from bmc.errors import CheckDisagreed, LimitReached, counted
+from bmc.errors import CheckDisagreed, LimitReached, NoOriginal, counted
 from bmc.formulas.unroll import at, framed, shift
-from bmc.native.build import why_no_compiler
-from bmc.native.original import CompiledOriginal, NoCompiler, compiled
+from bmc.system.original import Original
 from bmc.system.transition import Run, equal
 from chaincover.chain import COVERED
 from chaincover.formats.chain_file import Stimulus, read_test, stimulus_in
 from chaincover.formats.document import ChainClaim, Document, GoalClaim, Source
 from chaincover.formats.writer import sources_of
-from chaincover.project.load import Controller
 from chaincover.project.values import shown
 from chaincover.replay.original import Replay, ends_within, replay
+from chaincover.subject import Subject
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.verify.setting import Setting
@@ -32,9 +31,9 @@ TESTS = "tests of goals"
 STARTS = "open start values"
 
 
-def sources(controller: Controller, document: Document) -> Line:
+def sources(subject: Subject, document: Document) -> Line:
     """The sources now against those that the chain was made for: a change is worth knowing, and no error."""
-    now = {each["file"]: Source(**each) for each in sources_of(controller)}
+    now = {each["file"]: Source(**each) for each in sources_of(subject)}
     recorded = {source.file: source for source in document.sources}
     notes = [f"{name} was no source then" for name in now if name not in recorded]
     notes += [f"{name} is no source now" for name in recorded if name not in now]
@@ -48,9 +47,9 @@ def sources(controller: Controller, document: Document) -> Line:
     return Line(SOURCES, HOLDS, f"{counted(len(now), 'file')} with the SHA-256 recorded")
 
 
-def properties(controller: Controller, document: Document) -> Line:
+def properties(subject: Subject, document: Document) -> Line:
     """The properties that the file names for its goals against those of the project."""
-    now = {goal.name: goal.text for goal in controller.goals}
+    now = {goal.name: goal.text for goal in subject.goals}
     faults = [
         f"{goal.name}: the file says '{goal.property}', the project has '{now[goal.name]}'"
         for goal in document.goals
@@ -64,32 +63,32 @@ def properties(controller: Controller, document: Document) -> Line:
     )
 
 
-def stimulus_of(controller: Controller, document: Document) -> Stimulus:
+def stimulus_of(subject: Subject, document: Document) -> Stimulus:
     """The inputs of the chain. InputRefused if they are not those of the program."""
-    stimulus = stimulus_in(document.data, document.where, controller.system)
-    return replace(stimulus, to_final=controller.final is not None)
+    stimulus = stimulus_in(document.data, document.where, subject.system)
+    return replace(stimulus, to_final=subject.final is not None)
 
 
-def chain(controller: Controller, document: Document, stimulus: Stimulus, setting: Setting) -> Line:
+def chain(subject: Subject, document: Document, stimulus: Stimulus, setting: Setting) -> Line:
     """The chain replayed on the compiled original, and each claim about it."""
     claim = document.chain
     assert claim is not None
     faults = list(inconsistent(document, claim, setting))
     try:
-        played = replay(controller, stimulus)
+        played = replay(subject, stimulus)
     except CheckDisagreed as error:
         return Line(CHAIN, WRONG, "the compiled original does not survive the chain", (error.message, *faults))
     except LimitReached as error:
         return Line(CHAIN, WRONG if faults else OPEN, error.message, limited(faults))
-    faults = [*_unlike(controller, claim, played), *faults]
+    faults = [*_unlike(subject, claim, played), *faults]
     goals = counted(len(claim.hits), "goal")
-    where = _place(controller, played.on)
+    where = _place(played.on, played.why)
     text = f"{counted(claim.steps, 'step')} replayed on {where}, {goals} looked for where claimed"
     verdict = WRONG if faults else OPEN if played.on == "model" else HOLDS
     return Line(CHAIN, verdict, text, limited([*faults, *played.remarks]))
 
 
-def tests(controller: Controller, document: Document) -> Line:
+def tests(subject: Subject, document: Document) -> Line:
     """Replay the test of its own that a goal may have beside the chain, and see whether it covers the goal.
 
     It may end as soon as it does, within a held step too.
@@ -98,30 +97,30 @@ def tests(controller: Controller, document: Document) -> Line:
     if not own:
         return Line(TESTS, UNCLAIMED, "no goal has a test of its own")
 
-    def played(name: str, stimulus: Stimulus, built: CompiledOriginal | None) -> Replay:
-        goals = tuple(goal for goal in controller.goals if goal.name == name)
-        found = replay(replace(controller, goals=goals), stimulus, built=built)
+    def played(name: str, stimulus: Stimulus, built: Original | None) -> Replay:
+        goals = tuple(goal for goal in subject.goals if goal.name == name)
+        found = replay(replace(subject, goals=goals), stimulus, built=built)
         missed = () if any(goal.times for goal in found.goals) else ("its test does not cover it",)
-        refused = tuple(text for text in found.refused if text != ends_within(controller.hold))
+        refused = tuple(text for text in found.refused if text != ends_within(subject.hold))
         return replace(found, refused=(*missed, *refused))
 
-    stimuli = {name: read_test(test, name, controller.system, document.where) for name, test in own.items()}
-    return replayed((TESTS, "test"), stimuli, controller, played)
+    stimuli = {name: read_test(test, name, subject.system, document.where) for name, test in own.items()}
+    return replayed((TESTS, "test"), stimuli, subject, played)
 
 
 def replayed(
     told: tuple[str, str],
     stimuli: Mapping[str, Stimulus],
-    controller: Controller,
-    play: Callable[[str, Stimulus, CompiledOriginal | None], Replay],
+    subject: Subject,
+    play: Callable[[str, Stimulus, Original | None], Replay],
 ) -> Line:
     """The replay by ``play`` of the ``stimuli``, each of its goal, on one build of the compiled original, if it can be
     built. ``told``: the check, and what each stimulus is."""
-    faults, left, on = [], [], ""
+    faults, left, on, why = [], [], "", ""
     with ExitStack() as stack:
         try:
-            built = stack.enter_context(compiled(controller.native))
-        except NoCompiler:
+            built = stack.enter_context(subject.model.original(False))
+        except NoOriginal:
             built = None
         for name, stimulus in stimuli.items():
             try:
@@ -131,23 +130,22 @@ def replayed(
             except LimitReached as error:
                 left.append(f"{name}: {error.message}")
             else:
-                on = found.on
+                on, why = found.on, found.why
                 faults += [f"{name}: {text}" for text in (*found.refused, *found.disagreements)]
-    text = f"{counted(len(stimuli), told[1])} replayed on {_place(controller, on)}" if on else "not replayed"
+    text = f"{counted(len(stimuli), told[1])} replayed on {_place(on, why)}" if on else "not replayed"
     verdict = WRONG if faults else OPEN if left or on in ("", "model") else HOLDS
     return Line(told[0], verdict, text, limited([*faults, *left]))
 
 
-def _place(controller: Controller, on: str) -> str:
+def _place(on: str, why: str) -> str:
     """Where a run was replayed, in words."""
-    model = f"the model only ({controller.native.refusal or why_no_compiler()})"
-    return model if on == "model" else f"the compiled original ({on})"
+    return f"the model only ({why})" if on == "model" else f"the compiled original ({on})"
 
 
-def _unlike(controller: Controller, claim: ChainClaim, played: Replay) -> Iterator[str]:
+def _unlike(subject: Subject, claim: ChainClaim, played: Replay) -> Iterator[str]:
     """Where the replay is not as the document says; deadlines are judged by looking at each occurrence on its own."""
-    inputs = {var.name for var in controller.system.inputs}
-    by_name = {goal.name: goal.deadline for goal in controller.goals if goal.deadline is not None}
+    inputs = {var.name for var in subject.system.inputs}
+    by_name = {goal.name: goal.deadline for goal in subject.goals if goal.deadline is not None}
     deadlines = {
         name: {(one.after, one.held) for one in deadline.decisions(played.run, inputs)}
         for name, deadline in by_name.items()

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.errors import CheckDisagreed, InputRefused, LimitReached
+from bmc.errors import CheckDisagreed, InputRefused, LimitReached, NoOriginal
 from bmc.evaluation.vectors import Column, Program, column
 from bmc.formulas.evaluate import compile_formulas
-from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.records import dataclass
-from bmc.system.original import NativeInterface
+from bmc.system.original import Opener, Original
 from bmc.system.transition import StateVariable, Valuation, symbols_of
 from chaincover.project.values import Variable, show_value, shown
 from chaincover.verify.inputs import distinct
@@ -44,7 +43,7 @@ class Confirmation:
 
 def confirm(
     table: Table,
-    native: NativeInterface,
+    opener: Opener,
     clock: Clock,
     forms: Mapping[FNode, FNode] | None = None,
     steps: int | None = None,
@@ -66,10 +65,10 @@ def confirm(
     if not most:
         return Confirmation(MODEL, "no effort was left")
     try:
-        with compiled(native) as original:
+        with opener(False) as original:
             differences = tuple(_differences(table, chosen, original, clock, _Normal(forms or {})))
             return Confirmation(original.name, why, differences)
-    except (NoCompiler, InputRefused, LimitReached) as error:
+    except (NoOriginal, InputRefused, LimitReached) as error:
         return Confirmation(MODEL, error.message)
     except CheckDisagreed as error:
         return Confirmation("the compiled original", differences=(error.message,))
@@ -98,9 +97,7 @@ class _Normal:
         return {**found, **dict(zip(fitting, Program(list(fitting.values()))(states), strict=True))}
 
 
-def _differences(
-    table: Table, moves: Column, original: CompiledOriginal, clock: Clock, normal: _Normal
-) -> Iterator[str]:
+def _differences(table: Table, moves: Column, original: Original, clock: Clock, normal: _Normal) -> Iterator[str]:
     left = clock.left
     seconds = 600.0 if left is None else left
     begin = table.state(table.starts[0])

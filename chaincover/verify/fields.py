@@ -21,8 +21,8 @@ from chaincover.formats.chain_file import read_long_test, read_test
 from chaincover.formats.document import OPEN_STARTS, UNPROVED, Document, GoalClaim
 from chaincover.formats.writer import chain_document
 from chaincover.options import HERE, Options
-from chaincover.project.load import Controller
 from chaincover.result import ChainResult
+from chaincover.subject import Subject
 from chaincover.verify.report import FINDING, HOLDS, NOTE, WRONG, Line, limited
 from chaincover.verify.values import Values
 from chaincover.weights import ReachGraph
@@ -92,19 +92,17 @@ def findings(values: Values) -> Line | None:
     return Line(FINDINGS, FINDING, f"{counted(len(failed), 'failure')} on the chain", limited(failed))
 
 
-def project(controller: Controller, document: Document) -> Line | None:
+def project(subject: Subject, document: Document) -> Line | None:
     """Where the project says otherwise than the settings of the file; None where it does not."""
-    own, settings = controller.project, document.settings
-    function = own.final_function if controller.model.program.function(own.final_function or "") else ""
-    final = own.final or (f"{function}()" if function else "")
+    own, settings = subject.settings, document.settings
     pairs = (
-        ("final", settings.final or "none", final or "none"),
+        ("final", settings.final or "none", own.final or "none"),
         ("overlap", settings.overlap, own.overlap),
         ("bound", document.data["settings"].get("bound"), own.bound),
         ("hold", settings.hold, own.hold),
     )
     notes = [f"{name}: {said} in the file, {value} in the project" for name, said, value in pairs if said != value]
-    left_out = [goal.name for goal in controller.observers.goals if goal.name not in {g.name for g in document.goals}]
+    left_out = [goal.name for goal in subject.observers.goals if goal.name not in {g.name for g in document.goals}]
     notes += [f"goals left out: {', '.join(left_out)}"] if left_out else []
     return (
         Line(PROJECT, NOTE, "the file was made with other settings than the project has", tuple(notes))
@@ -113,9 +111,9 @@ def project(controller: Controller, document: Document) -> Line | None:
     )
 
 
-def made_again(controller: Controller, document: Document, values: Values) -> Tree:
+def made_again(subject: Subject, document: Document, values: Values) -> Tree:
     """The document of the inputs and claims in ``document``, by the writer."""
-    given, where, system = document.data, document.where, controller.system
+    given, where, system = document.data, document.where, subject.system
     named = {source.file: asdict(source) for source in document.sources}  # each once; another check looks at them
     invariants = [replace(one, proved=f"{UNPROVED}{one.name}" not in document.claims) for one in system.invariants]
     beyond = {goal.name: goal.long_test for goal in document.goals if goal.long_test is not None}
@@ -127,12 +125,12 @@ def made_again(controller: Controller, document: Document, values: Values) -> Tr
         certificate=document.certificate,
         graph=NOTHING_KNOWN,
         options=Options(overlap=document.settings.overlap),
-        tests=tests_of(controller, document.goals, where),
+        tests=tests_of(subject, document.goals, where),
         requirements=values.rulings,
         beyond={name: LongTest(*read_long_test(test, name, system, where)) for name, test in beyond.items()},
     )
     again = chain_document(
-        replace(controller, system=replace(system, invariants=tuple(invariants))), result, sources=[*named.values()]
+        replace(subject, system=replace(system, invariants=tuple(invariants))), result, sources=[*named.values()]
     )
     if again["chain"] is not None:
         for name in ("failures", "violations"):
@@ -158,13 +156,13 @@ def _chain(document: Document, values: Values, run: Run) -> Chain:
     )
 
 
-def tests_of(controller: Controller, claims: Iterable[GoalClaim], where: Location) -> dict[str, Run]:
+def tests_of(subject: Subject, claims: Iterable[GoalClaim], where: Location) -> dict[str, Run]:
     """The start state and inputs of the test of each goal that has one of its own. InputRefused if one is damaged."""
-    simulator, known = Simulator(controller.system), {goal.name for goal in controller.goals}
+    simulator, known = Simulator(subject.system), {goal.name for goal in subject.goals}
     tests = {}
     for claim in claims:
         if claim.test is not None and claim.name in known:
-            test = read_test(claim.test, claim.name, controller.system, where)
+            test = read_test(claim.test, claim.name, subject.system, where)
             tests[claim.name] = Run((simulator.initial(test.initial),), test.inputs)
     return tests
 

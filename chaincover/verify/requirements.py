@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from bmc.errors import Location, counted
 from bmc.formulas.unroll import at, unframed, with_terms
-from bmc.native.original import CompiledOriginal
+from bmc.system.original import Original
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, symbols_of
 from chaincover.certificate import Certificate, PathFact
@@ -19,13 +19,13 @@ from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, RULINGS, UNDECIDED, Rulin
 from chaincover.claims import SHORTEST, Claim, of_rulings
 from chaincover.formats.chain_file import Stimulus, read_test
 from chaincover.formats.document import Document, RulingClaim, RulingsClaim, Summary
-from chaincover.project.load import Controller
 from chaincover.replay.judge import explained
 from chaincover.replay.original import Replay, replay_violation
 from chaincover.result import Requirements
+from chaincover.subject import Subject
 from chaincover.verify.claims import replayed
 from chaincover.verify.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited
-from chaincover.verify.setting import Setting, Subject
+from chaincover.verify.setting import Setting, Statement
 from chaincover.weights import END, INIT
 from properties.goal import Goal, need_monitors, violation, violation_name
 from properties.monitor import Monitor
@@ -36,15 +36,15 @@ NOTHING = Certificate((), END, "allow")
 CAN_FAIL_LINE, VIOLATIONS, NEVER, UNTOLD = "can fail", "violations", "never violated", "undecided"
 
 
-def rulings_again(controller: Controller, said: Document | Summary) -> Requirements:
+def rulings_again(subject: Subject, said: Document | Summary) -> Requirements:
     """What is ``said`` as it should be; nothing where nothing has to be. InputRefused where a test is damaged."""
-    claim, judged, where = said.requirements, _judged(controller), Location(str(said.place))
+    claim, judged, where = said.requirements, _judged(subject), Location(str(said.place))
     if claim is None and (_part(said) or _unfinished(said)):
         return Requirements()
     claim = claim or RulingsClaim((), None)
     given, proof = {ruling.goal: ruling for ruling in claim.rulings}, claim.certificate
-    rulings = tuple(_again(controller, goal, given.get(goal.name), where) for goal in judged)
-    return Requirements(rulings, None if proof is None else _needed(controller, claim, proof))
+    rulings = tuple(_again(subject, goal, given.get(goal.name), where) for goal in judged)
+    return Requirements(rulings, None if proof is None else _needed(subject, claim, proof))
 
 
 def _part(said: Document | Summary) -> bool:
@@ -57,9 +57,9 @@ def _unfinished(said: Document | Summary) -> bool:
     return said.data.get("finished") is False
 
 
-def untold(controller: Controller, said: Document | Summary) -> Line | None:
+def untold(subject: Subject, said: Document | Summary) -> Line | None:
     """That nothing is said of requirements, where that may be so; None where they are told, or there are none."""
-    judged = _judged(controller)
+    judged = _judged(subject)
     if said.requirements is not None or not judged or (isinstance(said, Document) and said.several):
         return None
     text = f"of {counted(len(judged), 'requirement')} the file does not say whether it can fail"
@@ -68,17 +68,17 @@ def untold(controller: Controller, said: Document | Summary) -> Line | None:
     return Line(CAN_FAIL_LINE, OPEN, f"{text}: the search had not ended") if _unfinished(said) else None
 
 
-def _judged(controller: Controller) -> list[Goal]:
-    return [goal for goal in controller.goals if goal.consequent is not None]
+def _judged(subject: Subject) -> list[Goal]:
+    return [goal for goal in subject.goals if goal.consequent is not None]
 
 
-def _violations(controller: Controller) -> dict[str, Goal]:
+def _violations(subject: Subject) -> dict[str, Goal]:
     """For each requirement its violation as a goal."""
-    inputs = {var.name for var in controller.system.inputs}
-    return {goal.name: violation(goal, inputs) for goal in _judged(controller)}
+    inputs = {var.name for var in subject.system.inputs}
+    return {goal.name: violation(goal, inputs) for goal in _judged(subject)}
 
 
-def _again(controller: Controller, goal: Goal, claim: RulingClaim | None, where: Location) -> Ruling:
+def _again(subject: Subject, goal: Goal, claim: RulingClaim | None, where: Location) -> Ruling:
     """The ruling on ``goal`` as it should be: one that can be, and with a violation exactly where its test is one."""
     if claim is None:
         return Ruling(goal.name, "missing", "")
@@ -86,19 +86,19 @@ def _again(controller: Controller, goal: Goal, claim: RulingClaim | None, where:
     if claim.test is None or status != CAN_FAIL:
         odd = claim.test is not None or status == CAN_FAIL
         return Ruling(goal.name, f"{CAN_FAIL} with a test, or another one without" if odd else status, claim.detail)
-    test, simulator = read_test(claim.test, goal.name, controller.system, where), Simulator(controller.system)
+    test, simulator = read_test(claim.test, goal.name, subject.system, where), Simulator(subject.system)
     run = simulator.run(simulator.initial(test.initial), test.inputs)
-    violated = violation(goal, {var.name for var in controller.system.inputs})
+    violated = violation(goal, {var.name for var in subject.system.inputs})
     step = run.length - violated.length
     if not Monitor([violated]).holds(run, violated.name, step):
         return Ruling(goal.name, "not violated by its test", claim.detail)
-    failure = replace(explained(controller.problem, goal.name, run, step), shortest=bool(claim.shortest))
+    failure = replace(explained(subject.problem, goal.name, run, step), shortest=bool(claim.shortest))
     return Ruling(goal.name, status, claim.detail, failure)
 
 
-def _needed(controller: Controller, claim: RulingsClaim, proof: Certificate) -> Certificate:
+def _needed(subject: Subject, claim: RulingsClaim, proof: Certificate) -> Certificate:
     """The certificate of what is claimed, with what ``proof`` says that it rests on."""
-    earlier = {name: violated.earlier for name, violated in _violations(controller).items()}
+    earlier = {name: violated.earlier for name, violated in _violations(subject).items()}
     shortest = [ruling for ruling in claim.rulings if ruling.shortest and ruling.step is not None]
     return Certificate(
         goals=(),
@@ -119,26 +119,26 @@ def _needed(controller: Controller, claim: RulingsClaim, proof: Certificate) -> 
     )
 
 
-def violations(controller: Controller, claim: RulingsClaim, where: Location) -> Line | None:
+def violations(subject: Subject, claim: RulingsClaim, where: Location) -> Line | None:
     """Replay each run that is said to violate a property on the compiled original; None where there is none."""
     tests = {ruling.goal: ruling.test for ruling in claim.rulings if ruling.test is not None}
-    violated = _violations(controller)
+    violated = _violations(subject)
     strange = tuple(f"{name} is no property with a consequent" for name in tests if name not in violated)
     if not tests or strange:
         return Line(VIOLATIONS, WRONG, "not replayed", strange) if strange else None
 
-    def played(name: str, stimulus: Stimulus, built: CompiledOriginal | None) -> Replay:
+    def played(name: str, stimulus: Stimulus, built: Original | None) -> Replay:
         begin = len(stimulus.inputs) - violated[name].over(0)
-        return replay_violation(controller, stimulus, name, begin, built)
+        return replay_violation(subject, stimulus, name, begin, built)
 
-    stimuli = {name: read_test(test, name, controller.system, where) for name, test in tests.items()}
-    return replayed((VIOLATIONS, "run"), stimuli, controller, played)
+    stimuli = {name: read_test(test, name, subject.system, where) for name, test in tests.items()}
+    return replayed((VIOLATIONS, "run"), stimuli, subject, played)
 
 
-def found(controller: Controller, claim: RulingsClaim) -> Line | None:
+def found(subject: Subject, claim: RulingsClaim) -> Line | None:
     """The requirements that can fail: findings about the program, told by what is checked of them."""
     given = {ruling.goal: ruling for ruling in claim.rulings if ruling.ruling == CAN_FAIL}
-    told = [f"{_named(goal)}: {_told(given[goal.name])}" for goal in _judged(controller) if goal.name in given]
+    told = [f"{_named(goal)}: {_told(given[goal.name])}" for goal in _judged(subject) if goal.name in given]
     if not given:
         return None
     return Line(CAN_FAIL_LINE, FINDING, f"{counted(len(given), 'requirement')} can fail", limited(told))
@@ -154,28 +154,28 @@ def _told(ruling: RulingClaim) -> str:
     return f"from step {ruling.step} of a {'shortest ' if ruling.shortest else ''}run of {counted(steps, 'step')}"
 
 
-def proved_subject(controller: Controller, claim: RulingsClaim) -> Subject | None:
+def proved_subject(subject: Subject, claim: RulingsClaim) -> Statement | None:
     """What ``claim`` says is proved; None where that is nothing."""
     never = {ruling.goal for ruling in claim.rulings if ruling.ruling == NEVER_VIOLATED}
     shortest = {ruling.goal for ruling in claim.rulings if ruling.shortest}
-    return _subject(controller, (never, shortest), claim.certificate or _needed(controller, claim, NOTHING))
+    return _subject(subject, (never, shortest), claim.certificate or _needed(subject, claim, NOTHING))
 
 
-def undecided_subject(controller: Controller, claim: RulingsClaim) -> Subject | None:
+def undecided_subject(subject: Subject, claim: RulingsClaim) -> Statement | None:
     """What ``claim`` leaves undecided, as if it said that no run violates it; None where that is nothing."""
     left = {ruling.goal for ruling in claim.rulings if ruling.ruling == UNDECIDED}
-    return _subject(controller, (left, set()), NOTHING)
+    return _subject(subject, (left, set()), NOTHING)
 
 
-def _subject(controller: Controller, claimed: tuple[set[str], set[str]], proof: Certificate) -> Subject | None:
+def _subject(subject: Subject, claimed: tuple[set[str], set[str]], proof: Certificate) -> Statement | None:
     """That no run violates the first of the requirements ``claimed``, and what ``proof`` says of the steps to a
     violation of them and of the others; violations are the goals. None without any."""
-    system, judged = controller.system, _judged(controller)
+    system, judged = subject.system, _judged(subject)
     known = [goal.name for goal in judged if goal.name in claimed[0] | claimed[1]]
     names = {violation_name(name) for name in known}
     goals = tuple(
         goal if need_monitors([goal], forbid=False) else _in_terms(goal, system)
-        for goal in _violations(controller).values()
+        for goal in _violations(subject).values()
         if goal.name in names or goal.name in proof.monitors
     )
     proof = replace(
@@ -184,12 +184,12 @@ def _subject(controller: Controller, claimed: tuple[set[str], set[str]], proof: 
         edges=tuple(edge for edge in proof.edges if edge.path[-1] in names),
     )
     listed = [*of_rulings([name for name in known if name in claimed[0]], proof)]
-    return Subject(Setting(system, goals, None), controller.native, proof, listed) if known else None
+    return Statement(Setting(system, goals, None), subject.model.original, proof, listed) if known else None
 
 
-def decided(controller: Controller, found: Mapping[str, Verdict]) -> Iterator[Line]:
+def decided(subject: Subject, found: Mapping[str, Verdict]) -> Iterator[Line]:
     """What was ``found`` of the violations that a file leaves undecided: where a run is one, that is a finding."""
-    names = {goal.name: _named(goal) for goal in _judged(controller)}
+    names = {goal.name: _named(goal) for goal in _judged(subject)}
     for verdict, kind, said in (
         (HOLDS, HOLDS, "that the file leaves undecided: never violated, as was found out now"),
         (WRONG, FINDING, "that the file leaves undecided can fail, as was found out now"),

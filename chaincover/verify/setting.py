@@ -10,7 +10,7 @@ from pysmt.fnode import FNode
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.records import dataclass
-from bmc.system.original import NativeInterface
+from bmc.system.original import Opener
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate
@@ -76,8 +76,8 @@ class Setting(Problem):
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What is to be proved again: ``claims`` about runs of ``setting``, whose steps the compiled original ``native``
+class Statement:
+    """What is to be proved again: ``claims`` about runs of ``setting``, whose steps the ``original``
     takes, and the certificate ``proof`` that they rest on.
 
     A chain covers the goals ``covered`` (None: there is none), and none is shorter than ``lower``. ``invariants`` of
@@ -85,7 +85,7 @@ class Subject:
     """
 
     setting: Setting
-    native: NativeInterface
+    original: Opener
     proof: Certificate | None
     claims: Sequence[Claim]
     covered: Sequence[str] | None = None

@@ -29,8 +29,9 @@ from chaincover.formats.document import (
 )
 from chaincover.formats.writer import chains_document
 from chaincover.options import Options
-from chaincover.project.load import Controller, Request
+from chaincover.project.load import Request
 from chaincover.result import ChainResult, Conflict, Requirements, SeveralChains
+from chaincover.subject import Subject
 from chaincover.verify.claims import SOURCES, tests
 from chaincover.verify.clauses import Clauses
 from chaincover.verify.fields import FIELDS, INFORMATIVE_OF_ALL, NOTHING_KNOWN, compared, project, tests_of
@@ -39,7 +40,7 @@ from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, 
 from chaincover.verify.requirements import found, rulings_again, untold, violations
 from chaincover.verify.search import covers
 from chaincover.verify.values import BOUND, wrong_rulings
-from chaincover.verify.verification import Checks, Listener, proved_requirements, subject_of, verify
+from chaincover.verify.verification import Checks, Listener, proved_requirements, statement_of, verify
 
 TOGETHER, FEWEST, TOTAL = "all chains", "number of chains", "total length"
 CONFLICTS = ("conflicts", "conflicts of goals in all runs")
@@ -61,19 +62,19 @@ def verify_chains(place: Path, request: Request, limits: Limits, listener: Liste
     named = [known.get(claim.name, claim) for claim in summary.verdicts]
     first = documents[0] if documents else without_chain(summary)
     settings = replace(first.settings, criteria=_criteria(summary, documents))
-    controller = load_for(replace(first, place=place, goals=tuple(named), settings=settings), request)
+    subject = load_for(replace(first, place=place, goals=tuple(named), settings=settings), request)
     ending.reads(str)
     clock = Clock(limits)
     lines: list[Line] = []
     for entry, document in zip(summary.entries, documents, strict=True):
         names = {goal.name for goal in document.goals}
-        goals = tuple(goal for goal in controller.goals if goal.name in names)
-        part = replace(controller, goals=goals, observers=replace(controller.observers, goals=goals))
+        goals = tuple(goal for goal in subject.goals if goal.name in names)
+        part = replace(subject, goals=goals, observers=replace(subject.observers, goals=goals))
         found = verify(part, document, replace(limits, seconds=clock.left), _named(listener, entry.file))
         lines += [replace(line, check=f"{entry.file}: {line.check}") for line in found.lines]
     left = _left(summary, first)
-    checks = Checks(subject_of(controller, left), clock, listener)
-    for line in _of_all(_All(summary, documents, controller, left), checks, lines):
+    checks = Checks(statement_of(subject, left), clock, listener)
+    for line in _of_all(_All(summary, documents, subject, left), checks, lines):
         listener.line(line)
         lines.append(line)
     return Verification(str(place), tuple(lines))
@@ -105,18 +106,18 @@ class _All:
 
     summary: Summary
     documents: Sequence[Document]
-    controller: Controller
+    subject: Subject
     left: Document
 
 
 def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line]:
     """What is said of all chains together; ``lines`` are those on each of them."""
-    summary, documents, controller, left = every.summary, every.documents, every.controller, every.left
+    summary, documents, subject, left = every.summary, every.documents, every.subject, every.left
     if not documents:
         text = "the file names no chain, so neither sources nor macros: the program is looked at as it is now"
         yield Line(SOURCES, NOTE, text)
     yield _together(summary, documents)
-    rulings = rulings_again(controller, summary)
+    rulings = rulings_again(subject, summary)
     again = compared(_made_again(every, rulings), summary.data, INFORMATIVE_OF_ALL)
     faults = limited([*wrong_rulings(rulings, summary.requirements), *again])
     yield Line(
@@ -125,11 +126,11 @@ def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line
         "those that follow from the program, the project and the chains were made again",
         faults,
     )
-    noted = project(controller, replace(left, goals=summary.verdicts))
+    noted = project(subject, replace(left, goals=summary.verdicts))
     if noted is not None:
         yield noted
     if any(claim.test is not None for claim in left.goals):
-        yield tests(controller, left)
+        yield tests(subject, left)
     apart = [conflict(names) for names, at_all in zip(summary.conflicts, summary.at_all, strict=True) if at_all]
     conflicts = checks.runs(CONFLICTS, apart)
     yield conflicts
@@ -140,17 +141,17 @@ def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line
         yield checks.uncovered()
     ruled = summary.requirements
     if ruled is None:
-        told: Sequence[Line | None] = (untold(controller, summary),)
+        told: Sequence[Line | None] = (untold(subject, summary),)
     else:
-        told = (violations(controller, ruled, left.where), found(controller, ruled))
+        told = (violations(subject, ruled, left.where), found(subject, ruled))
     yield from filter(None, told)
     if ruled is not None:
-        yield from proved_requirements(controller, ruled, checks.clock, checks.listener)
+        yield from proved_requirements(subject, ruled, checks.clock, checks.listener)
 
 
 def _made_again(every: _All, rulings: Requirements) -> dict[str, Any]:
     """The summary of the chains, and of what it claims of them, by the writer."""
-    summary, documents, controller, where = every.summary, every.documents, every.controller, every.left.where
+    summary, documents, subject, where = every.summary, every.documents, every.subject, every.left.where
     steps = {
         hit.goal: (number, hit.step)
         for number, document in reversed([*enumerate(documents, 1)])
@@ -158,7 +159,7 @@ def _made_again(every: _All, rulings: Requirements) -> dict[str, Any]:
     }
     claimed = {claim.name: claim for claim in summary.verdicts}
     verdicts = []
-    for goal in (goal.name for goal in controller.goals):
+    for goal in (goal.name for goal in subject.goals):
         number, step = steps.get(goal, (0, None))
         own = claimed.get(goal, GoalClaim(goal, "", "", None, ""))
         left = own.verdict if own.verdict in STATUSES[1:] else "not covered"
@@ -166,13 +167,13 @@ def _made_again(every: _All, rulings: Requirements) -> dict[str, Any]:
     found = SeveralChains(
         results=tuple(_result(document) for document in documents),
         verdicts=tuple(verdicts),
-        conflicts=_told_conflicts(summary, {goal.name for goal in controller.goals}),
+        conflicts=_told_conflicts(summary, {goal.name for goal in subject.goals}),
         number_minimal=summary.number_minimal,
         bounds=Bounds(summary.lower, summary.length if documents else None, ""),
-        tests=tests_of(controller, (claim for claim in summary.verdicts if claim.name not in steps), where),
+        tests=tests_of(subject, (claim for claim in summary.verdicts if claim.name not in steps), where),
         requirements=rulings,
     )
-    return chains_document(controller, Options(overlap=every.left.settings.overlap), found)
+    return chains_document(subject, Options(overlap=every.left.settings.overlap), found)
 
 
 def _told_conflicts(summary: Summary, known: set[str]) -> tuple[Conflict, ...]:

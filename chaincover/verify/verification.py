@@ -20,7 +20,7 @@ from bmc.system.transition import Condition
 from chaincover.certificate import Certificate, NoRun
 from chaincover.claims import EDGE, SHORTEST, SUB_PATH, Claim, of_result
 from chaincover.formats.document import PROVED, Document, RulingsClaim
-from chaincover.project.load import Controller
+from chaincover.subject import Subject
 from chaincover.verify import claims, long_tests, prices, requirements
 from chaincover.verify.acceleration import Jumps, jumps_of
 from chaincover.verify.confirmation import MODEL, Confirmation, confirm
@@ -45,7 +45,7 @@ from chaincover.verify.orders import order_bound
 from chaincover.verify.prices import Priced
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, Verification
 from chaincover.verify.search import Outcome, search
-from chaincover.verify.setting import Setting, Subject
+from chaincover.verify.setting import Setting, Statement
 from chaincover.verify.states import OpenValueRead, tabulate
 from chaincover.verify.values import ALL_RUNS, Values, bound
 from chaincover.verify.verdicts import EDGES, LENGTHS, PATHS, UNCOVERED, Check, Prover, about_runs, of_search, summed
@@ -110,11 +110,11 @@ class _Lines:
             self._listener.line(line)
 
 
-def subject_of(controller: Controller, document: Document) -> Subject:
+def statement_of(subject: Subject, document: Document) -> Statement:
     """What ``document`` says of runs of ``controller``."""
-    return Subject(
-        Setting(controller.system, controller.goals, controller.final, document.settings.overlap),
-        controller.native,
+    return Statement(
+        Setting(subject.system, subject.goals, subject.final, document.settings.overlap),
+        subject.model.original,
         document.certificate,
         of_result(document.said),
         None if document.chain is None else document.credited,
@@ -125,7 +125,7 @@ def subject_of(controller: Controller, document: Document) -> Subject:
 
 
 def verify(
-    controller: Controller, document: Document, limits: Limits | None = None, listener: Listener | None = None
+    subject: Subject, document: Document, limits: Limits | None = None, listener: Listener | None = None
 ) -> Verification:
     """Check every claim of ``document`` on ``controller``, whose goals and final condition are those it names.
 
@@ -134,27 +134,27 @@ def verify(
     listener = listener or Listener()
     proof, chain = document.certificate, document.chain
     states = document.bounds.lower > 0 if proof is None else of_states(proof)
-    checks = Checks(subject_of(controller, document), Clock(limits or Limits()), listener, states)
+    checks = Checks(statement_of(subject, document), Clock(limits or Limits()), listener, states)
     with _Lines(listener) as lines:
         done = lines.done
-        done(claims.sources(controller, document))
-        done(claims.properties(controller, document))
-        stimulus = None if chain is None else claims.stimulus_of(controller, document)
-        credited = checks.subject.setting
-        values = Values(credited, document, stimulus, requirements.rulings_again(controller, document))
-        done(fields(document, made_again(controller, document, values), values))
-        done(project(controller, document))
-        done(constraints(controller.system, controller.rules, checks.clock))
+        done(claims.sources(subject, document))
+        done(claims.properties(subject, document))
+        stimulus = None if chain is None else claims.stimulus_of(subject, document)
+        credited = checks.statement.setting
+        values = Values(credited, document, stimulus, requirements.rulings_again(subject, document))
+        done(fields(document, made_again(subject, document, values), values))
+        done(project(subject, document))
+        done(constraints(subject.system, subject.rules, checks.clock))
         if chain is not None and stimulus is not None:
-            done(claims.chain(controller, document, stimulus, credited))
+            done(claims.chain(subject, document, stimulus, credited))
             done(findings(values))
             done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
-        done(claims.tests(controller, document))
+        done(claims.tests(subject, document))
         ruled = document.requirements
-        done(requirements.untold(controller, document))
+        done(requirements.untold(subject, document))
         if ruled is not None:
-            done(requirements.violations(controller, ruled, document.where))
-            done(requirements.found(controller, ruled))
+            done(requirements.violations(subject, ruled, document.where))
+            done(requirements.found(subject, ruled))
         done(checks.monitored[1])
         if proof is not None and proof.normal_form:
             done(checks.normal[2])
@@ -178,14 +178,12 @@ def verify(
             done(beyond)
         lines.settle(needless=all(line.verdict not in (OPEN, WRONG) for line in claimed))
         if ruled is not None:
-            for line in proved_requirements(controller, ruled, checks.clock, listener):
+            for line in proved_requirements(subject, ruled, checks.clock, listener):
                 done(line)
     return Verification(str(document.place), tuple(lines.told))
 
 
-def proved_requirements(
-    controller: Controller, claim: RulingsClaim, clock: Clock, listener: Listener
-) -> Iterator[Line]:
+def proved_requirements(subject: Subject, claim: RulingsClaim, clock: Clock, listener: Listener) -> Iterator[Line]:
     """Prove again which requirements are never violated, and which runs that violate one are the shortest.
 
     Of those that the file leaves undecided find out what little effort shows.
@@ -194,27 +192,27 @@ def proved_requirements(
     limits = clock.limits
     few = replace(limits, question=limits.question * FIRST_ASKED, explored=limits.explored // PART)
     little = replace(clock, limits=few)
-    subject = requirements.proved_subject(controller, claim)
-    if subject is not None:
+    statement = requirements.proved_subject(subject, claim)
+    if statement is not None:
         proof = claim.certificate
         states = proof is not None and proof.exhausted > 0
         asked = clock if states or (proof is not None and proof.normal_form) else little
-        checks = Checks(subject, asked, told, states)
-        yield requirements.proved(subject.claims, checks.paths_and_runs())
-    left = requirements.undecided_subject(controller, claim)
+        checks = Checks(statement, asked, told, states)
+        yield requirements.proved(statement.claims, checks.paths_and_runs())
+    left = requirements.undecided_subject(subject, claim)
     if left is not None:
-        yield from requirements.decided(controller, Checks(left, little, told).each())
+        yield from requirements.decided(subject, Checks(left, little, told).each())
 
 
 @dataclass(frozen=True)
 class Checks:
-    """What the checks of one subject share. ``states``: whether all that can be reached are enumerated.
+    """What the checks of one statement share. ``states``: whether all that can be reached are enumerated.
 
     A certificate that speaks of reachable states needs them, and so does a bound without one; a certificate that does
     not was mostly found where these are too many.
     """
 
-    subject: Subject
+    statement: Statement
     clock: Clock
     listener: Listener
     states: bool = True
@@ -227,7 +225,7 @@ class Checks:
     @cached_property
     def normal(self) -> tuple[Setting, Terms, Line]:
         """The setting on states in the certificate's normal form, how they get there, and what was proved of it."""
-        return normal_setting(self.needed, self.subject.proof, self.clock)
+        return normal_setting(self.needed, self.statement.proof, self.clock)
 
     @cached_property
     def needed(self) -> Setting:
@@ -237,7 +235,7 @@ class Checks:
 
     def _read(self, setting: Setting) -> list[FNode]:
         """The formulas of ``setting``, and the invariants of the program that the certificate rests on."""
-        names = () if self.subject.proof is None else self.subject.proof.invariants
+        names = () if self.statement.proof is None else self.statement.proof.invariants
         return [*setting.formulas, *(at(c.formula, 0) for c in setting.system.invariants if c.name in names)]
 
     @property
@@ -248,23 +246,23 @@ class Checks:
     @cached_property
     def monitored(self) -> tuple[Setting, Line | None]:
         """The same, and whether the certificate has these monitors; None where it speaks of none."""
-        return monitored_setting(self.subject.setting, self.subject.proof)
+        return monitored_setting(self.statement.setting, self.statement.proof)
 
     @property
     def told_invariants(self) -> list[Condition]:
         """The invariants that are said to be proved, and that nothing rests on."""
-        return told_invariants(self.setting, self.subject.proof, self.subject.invariants)
+        return told_invariants(self.setting, self.statement.proof, self.statement.invariants)
 
     @cached_property
     def about_runs(self) -> list[Claim]:
         """The claims about what one run covers, each of them a check of its own."""
-        return about_runs(self.subject.claims, self.subject.proof, self.subject.lower)
+        return about_runs(self.statement.claims, self.statement.proof, self.statement.lower)
 
     @cached_property
     def layers(self) -> Layers | None:
         """Searches in layers, where all that the certificate asks of states are distances, and it says that there are
         very many."""
-        proof = self.subject.proof
+        proof = self.statement.proof
         if proof is None or proof.acceleration is not None or self.told_invariants:
             return None
         asks = proof.exhausted or proof.paths or proof.refuted[0] < proof.refuted[1] or self.about_runs
@@ -293,16 +291,16 @@ class Checks:
         """Whether the compiled original takes the same steps."""
         if self.marks is None and self.layers is not None and self.layers.searched is not None:
             found = self.layers.searched
-            return confirm(found.table, self.subject.native, self.clock, self.normal[1], found.steps)
+            return confirm(found.table, self.statement.original, self.clock, self.normal[1], found.steps)
         if self.marks is None:
             return Confirmation(MODEL)
         self.listener.progress(f"states: {self.marks.table.steps} steps on the compiled original")
-        return confirm(self.marks.table, self.subject.native, self.clock, self.normal[1])
+        return confirm(self.marks.table, self.statement.original, self.clock, self.normal[1])
 
     @cached_property
     def known(self) -> tuple[Assumed, Line]:
         """The invariants of the certificate, as far as they are proved again; none without one."""
-        proof, states = self.subject.proof, None
+        proof, states = self.statement.proof, None
         if self.marks is not None:
             table = self.marks.table
             states = Enumerated(table.size, table.steps, self.confirmation, table)
@@ -317,11 +315,11 @@ class Checks:
     @cached_property
     def searched(self) -> Outcome | None:
         """The search over all runs that are shorter than the bound, or than the lengths said to be refuted."""
-        proof = self.subject.proof
-        goals = self.subject.covered or () if proof is None else proof.goals
+        proof = self.statement.proof
+        goals = self.statement.covered or () if proof is None else proof.goals
         if self.marks is None or not set(goals) <= set(self.setting.names) or (proof is None and not goals):
             return None
-        lower = self.subject.lower
+        lower = self.statement.lower
         below = max(lower, 0 if proof is None else proof.refuted[1])
         self.listener.progress(f"search over all runs of fewer than {counted(below, 'step')}")
         rests = proof is None or self._facts(proof) < lower
@@ -339,7 +337,7 @@ class Checks:
     @cached_property
     def priced(self) -> tuple[Line, Priced | None]:
         """Whether the prices of the certificate hold, and what they say then."""
-        proof = self.subject.proof
+        proof = self.statement.proof
         assert proof is not None
         line, found = prices.line(self.marks, proof)
         if line.verdict == HOLDS and self.marks is not None:
@@ -349,11 +347,11 @@ class Checks:
     @cached_property
     def jumps(self) -> Jumps | None:
         """Jumps over the values of counters, where the certificate speaks of these."""
-        proof = self.subject.proof
+        proof = self.statement.proof
         if proof is None or proof.acceleration is None:
             return None
         self.listener.progress("jumps of counters")
-        return jumps_of(self.setting, proof, self.clock, self.known[0].always, self.subject.beyond)
+        return jumps_of(self.setting, proof, self.clock, self.known[0].always, self.statement.beyond)
 
     def _part(self, part: int) -> Clock:
         """This part of the effort."""
@@ -394,7 +392,7 @@ class Checks:
 
     def paths(self, check: Check, kinds: Collection[str]) -> Line:
         """The verdict on the claims about paths of certain ``kinds``."""
-        asked = [claim for claim in self.subject.claims if claim.kind in kinds]
+        asked = [claim for claim in self.statement.claims if claim.kind in kinds]
         return self.prover.paths(check, asked, self.listener.progress)
 
     def lengths(self, proof: Certificate) -> Line:
@@ -408,7 +406,7 @@ class Checks:
 
     def all_runs(self) -> Line:
         """The search over all runs shorter than the bound, where the states are few."""
-        proof, lower = self.subject.proof, self.subject.lower
+        proof, lower = self.statement.proof, self.statement.lower
         left_out = OPEN if proof is not None and proof.exhausted > 0 and self._facts(proof) < lower else NOTE
         if self.marks is None:
             why = "too many states or inputs" if self.states else "the proof does without"
@@ -452,12 +450,12 @@ class Checks:
             yield from ((claim, (UNCLAIMED, "no proof is claimed")) for claim in claims)
             return
         self.listener.progress(UNCOVERED[0])
-        proof, prover = self.subject.proof, self.prover
+        proof, prover = self.statement.proof, self.prover
         if proof is not None and proof.validity is not None and proof.validity.steps is not None:
             prover = Prover(self.whole, Assumed(TRUE(), TRUE(), True), self.clock)
         differences = () if self.marks is None else self.confirmation.differences
         for claim in claims:
-            verdict = prover.of_run(claim, self.subject.covered)
+            verdict = prover.of_run(claim, self.statement.covered)
             if differences and verdict[0] == HOLDS:
                 verdict = otherwise, f"original and model take different steps: {differences[0]}"
             yield claim, verdict

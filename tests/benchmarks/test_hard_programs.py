@@ -15,8 +15,9 @@ from benchmarks.bench.tools.baseline import Case, counted
 from benchmarks.hard.beside import PROGRAMS, Beside, first_chain, programs, table
 from benchmarks.hard.driver import constants, constrained_inputs, driver
 from benchmarks.revisions.table import Process
-from chaincover.project.load import Controller, load
+from chaincover.project.load import load
 from chaincover.project.project_file import read_project
+from chaincover.subject import Subject
 
 ROW = Beside("gate", {"a": 7, "b": 12}, 20, 0.1, {"a": "covered", "b": "covered"}, 0.5, 9, 4, False, 3.0, 90.0, 5)
 
@@ -28,7 +29,7 @@ def own_names() -> Iterator[None]:
         yield
 
 
-def read(name: str) -> Controller:
+def read(name: str) -> Subject:
     return load(read_project(str(PROGRAMS / name)))
 
 
@@ -36,13 +37,13 @@ def read(name: str) -> Controller:
 @pytest.mark.parametrize("name", ["clock_millis", "pump"])
 def test_what_the_driver_meets_the_replay_of_its_run_covers(name: str, tmp_path: Path) -> None:
     """A clock that a constraint moves on, and a filter with deadlines and a final condition."""
-    controller = read(name)
-    made = driver(controller, tmp_path)
+    subject = read(name)
+    made = driver(subject, tmp_path)
     driven = made.drive(steps=8192)
     assert len(driven.met) >= 4
     for run in {met.run for met in driven.met.values()}:
         mine = {goal: met.steps for goal, met in driven.met.items() if met.run == run}
-        result = counted(controller, [Case(made.run(run)[: max(mine.values())], {})])
+        result = counted(subject, [Case(made.run(run)[: max(mine.values())], {})])
         assert not result.lost
         assert result.replayed == "original"
         assert set(mine) <= set(result.covered)
@@ -75,9 +76,9 @@ def test_every_program_is_read_and_has_goals() -> None:
 
 
 def test_inputs_of_constraints_are_drawn_by_their_numbers() -> None:
-    controller = read("clock_millis")
-    assert constrained_inputs(controller) == {"i->millis"}
-    assert constants(controller) == [1, 100]
+    subject = read("clock_millis")
+    assert constrained_inputs(subject) == {"i->millis"}
+    assert constants(subject) == [1, 100]
 
 
 def test_a_program_fails_by_goals_that_only_the_driver_met_and_by_a_late_chain() -> None:

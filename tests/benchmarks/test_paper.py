@@ -73,19 +73,19 @@ def test_all_rows_of_the_table_are_there() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
 def test_a_row_has_the_size_of_the_paper(row: dict[str, Any]) -> None:
     with fresh_names():
-        controller = load(read_project(str(PAPER / row["project"])))
-        assert len(controller.goals) == row["properties"]
-        assert sum(goal.length > 1 for goal in controller.goals) == row["long_goals"]
+        subject = load(read_project(str(PAPER / row["project"])))
+        assert len(subject.goals) == row["properties"]
+        assert sum(goal.length > 1 for goal in subject.goals) == row["long_goals"]
         assert bool(row["long_goals"]) == (row["name"] != "Cruise 1"), "all others have antecedents of several states"
-        assert size_of(controller.system) == (row["bits"], row["states"])
+        assert size_of(subject.system) == (row["bits"], row["states"])
 
 
 @pytest.mark.parametrize("row", INFEASIBLE, ids=lambda row: row["name"])
 def test_the_cheapest_order_is_infeasible_at_its_cost(row: dict[str, Any]) -> None:
     """Path constraints raise the bound from the cost of the cheapest order to the length of the shortest chain."""
     with fresh_names():
-        controller = load(read_project(str(PAPER / row["project"])))
-        case = one_step((controller.system, tuple(controller.goals), controller.final))
+        subject = load(read_project(str(PAPER / row["project"])))
+        case = one_step((subject.system, tuple(subject.goals), subject.final))
         board, _ = board_of(case, Options(engine="z3"))
         states = enumerated_within(board.problem, board.limits)
         assert states is not None
@@ -114,10 +114,10 @@ def test_a_row_on_an_original_has_as_many_properties(row: dict[str, Any]) -> Non
     assert row.keys() == twin.keys() - {"bits"}
     assert (row["properties"], row["printed"]) == (twin["properties"], twin["printed"])
     with fresh_names():
-        controller = load(read_project(str(original(row))))
-        assert len(controller.goals) == row["properties"]
-        assert sum(goal.length > 1 for goal in controller.goals) == row["long_goals"]
-        assert size_of(controller.system)[1] == row["states"]
+        subject = load(read_project(str(original(row))))
+        assert len(subject.goals) == row["properties"]
+        assert sum(goal.length > 1 for goal in subject.goals) == row["long_goals"]
+        assert size_of(subject.system)[1] == row["states"]
 
 
 @pytest.mark.slow

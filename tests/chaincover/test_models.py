@@ -102,10 +102,10 @@ def test_several_chains_are_the_fewest_and_the_shortest(
 def test_check_tells_how_many_states_are_reachable_in_forty_lines(model: str, tmp_path: Path) -> None:
     """It leaves out what can make no difference to the goals. Read and analysed once, told as data and as text."""
     with fresh_names():
-        controller = load_request(Request(str(MODELS / model)))
-        found = analyse(controller, Options(effort=EFFORT if model not in JUMPED else EFFORT / 20), compare_steps=20)
+        subject = load_request(Request(str(MODELS / model)))
+        found = analyse(subject, Options(effort=EFFORT if model not in JUMPED else EFFORT / 20), compare_steps=20)
         out = Console(io.StringIO(), width=120)
-        show_analysis(out, controller, found)
+        show_analysis(out, subject, found)
     assert isinstance(out.file, io.StringIO)
     assert_it_fits(out.file.getvalue(), tmp_path)
     states, counted = EXPECTED[model].get("reachable_states"), found.facts.reachable
@@ -184,9 +184,9 @@ def test_the_symbolic_step_equals_the_compiled_original(model: str, monkeypatch:
     """Every variable that outlives a step; ``check --compare N`` takes as many steps as one likes."""
     monkeypatch.setattr(differential, "RUN_LENGTH", 100)
     with fresh_names():
-        controller = load(read_project(str(MODELS / model)))
-        system = controller.system
-        with compiled(controller.native) as original:
+        subject = load(read_project(str(MODELS / model)))
+        system = subject.system
+        with compiled(subject.native) as original:
             assert original.unreadable == ()
             known = original.run([])[0]
             assert {v.name for v in system.state if v.role != "internal" and v.name != "return"} <= known.keys()

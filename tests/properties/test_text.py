@@ -9,8 +9,9 @@ from command_line import fresh_names
 
 from bmc.errors import InputRefused, Location
 from bmc.system.transition import Run
-from chaincover.project.load import Controller, load
+from chaincover.project.load import load
 from chaincover.project.project_file import read_project
+from chaincover.subject import Subject
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -109,7 +110,7 @@ IMPLICATIONS = [
 ]
 
 
-def read(folder: Path, *texts: str, toml: str = "", before: str = "") -> Controller:
+def read(folder: Path, *texts: str, toml: str = "", before: str = "") -> Subject:
     (folder / "c.c").write_text(before + SOURCE)
     if toml:
         (folder / "chaincover.toml").write_text(toml)
@@ -161,8 +162,8 @@ text = "written : cover(n == 2)"
 """
     with fresh_names():
         texts = "cover(n == 3)", "last-one: cover(n)", "x.y: cover(n)", "a=1: cover(n == 1)"
-        controller = read(tmp_path, *texts, toml=toml)
-    found = {goal.name: goal for goal in controller.goals}
+        subject = read(tmp_path, *texts, toml=toml)
+    found = {goal.name: goal for goal in subject.goals}
     assert list(found) == ["p1", "given", "written", "p4", "last-one", "x.y", "a=1"]
     assert found["given"].requirement == "REQ-7"
     assert found["given"].description == "one is reached"
@@ -182,8 +183,8 @@ int compute(int a) { return f(a) / 2 + g(a); }
     (tmp_path / "c.c").write_text(source)
     texts = ["G(f::ticks == 6 && a > 0 -> X(return == 3 && g::ticks[1] == 1))", "cover(only == 2 && !return)"]
     with fresh_names():
-        controller = load(read_project(str(tmp_path / "c.c")), texts, "f::ticks > 6")
-        found = [sorted(s.symbol_name() for s in g.antecedent.get_free_variables()) for g in controller.goals]
+        subject = load(read_project(str(tmp_path / "c.c")), texts, "f::ticks > 6")
+        found = [sorted(s.symbol_name() for s in g.antecedent.get_free_variables()) for g in subject.goals]
         with pytest.raises(InputRefused, match=r"--property 1: unknown name 'x' in 'f::ticks == x'"):
             load(read_project(str(tmp_path / "c.c")), ["cover(f::ticks == x)"])
         with pytest.raises(InputRefused, match=r"cannot read the expression 'f::ticks =='"):
@@ -191,7 +192,7 @@ int compute(int a) { return f(a) / 2 + g(a); }
         with pytest.raises(InputRefused, match=r"the name 'n' is ambiguous: f::n, g::n"):
             load(read_project(str(tmp_path / "c.c")), ["cover(n == 1)"])
     assert found == [["a@0", "f::ticks@0"], ["f::only@0", "return#defined@0", "return@0"]]
-    assert [goal.length for goal in controller.goals] == [1, 0]
+    assert [goal.length for goal in subject.goals] == [1, 0]
 
 
 @pytest.mark.parametrize(

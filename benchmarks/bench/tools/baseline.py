@@ -21,6 +21,7 @@ from benchmarks.bench.tools.protocol import COVERED, FINISHED, TIME_OUT, Outcome
 from benchmarks.bench.tools.values import refused
 from bmc.engines import installed
 from bmc.errors import ChainCoverError, CheckDisagreed, LimitReached
+from bmc.models.c.controller.model import c_model
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
@@ -30,8 +31,9 @@ from chaincover.formats.chain_file import Stimulus, chain_csv
 from chaincover.graph.enumerated import enumerated_within
 from chaincover.limits import Limits
 from chaincover.problem import Problem
-from chaincover.project.load import Controller, Request, load_request
+from chaincover.project.load import Request, load_request
 from chaincover.replay.original import Replay, replay
+from chaincover.subject import Subject
 
 RESERVE = 0.1, 5.0
 """Part of the time, and most seconds, that are kept for the replay and the files."""
@@ -111,7 +113,7 @@ class Search:
     distance searched), ``minimal`` (it proved that no single test case is shorter), notes, stages and versions.
     """
 
-    controller: Controller
+    subject: Subject
     seed: int
     seconds: float | None
     begun: float = field(default_factory=time.monotonic)
@@ -125,7 +127,7 @@ class Search:
     @property
     def problem(self) -> Problem:
         """The problem with fixed start values."""
-        problem = self.controller.problem
+        problem = self.subject.problem
         chosen = problem.system.chosen
         state = tuple(
             replace(var, init=var.type.constant(var.plainest_start))
@@ -180,7 +182,7 @@ class Counted:
         return sum(test.run.length for test in self.tests)
 
 
-def counted(controller: Controller, tests: Sequence[Case]) -> Counted:
+def counted(subject: Subject, tests: Sequence[Case]) -> Counted:
     """Replay ``tests``. One counts that keeps to the input constraint, does on the original what it does on the model,
     ends in the final condition, and covers a goal."""
     kept: list[Replay] = []
@@ -190,13 +192,13 @@ def counted(controller: Controller, tests: Sequence[Case]) -> Counted:
     with ExitStack() as stack:
         built: CompiledOriginal | None = None
         try:
-            built = stack.enter_context(compiled(controller.native, True))
+            built = stack.enter_context(compiled(c_model(subject.model).native, True))
         except NoCompiler as error:
             lost.append(f"replayed on the model: {error.message}")
         for number, test in enumerate(tests, 1):
             stimulus = Stimulus(f"test {number}", tuple(test.inputs), test.chosen, {}, ())
             try:
-                played = replay(controller, stimulus, built=built)
+                played = replay(subject, stimulus, built=built)
             except (CheckDisagreed, LimitReached) as error:
                 lost.append(f"test {number} does not count: {error.message}")
                 continue
@@ -218,14 +220,12 @@ def file_of(number: int) -> str:
     return f"test-{number}.csv"
 
 
-def table(controller: Controller, played: Replay) -> str:
+def table(subject: Subject, played: Replay) -> str:
     """A replayed test case as a table that ``chaincover replay`` reads."""
     steps = {each.goal: each.step for each in played.goals if each.step is not None}
     order = tuple(sorted(steps, key=steps.__getitem__))
     judged = {each.goal: each.consequent_held for each in played.goals}
-    return chain_csv(
-        controller, Chain(played.run, order, tuple(Hit(goal, steps[goal], judged[goal]) for goal in order))
-    )
+    return chain_csv(subject, Chain(played.run, order, tuple(Hit(goal, steps[goal], judged[goal]) for goal in order)))
 
 
 def conduct(request: Request, given: Given, search: Callable[[Search], Sequence[Case]]) -> None:
@@ -236,30 +236,30 @@ def conduct(request: Request, given: Given, search: Callable[[Search], Sequence[
     begun = time.monotonic()
     folder = Path(given.output)
     try:
-        controller = load_request(request)
-        state = Search(controller, given.seed, given.seconds, begun)
+        subject = load_request(request)
+        state = Search(subject, given.seed, given.seconds, begun)
         state.stages["read"] = time.monotonic() - begun
         searched = time.monotonic()
         tests = search(state)
         state.stages.setdefault("search", time.monotonic() - searched)
         replayed = time.monotonic()
-        result = counted(controller, tests)
+        result = counted(subject, tests)
         state.stages["replay"] = time.monotonic() - replayed
     except ChainCoverError as error:
         click.echo(str(error).replace("\n", " "), err=True)
         sys.exit(error.exit_code)
     folder.mkdir(parents=True, exist_ok=True)
     for number, played in enumerate(result.tests, 1):
-        (folder / file_of(number)).write_text(table(controller, played), encoding="utf-8")
+        (folder / file_of(number)).write_text(table(subject, played), encoding="utf-8")
     found = told(state, result)
     outcome.write(found, folder)
-    covered = f"{len(result.covered)} of {len(controller.goals)} goals"
+    covered = f"{len(result.covered)} of {len(subject.goals)} goals"
     click.echo(f"{len(found.files)} test cases, {found.length or 0} steps, {covered}")
 
 
 def told(state: Search, result: Counted) -> Outcome:
     """The outcome of a search whose test cases were counted."""
-    goals = state.controller.goals
+    goals = state.subject.goals
     complete = len(result.covered) == len(goals)
     length = result.length if result.tests else None
     minimal = state.minimal and complete and len(result.tests) == 1

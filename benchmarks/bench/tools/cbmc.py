@@ -23,8 +23,10 @@ import click
 from benchmarks.bench.tools.baseline import Baseline, Case, Given, Search, TimeOver, conduct, given_options
 from benchmarks.bench.tools.harness import LOOP, MAIN, WANTED, Harness, covered, harness
 from bmc.errors import ChainCoverError, UsageError
+from bmc.models.c.controller.model import c_model
 from chaincover.cli.options import held_request_options
-from chaincover.project.load import Controller, Request
+from chaincover.project.load import Request
+from chaincover.subject import Subject
 
 HOW = (
     "install it (Debian's package cbmc, or github.com/diffblue/cbmc), or say where it is: CBMC in the environment, the "
@@ -76,9 +78,9 @@ class Installed:
         checks = "--no-standard-checks" in _output([found, "--help"])
         return Installed(found, version[0], ("--no-standard-checks",) if checks else ())
 
-    def command(self, controller: Controller, files: Sequence[str]) -> list[str]:
+    def command(self, subject: Subject, files: Sequence[str]) -> list[str]:
         """The command that unwinds the loop of a harness, written to ``files``, step by step."""
-        compilation = controller.native.compilation
+        compilation = c_model(subject.model).native.compilation
         headers = {str(Path(path).parent) for _, path in compilation.stand_ins}
         folders = [*(str(Path(source).parent) for source in compilation.sources), *compilation.include_dirs]
         words = [word for folder in dict.fromkeys([*folders, *sorted(headers)]) for word in ("-I", folder or ".")]
@@ -134,7 +136,7 @@ def _items(output: str) -> Iterator[Mapping[str, Any]]:
             yield item
 
 
-def case_of(trace: Sequence[Mapping[str, Any]], made: Harness, controller: Controller) -> Case:
+def case_of(trace: Sequence[Mapping[str, Any]], made: Harness, subject: Subject) -> Case:
     """The test case of a trace: the inputs of each step, and the start values that were chosen."""
     numbers: dict[str, list[int]] = {}
     for step in trace:
@@ -142,8 +144,8 @@ def case_of(trace: Sequence[Mapping[str, Any]], made: Harness, controller: Contr
             numbers.setdefault(str(step["inputID"]), []).append(_raw(step["values"][0]))
     columns = {name: numbers.get(f"cc_in_{number}", []) for number, name in enumerate(made.inputs)}
     steps = min(map(len, columns.values()), default=0)
-    bits = {var.name: var.type.bits for var in controller.system.state}
-    bits |= {var.name: var.type.bits for var in controller.system.inputs}
+    bits = {var.name: var.type.bits for var in subject.system.state}
+    bits |= {var.name: var.type.bits for var in subject.system.inputs}
 
     def value(name: str, number: int) -> int:
         return number % (1 << max(bits[name], 1))
@@ -184,7 +186,7 @@ class _Asking:
         Asked for all of them together CBMC tells of none before it has the last one, which there may not be.
         """
         command, cases = self._harness(), dict[str, Case]()
-        goals = self._search.controller.goals
+        goals = self._search.subject.goals
         for number in range(len(goals)):
             left = self._search.left
             share = None if left is None else left / (len(goals) - number)
@@ -196,12 +198,12 @@ class _Asking:
         return list(cases.values())
 
     def _harness(self) -> list[str]:
-        self.made = harness(self._search.controller)
-        return self._tool.command(self._search.controller, self.made.write(self._folder))
+        self.made = harness(self._search.subject)
+        return self._tool.command(self._search.subject, self.made.write(self._folder))
 
     def _case(self, trace: Sequence[Mapping[str, Any]]) -> Case:
         assert self.made is not None
-        case = case_of(trace, self.made, self._search.controller)
+        case = case_of(trace, self.made, self._search.subject)
         self._search.farthest = max(self._search.farthest or 0, len(case.inputs))
         return case
 

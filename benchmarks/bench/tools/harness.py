@@ -19,9 +19,10 @@ from pysmt.fnode import FNode
 from benchmarks.bench.tools.conditions import Conditions
 from benchmarks.bench.tools.harness_program import ProgramText, word
 from bmc.formulas.unroll import unframed
+from bmc.models.c.controller.model import c_model
 from bmc.native.kernel import literal
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, conjuncts, symbols_of
-from chaincover.project.load import Controller
+from chaincover.subject import Subject
 from properties.goal import Goal
 
 MAIN = "chaincover_main"
@@ -116,9 +117,9 @@ def covered(number: int) -> str:
     return f"cc_covered_{number}"
 
 
-def harness(controller: Controller) -> Harness:
+def harness(subject: Subject) -> Harness:
     """The harness of a project. InputRefused for what it has no words for."""
-    return _Writer(controller).harness()
+    return _Writer(subject).harness()
 
 
 @dataclass
@@ -141,11 +142,12 @@ class _Parts:
 class _Writer:
     """Writes one harness."""
 
-    def __init__(self, controller: Controller) -> None:
-        self._controller = controller
-        self._system: TransitionSystem = controller.system
-        self._program = ProgramText(controller)
-        self._parts = [_Parts.of(goal) for goal in controller.goals]
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._c = c_model(subject.model)
+        self._system: TransitionSystem = subject.system
+        self._program = ProgramText(subject)
+        self._parts = [_Parts.of(goal) for goal in subject.goals]
         self._older: dict[str, int] = {}
         self._conditions = Conditions()
 
@@ -158,7 +160,7 @@ class _Writer:
         body = [
             *self._function("chaincover_choose", choose),
             *self._function("chaincover_before", before),
-            *self._function("chaincover_step", [f"{self._program.call(self._controller.native.step)};"]),
+            *self._function("chaincover_step", [f"{self._program.call(self._c.native.step)};"]),
             *self._function("chaincover_after", after),
             *self._function("chaincover_start", start),
             *self._function("chaincover_end", final),
@@ -191,9 +193,9 @@ class _Writer:
     # what happens in a step
 
     def _start(self) -> Iterator[str]:
-        for link in self._controller.native.links:
+        for link in self._c.native.links:
             yield f"{self._program.member(link.target)} = &{self._program.object(link.target)};"
-        for call in self._controller.native.init:
+        for call in self._c.native.init:
             yield f"{self._program.call(call)};"
         for number, name in enumerate(self._system.chosen):
             yield from self._program.set(name, f"cc_chosen_{number}", ())
@@ -244,8 +246,8 @@ class _Writer:
     def _end(self) -> Iterator[str]:
         """The assertion."""
         value = "1"
-        if self._controller.final is not None:
-            lines, (value,) = self._translated([self._controller.final])
+        if self._subject.final is not None:
+            lines, (value,) = self._translated([self._subject.final])
             yield from lines
         yield f'__CPROVER_assert(!({WANTED} && ({value})), "{WANTED}");'
 
@@ -271,8 +273,8 @@ class _Writer:
         """The variables made by the tool on which the conditions depend."""
         variables = self._system.state
         own: dict[str, StateVariable] = {var.name: var for var in variables if var.name not in self._program.variables}
-        final = [] if self._controller.final is None else [self._controller.final]
-        read = {unframed(s)[0] for goal in self._controller.goals for s in symbols_of(goal.antecedent)}
+        final = [] if self._subject.final is None else [self._subject.final]
+        read = {unframed(s)[0] for goal in self._subject.goals for s in symbols_of(goal.antecedent)}
         todo = [*read, *(s.symbol_name() for f in [self._system.input_constraint, *final] for s in symbols_of(f))]
         found: dict[str, StateVariable] = {}
         while todo:

@@ -18,11 +18,12 @@ from pysmt.fnode import FNode
 
 from benchmarks.bench.tools.conditions import UNSIGNED
 from bmc.errors import InputRefused
+from bmc.models.c.controller.model import c_model
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.execute.variables import CVariable
 from bmc.native.kernel import bits_of
 from bmc.system.original import Call, MemoryObject
-from chaincover.project.load import Controller
+from chaincover.subject import Subject
 
 REAL = {32: "float", 64: "double"}
 
@@ -47,13 +48,14 @@ class ProgramText:
     """The program of ``controller`` as C. What a harness reads or sets has to be asked for, by ``value`` and ``set``,
     before the ``sources`` and the ``environment`` are written."""
 
-    def __init__(self, controller: Controller) -> None:
-        self._controller = controller
-        self._kinds = {obj.name: obj for obj in controller.native.objects}
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._c = c_model(subject.model)
+        self._kinds = {obj.name: obj for obj in c_model(subject.model).native.objects}
         self._outside: dict[tuple[str, str], str] = {}
         self._scalars: dict[str, str] = {}
         self._moved: dict[str, MemObject] = {}
-        self.variables = {variable.name: variable for variable in controller.model.variables}
+        self.variables = {variable.name: variable for variable in c_model(subject.model).variables}
 
     def object(self, name: str) -> str:
         """The C name of an object."""
@@ -72,7 +74,7 @@ class ProgramText:
         if native.kind == "local" and native.file:
             self._moved[obj.name] = obj
         if native.kind == "local" and not native.file:
-            cell = next(cell for cell in self._controller.native.cells if cell.variable == name)
+            cell = next(cell for cell in self._c.native.cells if cell.variable == name)
             if cell.size == native.size:
                 self._scalars[self.object(obj.name)] = self.kind(name)
                 return self.object(obj.name)
@@ -107,7 +109,7 @@ class ProgramText:
     def sources(self) -> Iterator[tuple[str, str, list[str]]]:
         """A file for each source, by its name: it includes the original, or is a copy of it, without the static locals
         whose definitions at file scope come with it."""
-        for number, source in enumerate(self._controller.native.compilation.sources):
+        for number, source in enumerate(self._c.native.compilation.sources):
             path = Path(source).resolve()
             mine = [obj for obj in self._moved.values() if Path(obj.file).resolve() == path]
             if mine:
@@ -124,7 +126,7 @@ class ProgramText:
             found = None
             if 0 <= line < len(lines):
                 found = re.search(rf"\bstatic\b([^;=,]*?)\b{re.escape(obj.symbol)}\b([^;=,]*)(=[^;,]*)?;", lines[line])
-            scopes = (unit.scope.names for unit in self._controller.model.program.units)
+            scopes = (unit.scope.names for unit in self._c.program.units)
             same = [other for other in self._kinds.values() if other.symbol == obj.symbol]
             if found is None or len(same) > 1 or any(obj.symbol in names for names in scopes):
                 raise InputRefused(f"a harness cannot see the static local '{obj.name}'", obj.declared, SEEN)
@@ -136,7 +138,7 @@ class ProgramText:
 
     def environment(self) -> str:
         """What no source defines, as a file of its own; what the harness sets or reads stands at file scope."""
-        text = self._controller.native.compilation.environment
+        text = self._c.native.compilation.environment
         if not text:
             return ""
         hoisted: list[str] = []
@@ -172,23 +174,23 @@ class ProgramText:
 
     def objects(self) -> Iterator[str]:
         """Declarations of what the caller provides."""
-        links = {link.target: link for link in self._controller.native.links}
+        links = {link.target: link for link in self._c.native.links}
         for name in self._outside.values():
             yield (
                 f"extern {self._scalars[name]} {name};" if name in self._scalars else f"extern unsigned char {name}[];"
             )
-        for obj in self._controller.native.objects:
+        for obj in self._c.native.objects:
             name = self.object(obj.name)
             if obj.name in links:
                 yield f"static __typeof__(*{self.member(obj.name)}) {name};"
             elif obj.kind in ("pointee", "argument"):
                 yield from self._parameter(obj, name)
             elif obj.kind == "return":
-                yield f"static __typeof__({self.call(self._controller.native.step, False)}) {name};"
+                yield f"static __typeof__({self.call(self._c.native.step, False)}) {name};"
 
     def member(self, target: str) -> str:
         """The pointer that leads to the object ``target``."""
-        link = next(link for link in self._controller.native.links if link.target == target)
+        link = next(link for link in self._c.native.links if link.target == target)
         return f"{self.object(link.object)}.{target.removeprefix(f'{link.object}->')}"
 
     def _parameter(self, obj: MemoryObject, name: str) -> Iterator[str]:
@@ -202,7 +204,7 @@ class ProgramText:
 
     def _declaration(self, parameter: str) -> Any:
         """The syntax tree of a parameter of the step, else of an init."""
-        program, native = self._controller.model.program, self._controller.native
+        program, native = self._c.program, self._c.native
         for call in (native.step, *native.init):
             function = program.function(call.function)
             arguments = None if function is None or function.node is None else function.node.decl.type.args

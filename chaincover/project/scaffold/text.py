@@ -14,7 +14,6 @@ from bmc.models.c.execute.variables import CVariable
 from bmc.models.c.source.types import IntType, show_type
 from bmc.records import dataclass
 from bmc.system.names import matching, suggestion
-from chaincover.project.names import modes as named_values
 from chaincover.project.scaffold.entry_points import commands, file_name, states_property, values_of
 from chaincover.project.scaffold.facts import Facts
 from chaincover.project.scaffold.reading import (
@@ -362,7 +361,7 @@ def _final(model: CModel | None) -> list[str]:
         return ['# condition = "init"         # a chain ends as it began; or a C expression over the state']
     names = _some([flag.name for flag in flags])
     modes = modes_at_rest(model.system)
-    called = named_values(model, [*modes])
+    called = model.value_names([*modes], ())
     texts = [_with_label(model, f"{name} == ", value, called.get(name, {})) for name, value in modes.items()]
     condition = " && ".join(texts) or "mode == 1"
     what = "as after a first step with all inputs at rest" if modes else "a C expression over the state"

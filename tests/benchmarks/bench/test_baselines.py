@@ -20,8 +20,9 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import unframed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, symbols_of
-from chaincover.project.load import Controller, load
+from chaincover.project.load import load
 from chaincover.project.project_file import read_project
+from chaincover.subject import Subject
 from properties.goal import Goal
 
 TWO_WAYS = program("if (s->m == 0) s->m = i->b ? 1 : 2; else if (s->n < 3) s->n++;")
@@ -51,12 +52,12 @@ def ran(command: click.Command, where: Path, out: Path, *arguments: str) -> Outc
     return found
 
 
-def runs_in(controller: Controller, folder: Path, found: Outcome) -> Iterator[Run]:
+def runs_in(subject: Subject, folder: Path, found: Outcome) -> Iterator[Run]:
     """The runs of the written tables, simulated."""
-    simulator = Simulator(controller.system)
+    simulator = Simulator(subject.system)
     for file in found.files:
         rows = list(csv.DictReader((folder / file).open()))
-        inputs = [{var.name: int(row[var.name]) for var in controller.system.inputs} for row in rows]
+        inputs = [{var.name: int(row[var.name]) for var in subject.system.inputs} for row in rows]
         run = simulator.run(simulator.initial(), inputs)
         assert all(simulator.allowed(s, i) for s, i in zip(run.states, run.inputs, strict=False))
         yield run
@@ -71,21 +72,21 @@ def holds_from(goal: Goal, run: Run, step: int) -> bool:
     return bool(compile_formulas([goal.antecedent])(values)[0])
 
 
-def covered_again(controller: Controller, run: Run) -> set[str]:
+def covered_again(subject: Subject, run: Run) -> set[str]:
     """The goals that a run covers, counted by another way than the replay does."""
     return {
         goal.name
-        for goal in controller.goals
+        for goal in subject.goals
         if any(holds_from(goal, run, step) for step in range(run.length - goal.length + 1))
     }
 
 
-def shortest_with(controller: Controller, goal: Goal) -> int | None:
+def shortest_with(subject: Subject, goal: Goal) -> int | None:
     """The least length of a run that covers a goal of at most one step and ends in final: breadth first."""
     assert goal.length <= 1
-    simulator, names = Simulator(controller.system), [var.name for var in controller.system.inputs]
-    spans = [[n for low, high in var.values for n in range(low, high + 1)] for var in controller.system.inputs]
-    final = None if controller.final is None else compile_formulas([controller.final])
+    simulator, names = Simulator(subject.system), [var.name for var in subject.system.inputs]
+    spans = [[n for low, high in var.values for n in range(low, high + 1)] for var in subject.system.inputs]
+    final = None if subject.final is None else compile_formulas([subject.final])
     start = simulator.initial()
     layer = {(tuple(start.items()), goal.length == 0 and holds_from(goal, Run((start,), ()), 0))}
     seen = set(layer)
@@ -104,7 +105,7 @@ def shortest_with(controller: Controller, goal: Goal) -> int | None:
     return None
 
 
-def read_controller(where: Path) -> Controller:
+def read_controller(where: Path) -> Subject:
     return load(read_project(str(where)))
 
 
@@ -127,14 +128,14 @@ def test_coverage_is_what_another_count_finds_and_replay_reads_every_table(
         out = tmp_path / f"out-{place.name}"
         found = ran(command, place, out, *arguments)
         with fresh_names():
-            controller = read_controller(place)
-            runs = list(runs_in(controller, out, found))
-            counts = [covered_again(controller, run) for run in runs]
-            ends = compile_formulas([controller.final])(runs[0].states[-1])[0] if controller.final else 1
+            subject = read_controller(place)
+            runs = list(runs_in(subject, out, found))
+            counts = [covered_again(subject, run) for run in runs]
+            ends = compile_formulas([subject.final])(runs[0].states[-1])[0] if subject.final else 1
         assert found.status == FINISHED
         assert ends == 1
         assert set().union(*counts) == {name for name, word in found.verdicts.items() if word == "covered"}
-        assert set(found.verdicts) == {goal.name for goal in controller.goals}
+        assert set(found.verdicts) == {goal.name for goal in subject.goals}
         assert all(word == "covered" for word in found.verdicts.values())
         assert (found.chains, found.length) == (len(runs), sum(run.length for run in runs))
         assert found.lower is None
@@ -148,8 +149,8 @@ def test_coverage_is_what_another_count_finds_and_replay_reads_every_table(
 @pytest.mark.parametrize("name", ["latch", "cruise"])
 def test_a_test_per_goal_is_as_short_as_an_exhaustive_search_finds(name: str, tmp_path: Path) -> None:
     with fresh_names():
-        controller = read_controller(MODELS / name)
-        lengths = {goal.name: shortest_with(controller, goal) for goal in controller.goals}
+        subject = read_controller(MODELS / name)
+        lengths = {goal.name: shortest_with(subject, goal) for goal in subject.goals}
     for goal, length in lengths.items():
         found = ran(per_goal.main, MODELS / name, tmp_path / goal, "--goal", goal)
         assert (found.chains, found.length) == (1, length), goal
@@ -281,13 +282,13 @@ def test_a_project_that_cannot_be_read_is_told_without_a_traceback(tmp_path: Pat
 @pytest.mark.needs_compiler
 def test_test_cases_that_the_replay_refuses_do_not_count() -> None:
     with fresh_names():
-        controller = read_controller(MODELS / "latch")
+        subject = read_controller(MODELS / "latch")
         fine = Case([{"set": 1, "reset": 0}, {"set": 0, "reset": 1}], {})
         refused = Case([{"set": 7, "reset": 0}, {"set": 0, "reset": 1}], {})
         unfinished = Case([{"set": 1, "reset": 0}], {})
         idle = Case([{"set": 0, "reset": 0}], {})
-        found = counted(controller, [refused, fine, unfinished, idle])
-        assert counted(controller, [fine]).replayed == "original"
+        found = counted(subject, [refused, fine, unfinished, idle])
+        assert counted(subject, [fine]).replayed == "original"
     assert found.covered == {"sets": "test-1.csv", "resets": "test-1.csv"}
     assert (len(found.tests), found.length, found.replayed) == (1, 2, "disagrees")
     assert [text.partition(":")[0] for text in found.lost] == [f"test {n} does not count" for n in (1, 3, 4)]

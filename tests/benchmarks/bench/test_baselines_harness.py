@@ -21,8 +21,9 @@ from bmc.explicit.batch import Batch
 from bmc.native.original import find_compiler
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
-from chaincover.project.load import Controller, load
+from chaincover.project.load import load
 from chaincover.project.project_file import read_project
+from chaincover.subject import Subject
 from properties.monitor import Monitor
 
 GOLDEN = Path(__file__).parent / "harness_latch.c"
@@ -51,9 +52,9 @@ int main(void) { chaincover_main(); }
 """
 
 
-def drawn(controller: Controller, runs: int, steps: int) -> list[Run]:
+def drawn(subject: Subject, runs: int, steps: int) -> list[Run]:
     """Random runs of allowed steps."""
-    batch = Batch(controller.system, [goal.antecedent for goal in controller.goals], 5)
+    batch = Batch(subject.system, [goal.antecedent for goal in subject.goals], 5)
     manner = batch.manner(runs)
     found = batch.go_on(batch.repeated(batch.initial(), runs), replace(manner, falls=manner.falls), steps)
     return [
@@ -62,32 +63,32 @@ def drawn(controller: Controller, runs: int, steps: int) -> list[Run]:
     ]
 
 
-def expected(controller: Controller, run: Run) -> list[str]:
+def expected(subject: Subject, run: Run) -> list[str]:
     """What the harness has to print after each step."""
-    hits = Monitor(controller.goals).covered(run)
+    hits = Monitor(subject.goals).covered(run)
     lines = []
     for step in range(1, run.length + 1):
-        flags = [any(k + goal.length <= step for k in hits[goal.name]) for goal in controller.goals]
+        flags = [any(k + goal.length <= step for k in hits[goal.name]) for goal in subject.goals]
         lines.append("".join(str(int(flag)) for flag in flags))
     return lines
 
 
-def printed(target: Path, controller: Controller, run: Run) -> list[str]:
+def printed(target: Path, subject: Subject, run: Run) -> list[str]:
     """What the harness prints after each step of ``run``."""
-    given = "\n".join(str(step[var.name]) for step in run.inputs for var in controller.system.inputs)
+    given = "\n".join(str(step[var.name]) for step in run.inputs for var in subject.system.inputs)
     done = subprocess.run([str(target)], input=given, capture_output=True, text=True, check=True)
     return [line.split()[0] for line in done.stdout.splitlines()]
 
 
-def built(controller: Controller, folder: Path) -> Path:
+def built(subject: Subject, folder: Path) -> Path:
     """The harness, compiled with a driver that reads inputs and prints flags."""
-    made = harness(controller)
+    made = harness(subject)
     files = [name for name in made.write(folder) if not name.endswith("harness.c")]
-    flags = "".join(f'printf("%d", {covered(number)}); ' for number in range(len(controller.goals)))
+    flags = "".join(f'printf("%d", {covered(number)}); ' for number in range(len(subject.goals)))
     (folder / "driver.c").write_text(DRIVER.replace("FLAGS", flags + 'printf(" ");'))
     compiler = find_compiler()
     assert compiler is not None
-    compilation = controller.native.compilation
+    compilation = subject.native.compilation
     places = [str(Path(source).parent) for source in compilation.sources] + list(compilation.include_dirs)
     places += [str(Path(path).parent) for _, path in compilation.stand_ins]
     words = [word for place in places for word in ("-I", place)] + [f"-D{n}={v}" for n, v in compilation.defines]
@@ -113,10 +114,10 @@ REMEMBERS = (
 def test_the_flags_are_what_the_goals_mean(name: str, tmp_path: Path) -> None:
     place = FLOATS / name if name in ("cruise", "mode") else MODELS / name
     with fresh_names():
-        controller = load(read_project(str(place)))
-        target = built(controller, tmp_path)
-        for run in drawn(controller, 12, 60):
-            assert printed(target, controller, run) == expected(controller, run)
+        subject = load(read_project(str(place)))
+        target = built(subject, tmp_path)
+        for run in drawn(subject, 12, 60):
+            assert printed(target, subject, run) == expected(subject, run)
 
 
 @pytest.mark.needs_compiler
@@ -124,16 +125,16 @@ def test_goals_of_several_steps_and_what_the_project_remembers(tmp_path: Path) -
     (tmp_path / "c.c").write_text(program("if (i->b && s->n < 9) s->n++; else if (i->a == 3) s->n = 0;"))
     (tmp_path / "chaincover.toml").write_text(project(REMEMBERS))
     with fresh_names():
-        controller = load(read_project(str(tmp_path)))
-        target = built(controller, tmp_path / "out")
+        subject = load(read_project(str(tmp_path)))
+        target = built(subject, tmp_path / "out")
         ever = set[int]()
-        for run in drawn(controller, 30, 40):
-            assert printed(target, controller, run) == expected(controller, run)
-            ever |= {place for place, flag in enumerate(expected(controller, run)[-1]) if flag == "1"}
+        for run in drawn(subject, 30, 40):
+            assert printed(target, subject, run) == expected(subject, run)
+            ever |= {place for place, flag in enumerate(expected(subject, run)[-1]) if flag == "1"}
         assert ever == {0, 1, 2}
         twice = [{"i->a": 3, "i->b": 0}, {"i->a": 3, "i->b": 0}]
-        simulator = Simulator(controller.system)
-        assert printed(target, controller, simulator.run(simulator.initial(), twice)) == ["000", "refused"]
+        simulator = Simulator(subject.system)
+        assert printed(target, subject, simulator.run(simulator.initial(), twice)) == ["000", "refused"]
 
 
 def test_the_harness_of_latch_is_as_it_was() -> None:
@@ -176,10 +177,10 @@ TRACE = """[
 
 def test_a_trace_tells_the_inputs_of_each_step() -> None:
     with fresh_names():
-        controller = load(read_project(str(MODELS / "latch")))
+        subject = load(read_project(str(MODELS / "latch")))
         answer = cbmc.answer_of(TRACE, True)
         (trace,) = answer.traces
-        case = cbmc.case_of(trace, harness(controller), controller)
+        case = cbmc.case_of(trace, harness(subject), subject)
     assert list(case.inputs) == [{"set": 1, "reset": 0}, {"set": 0, "reset": 1}]
     assert answer.message == ""
 

@@ -26,8 +26,8 @@ BOUND = 9
 
 def search_of(case: RandomCase) -> Search:
     """A search on a system that no project describes."""
-    controller: Any = SimpleNamespace(problem=problem_of(case.system, case.goals, case.final))
-    return Search(controller, 1, None)
+    subject: Any = SimpleNamespace(problem=problem_of(case.system, case.goals, case.final))
+    return Search(subject, 1, None)
 
 
 @seeds(15)

@@ -12,15 +12,16 @@ from bmc.explicit.state_graph import StateGraph
 from chaincover.graph.enumerated import enumerated_graph
 from chaincover.limits import Limits
 from chaincover.problem import Problem
-from chaincover.project.load import Controller, load
+from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.reductions.slicing import sliced
+from chaincover.subject import Subject
 from chaincover.weights import INIT
 
 ARM, SIREN, FLASH = 150, 350, 750
 
 
-def alarm(arm: int, siren: int, flash: int) -> Controller:
+def alarm(arm: int, siren: int, flash: int) -> Subject:
     project = read_project(str(MODELS / "alarm"))
     delays = (("ARM_DELAY", str(arm)), ("SIREN_TIME", str(siren)), ("FLASH_TIME", str(flash)))
     config = replace(project.config, defines=(*project.config.defines, *delays))
@@ -32,10 +33,10 @@ def deep() -> tuple[Problem, StateGraph]:
     return enumerated(alarm(ARM, SIREN, FLASH))
 
 
-def enumerated(controller: Controller) -> tuple[Problem, StateGraph]:
+def enumerated(subject: Subject) -> tuple[Problem, StateGraph]:
     """What is asked of the controller, and its reachable states."""
-    system = sliced(controller.system, controller.goals, controller.final)
-    return replace(controller.problem, system=system), graph_of(system, controller.goals, controller.final)
+    system = sliced(subject.system, subject.goals, subject.final)
+    return replace(subject.problem, system=system), graph_of(system, subject.goals, subject.final)
 
 
 def least_length(problem: Problem, graph: StateGraph) -> int:

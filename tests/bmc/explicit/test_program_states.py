@@ -161,8 +161,8 @@ def test_a_timer_of_sixteen_bits_that_counts_on(tmp_path: Path) -> None:
 def test_bundled_models_that_used_to_be_too_large(name: str, states: int) -> None:
     """Sensors of 8 bits that are compared with each other or summed up, 30 open memories, and a timer of 16 bits."""
     fresh_environment()
-    controller = load(read_project(str(MODELS / name)))
-    found = Enumeration(controller.system, [goal.antecedent for goal in controller.goals], solving=LeastInputs)
+    subject = load(read_project(str(MODELS / name)))
+    found = Enumeration(subject.system, [goal.antecedent for goal in subject.goals], solving=LeastInputs)
     found.advance(PLENTY)
     assert found.graph is not None
     assert len(found.graph.states) == states

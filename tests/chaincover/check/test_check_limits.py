@@ -299,8 +299,8 @@ def test_a_chain_for_other_word_sizes_is_replayed_on_the_model(tmp_path: Path) -
 
 def test_the_constants_of_a_system_are_sought_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """They cost as much as anything that has no limit of its own."""
-    controller = load(read_project(str(MODELS / "seat")))
-    following, sought = {var.next for var in controller.system.state}, 0
+    subject = load(read_project(str(MODELS / "seat")))
+    following, sought = {var.next for var in subject.system.state}, 0
 
     class Counted(constants._Spread):
         def __init__(self, formulas: Sequence[FNode], values: Valuation) -> None:
@@ -309,7 +309,7 @@ def test_the_constants_of_a_system_are_sought_once(monkeypatch: pytest.MonkeyPat
             super().__init__(formulas, values)
 
     monkeypatch.setattr(constants, "_Spread", Counted)
-    analyse(controller, Options(effort=1e-6), compare_steps=0)
+    analyse(subject, Options(effort=1e-6), compare_steps=0)
     assert sought <= 1
 
 

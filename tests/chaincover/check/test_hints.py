@@ -151,9 +151,9 @@ def test_a_counter_that_starts_anew_is_not_said_to_count_on(
     )
     write(tmp_path, f"  {body} if (s->Timer == 24) s->mode = 2;", "cover(mode == 2)")
     with fresh_names():
-        controller = load(read_project(str(tmp_path)))
-        assert find_slow(controller.system, controller.goals, Limits())
-        assert not find_slow(controller.system, controller.goals, Limits(), choose("auto"))
+        subject = load(read_project(str(tmp_path)))
+        assert find_slow(subject.system, subject.goals, Limits())
+        assert not find_slow(subject.system, subject.goals, Limits(), choose("auto"))
 
 
 def test_a_counter_has_the_values_that_are_proved(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from command_line import chaincover, fresh_names
 from live_programs import NODE, NODE_PROJECT, PLANT, PLANT_PROJECT
 
 from chaincover.certificate import from_data
-from chaincover.project.load import Controller, like_init, load
+from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.report.console_check import grouped
+from chaincover.subject import Subject, like_init
 from chaincover.verdicts import listed
 
 
@@ -31,11 +32,11 @@ def write(folder: Path, code: str, project: str, name: str) -> Path:
     return place
 
 
-def controller(folder: Path, code: str, project: str, name: str) -> Controller:
+def subject(folder: Path, code: str, project: str, name: str) -> Subject:
     return load(read_project(str(write(folder, code, project, name))))
 
 
-def compared(read: Controller) -> list[str]:
+def compared(read: Subject) -> list[str]:
     return [var.name for var in like_init(read.system, read.observers)]
 
 
@@ -95,7 +96,7 @@ def test_a_wrong_claim_of_constants_is_found_out(tmp_path: Path) -> None:
 
 
 def test_locals_in_a_context_are_dead(tmp_path: Path) -> None:
-    read = controller(tmp_path, NODE, NODE_PROJECT, "node")
+    read = subject(tmp_path, NODE, NODE_PROJECT, "node")
     assert compared(read) == ["outC->M_pre", "outC->first"]
     place = tmp_path / "node.toml"
     out = chaincover("check", "-v", place, "--compare", "0").out
@@ -128,7 +129,7 @@ def test_a_held_output_is_compared_only_where_the_outside_sees_it(tmp_path: Path
         'output = ["lamp"]\nignore = ["mode"]': ["lamp"],
     }
     for interface, expected in names.items():
-        assert compared(controller(tmp_path, HELD, project.format(interface), "c")) == expected
+        assert compared(subject(tmp_path, HELD, project.format(interface), "c")) == expected
 
 
 SET_LATER = """
@@ -140,7 +141,7 @@ void compute(S *s, int on) { if (on) { s->held = on; s->level = s->held; } }
 
 def test_what_init_leaves_open_is_not_compared(tmp_path: Path) -> None:
     project = '[sources]\nfiles = ["c.c"]\n[[property]]\nid = "a"\ntext = "cover(level == 1)"\n'
-    assert compared(controller(tmp_path, SET_LATER, project, "c")) == ["s->level"]
+    assert compared(subject(tmp_path, SET_LATER, project, "c")) == ["s->level"]
 
 
 OVERFLOW = """
@@ -189,4 +190,4 @@ void compute(_Bool up) {
 def test_a_switch_over_all_values_of_a_mode_leaves_nothing_as_it_was(tmp_path: Path) -> None:
     """No default is needed where the mode is 0 to 3 in every run; in FULL the fan goes on as it was."""
     project = '[sources]\nfiles = ["switched.c"]\n[interface]\noutput = ["lamp", "fan"]\n'
-    assert compared(controller(tmp_path, SWITCHED, project, "switched")) == ["mode", "fan"]
+    assert compared(subject(tmp_path, SWITCHED, project, "switched")) == ["mode", "fan"]

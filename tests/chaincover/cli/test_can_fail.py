@@ -363,17 +363,17 @@ def test_a_deadline_is_judged_by_looking_at_each_occurrence(tmp_path: Path) -> N
     """Where goals remember another deadline than the property has, the chain covers nothing that is decided so."""
     generated(tmp_path, "--no-native", "--property", "soon: G(a -> F[1,4](m == 1))")
     document = read_document(tmp_path / "out" / "chain.json")
-    controller = load_for(document, Request(str(tmp_path)))
-    assert [goal.name for goal in controller.goals if goal.deadline] == ["soon"]
+    subject = load_for(document, Request(str(tmp_path)))
+    assert [goal.name for goal in subject.goals if goal.deadline] == ["soon"]
     told = "no occurrence of the antecedent of soon is decided so at step "
     for later, faults in ((0, 0), (1, 1)):
         goals = tuple(
             replace(g, deadline=g.deadline and replace(g.deadline, first=1 + later, last=4 + later))
-            for g in controller.goals
+            for g in subject.goals
         )
-        setting = Setting(controller.system, goals, controller.final, "allow")
-        stimulus = claims.stimulus_of(controller, document)
-        line = claims.chain(replace(controller, goals=goals), document, stimulus, setting)
+        setting = Setting(subject.system, goals, subject.final, "allow")
+        stimulus = claims.stimulus_of(subject, document)
+        line = claims.chain(replace(subject, goals=goals), document, stimulus, setting)
         assert sum(detail.startswith(told) for detail in line.details) == faults, line
 
 

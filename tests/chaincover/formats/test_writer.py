@@ -22,7 +22,8 @@ from chaincover.formats.writer import chain_document, graph_data
 from chaincover.known import NOTHING
 from chaincover.options import Options
 from chaincover.pipeline import generate
-from chaincover.project.load import Controller, Request, load_request
+from chaincover.project.load import Request, load_request
+from chaincover.subject import Subject
 from chaincover.weights import END
 from properties.goal import Goal
 
@@ -77,15 +78,15 @@ def test_the_file_says_what_was_found(kind: str) -> None:
 
 
 @pytest.fixture
-def controller(tmp_path: Path) -> Iterator[Controller]:
+def subject(tmp_path: Path) -> Iterator[Subject]:
     (tmp_path / "c.c").write_text(PROGRAM)
     (tmp_path / "chaincover.toml").write_text(PROJECT)
     with fresh_names():
         yield load_request(Request(str(tmp_path)))
 
 
-def test_the_file_says_what_the_controller_was_made_from(controller: Controller) -> None:
-    document = chain_document(controller, generate(controller.problem, Options(effort=0.01)))
+def test_the_file_says_what_the_controller_was_made_from(subject: Subject) -> None:
+    document = chain_document(subject, generate(subject.problem, Options(effort=0.01)))
     (source,) = document["controller"]["sources"]
     assert source["file"] == "c.c"
     assert source["sha256"] == hashlib.sha256(PROGRAM.encode()).hexdigest()
@@ -95,20 +96,20 @@ def test_the_file_says_what_the_controller_was_made_from(controller: Controller)
     assert document["controller"]["period"] == 0.01
     assert document["settings"]["final"] == "n == 0"
     assert document["tool"]["name"] == "chaincover"
-    given = chain_document(controller, generate(controller.problem, Options(effort=0.01)), sources=[{"file": "b.c"}])
+    given = chain_document(subject, generate(subject.problem, Options(effort=0.01)), sources=[{"file": "b.c"}])
     assert given["controller"]["sources"] == [{"file": "b.c"}]
 
 
-def test_the_file_says_which_goals_ask_for_the_same(controller: Controller) -> None:
-    goals = chain_document(controller, generate(controller.problem))["goals"]
+def test_the_file_says_which_goals_ask_for_the_same(subject: Subject) -> None:
+    goals = chain_document(subject, generate(subject.problem))["goals"]
     assert [goal["representative"] for goal in goals] == [None, "first", None]
 
 
-def test_the_file_says_what_the_result_rests_on(controller: Controller) -> None:
-    result = generate(controller.problem)
+def test_the_file_says_what_the_result_rests_on(subject: Subject) -> None:
+    result = generate(subject.problem)
     assert result.chain is not None
     found = replace(result, chain=replace(result.chain, relies_on=("s->spare",)))
-    claims = chain_document(controller, found)["claims"]
+    claims = chain_document(subject, found)["claims"]
     assert claims == [
         "input assumption assumption()",
         "invariant not proved, not used: small",
@@ -120,13 +121,13 @@ def test_the_file_says_what_the_result_rests_on(controller: Controller) -> None:
     ]
 
 
-def test_a_gap_is_rounded_and_an_absent_one_is_null(controller: Controller) -> None:
-    result = generate(controller.problem)
+def test_a_gap_is_rounded_and_an_absent_one_is_null(subject: Subject) -> None:
+    result = generate(subject.problem)
     assert result.chain is not None
     for lower, gap in ((4, 0.0), (3, 0.333333)):
-        bounds = chain_document(controller, replace(result, bounds=Bounds(lower, 4, "")))["bounds"]
+        bounds = chain_document(subject, replace(result, bounds=Bounds(lower, 4, "")))["bounds"]
         assert (bounds["length"], bounds["lower"], bounds["gap"]) == (4, lower, gap)
-    nothing = chain_document(controller, replace(result, chain=None, bounds=Bounds(0, None, "")))
+    nothing = chain_document(subject, replace(result, chain=None, bounds=Bounds(0, None, "")))
     assert nothing["bounds"]["gap"] is None
     assert nothing["chain"] is None
     assert nothing["bounds"]["k_met"] is None
@@ -146,8 +147,8 @@ def test_the_file_says_whether_inputs_are_assumed_to_be_fewer(assumed: str, tmp_
     (tmp_path / "c.c").write_text("int n;\nvoid compute(_Bool key, _Bool other) { n = key || other; }\n")
     (tmp_path / "chaincover.toml").write_text(f"[sources]\nfiles = ['c.c']\n{assumed}\n")
     with fresh_names():
-        controller = load_request(Request(str(tmp_path), properties=("cover(n == 0)",)))
-        claims = chain_document(controller, generate(controller.problem))["claims"]
+        subject = load_request(Request(str(tmp_path), properties=("cover(n == 0)",)))
+        claims = chain_document(subject, generate(subject.problem))["claims"]
     assert ("input assumptions of the project" in claims) == bool(assumed)
 
 
@@ -162,12 +163,12 @@ def test_open_edges_come_in_the_order_of_their_names() -> None:
     ]
 
 
-def test_the_start_values_of_a_test_are_those_before_its_first_step(controller: Controller) -> None:
-    result = generate(controller.problem)
+def test_the_start_values_of_a_test_are_those_before_its_first_step(subject: Subject) -> None:
+    result = generate(subject.problem)
     assert result.chain is not None
     first, *others = result.chain.run.states
     run = replace(result.chain.run, states=({**first, "s->mode": 5}, *({**s, "s->mode": 6} for s in others)))
-    goals = chain_document(controller, replace(result, tests={"first": run}))["goals"]
+    goals = chain_document(subject, replace(result, tests={"first": run}))["goals"]
     assert goals[0]["test"]["chosen"] == {"s->mode": 5}
 
 
@@ -175,5 +176,5 @@ def test_a_file_without_an_assumption_claims_none(tmp_path: Path) -> None:
     place = tmp_path / "c.c"
     place.write_text("int n;\nvoid compute(_Bool key) { n = key; }\n")
     with fresh_names():
-        controller = load_request(Request(str(place), properties=("cover(n == 1)",)))
-        assert chain_document(controller, generate(controller.problem))["claims"] == ["overlap allow"]
+        subject = load_request(Request(str(place), properties=("cover(n == 1)",)))
+        assert chain_document(subject, generate(subject.problem))["claims"] == ["overlap allow"]

@@ -164,14 +164,14 @@ class Written:
 def written(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Written:
     folder = tmp_path_factory.mktemp("long")
     (folder / "total.c").write_text(PROGRAM)
-    controller = load_request(Request(str(folder / "total.c"), cover=("transitions(m, 0..2)",)))
+    subject = load_request(Request(str(folder / "total.c"), cover=("transitions(m, 0..2)",)))
     options = Options(overlap=request.param)
-    result = generate(controller.problem, options, stages=[Stage("accelerate", accelerate)])
+    result = generate(subject.problem, options, stages=[Stage("accelerate", accelerate)])
     assert result.chain is not None
     assert (result.chain.length, result.bounds.minimal) == (2, True)
-    (folder / "chain.json").write_text(to_json(chain_document(controller, result)))
+    (folder / "chain.json").write_text(to_json(chain_document(subject, result)))
     document = read_document(folder / "chain.json")
-    return Written(document, Checks(subject_of(controller, document), Clock(VerifyLimits()), Listener()))
+    return Written(document, Checks(subject_of(subject, document), Clock(VerifyLimits()), Listener()))
 
 
 def test_a_goal_that_is_four_billion_steps_away(written: Written) -> None:
@@ -191,8 +191,8 @@ def test_a_goal_that_is_four_billion_steps_away(written: Written) -> None:
 def test_a_test_is_no_longer_than_its_goal_needs(tmp_path: Path) -> None:
     """A jump leads to the last value of a cell, 2^32 - 1, and the goal holds from the first value on."""
     (tmp_path / "total.c").write_text(PROGRAM)
-    controller = load_request(Request(str(tmp_path / "total.c"), cover=("branches()",)))
-    result = generate(controller.problem, Options(), stages=[Stage("accelerate", accelerate)])
+    subject = load_request(Request(str(tmp_path / "total.c"), cover=("branches()",)))
+    result = generate(subject.problem, Options(), stages=[Stage("accelerate", accelerate)])
     assert [verdict.detail for verdict in result.verdicts if verdict.status == UNDECIDED] == [
         "reachable: a test of its own has 4,000,000,001 steps, more than are stored: a chain has at most 1,000,000"
     ]

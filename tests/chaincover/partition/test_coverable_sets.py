@@ -184,13 +184,13 @@ def test_bundled_models(model: str) -> None:
     runs = tomllib.loads((MODELS / model / "expected.toml").read_text())["run"]
     for expected in (run for run in runs if not run.get("several")):
         with fresh_names():
-            controller = load(read_project(str(MODELS / model / expected["project"])), select=expected.get("goals", ()))
-            least = least_run(controller.system, controller.goals, controller.final)
+            subject = load(read_project(str(MODELS / model / expected["project"])), select=expected.get("goals", ()))
+            least = least_run(subject.system, subject.goals, subject.final)
             assert length(least.run) == (None if "verdicts" in expected else expected.get("length"))
             if least.run is not None:
-                check_run(controller.system, controller.goals, controller.final, "allow", least.run)
+                check_run(subject.system, subject.goals, subject.final, "allow", least.run)
             if "length_without_final" in expected:
-                anywhere = least_run(controller.system, controller.goals, None)
+                anywhere = least_run(subject.system, subject.goals, None)
                 assert length(anywhere.run) == expected["length_without_final"]
 
 

@@ -475,8 +475,8 @@ def test_many_goals_over_few_states() -> None:
     """22 goals, which earlier were too many for a proof of the number."""
     said = tomllib.loads((MODELS / "charger" / "expected.toml").read_text())["run"][0]
     with fresh_names():
-        controller = load(read_project(str(MODELS / "charger")))
-        result = generate_several(controller.problem, Options(effort=0.3))
+        subject = load(read_project(str(MODELS / "charger")))
+        result = generate_several(subject.problem, Options(effort=0.3))
     assert {v.goal for v in result.verdicts if v.status == COVERED} == {*said["covered"]}
     assert (len(result.results), result.length) == (said["chains"], said["length"])
     assert result.number_minimal

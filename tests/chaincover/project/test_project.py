@@ -12,8 +12,9 @@ from small_programs import COUNTER, GOOD, REACH, program, project
 from bmc.errors import InputRefused
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
-from chaincover.project.load import Controller, Request, load, load_request
+from chaincover.project.load import Request, load, load_request
 from chaincover.project.project_file import read_project
+from chaincover.subject import Subject
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +23,7 @@ def _names() -> Iterator[None]:
         yield
 
 
-def read(folder: Path, toml: str, code: str = GOOD, **given: object) -> Controller:
+def read(folder: Path, toml: str, code: str = GOOD, **given: object) -> Subject:
     write_files(folder, {"c.c": code, "chaincover.toml": toml})
     return load_request(Request(str(folder), **given))  # type: ignore[arg-type]
 
@@ -40,12 +41,12 @@ def test_convention(tmp_path: Path) -> None:
     after = "void p_1(t_in *i, t_st *s) { compute(i, s); }\nvoid q_1(t_in *i, t_st *s) { compute(i, s); }"
     write_files(tmp_path, {"counter.c": program(after=after)})
     project = read_project(str(tmp_path / "counter.c"))
-    controller = load(project)
+    subject = load(project)
     assert (project.by_convention, project.overlap, project.ordering, project.bound) == (True, "allow", "auto", None)
-    assert controller.system.name == "counter"
-    assert [goal.name for goal in controller.goals] == ["p_1"]
-    assert (controller.final, controller.final_text) == (None, "")
-    assert roles(controller.system) == {"i->a": "input", "i->b": "input", "s->n": "state", "s->m": "state"}
+    assert subject.system.name == "counter"
+    assert [goal.name for goal in subject.goals] == ["p_1"]
+    assert (subject.final, subject.final_text) == (None, "")
+    assert roles(subject.system) == {"i->a": "input", "i->b": "input", "s->n": "state", "s->m": "state"}
 
 
 def test_least_project_file(tmp_path: Path) -> None:
@@ -86,9 +87,9 @@ void compute(_Bool b, t_st *s) { if (b && s->n < LIMIT) s->n = add(s->n); }
     outcome = chaincover(*command, cwd=tmp_path)
     assert outcome.code == 0
     assert outcome.json["bounds"]["length"] == 2
-    controller = outcome.json["controller"]
-    assert controller["defines"] == {"LIMIT": "4", "FAST": ""}
-    assert [source["file"] for source in controller["sources"]] == ["src/step.c", "../shared/add.c"]
+    subject = outcome.json["controller"]
+    assert subject["defines"] == {"LIMIT": "4", "FAST": ""}
+    assert [source["file"] for source in subject["sources"]] == ["src/step.c", "../shared/add.c"]
     assert (tmp_path / "o" / "chain.csv").read_text().splitlines()[2].startswith("1,0.5,")
     faster = chaincover(*command, "-D", "LIMIT=3", cwd=tmp_path)
     assert faster.json["bounds"]["length"] == 1
@@ -104,8 +105,8 @@ def test_headers_named_on_the_command_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("target", "greatest"), [("lp64", 2**31 - 1), ("ilp32", 2**31 - 1), ("ip16", 2**15 - 1)])
 def test_word_sizes(target: str, greatest: int, tmp_path: Path) -> None:
-    controller = read(tmp_path, f'[sources]\nfiles = ["c.c"]\ntarget = "{target}"\n')
-    assert controller.system.variable("s->n").type.greatest == greatest
+    subject = read(tmp_path, f'[sources]\nfiles = ["c.c"]\ntarget = "{target}"\n')
+    assert subject.system.variable("s->n").type.greatest == greatest
 
 
 # functions
@@ -129,11 +130,11 @@ int calm(_Bool b) { return b || st.n < 5; }
         "[functions]\ninit = ['start(&st, 3)', 'bump']\nstep = 'tick'\nproperties = ['req_*', 'other']\n"
         "final = 'done'\nassumption = 'calm'"
     )
-    controller = read(tmp_path, toml, code)
-    simulator = Simulator(controller.system)
+    subject = read(tmp_path, toml, code)
+    simulator = Simulator(subject.system)
     assert simulator.initial()["st.n"] == 13
-    assert [goal.name for goal in controller.goals] == ["req_1", "req_2", "other"]
-    assert controller.final_text == "done()"
+    assert [goal.name for goal in subject.goals] == ["req_1", "req_2", "other"]
+    assert subject.final_text == "done()"
     assert not simulator.allowed({"st.n": 13}, {"b": 0})
     assert simulator.allowed({"st.n": 4}, {"b": 0})
 
@@ -215,9 +216,9 @@ def test_chosen_start_values(tmp_path: Path) -> None:
     ],
 )
 def test_final_condition(toml: str, option: str | None, text: str, tmp_path: Path) -> None:
-    controller = read(tmp_path, project(f"[final]\n{toml}"), final=option)
-    assert controller.final_text == text
-    assert (controller.final is None) == (text == "")
+    subject = read(tmp_path, project(f"[final]\n{toml}"), final=option)
+    assert subject.final_text == text
+    assert (subject.final is None) == (text == "")
 
 
 def test_final_none_switches_a_final_function_off(tmp_path: Path) -> None:
@@ -229,9 +230,9 @@ def test_final_none_switches_a_final_function_off(tmp_path: Path) -> None:
 
 def test_init_as_final_is_about_live_state_only(tmp_path: Path) -> None:
     """``m`` is written, but read by nothing: it need not come back. It shows ``n``."""
-    controller = read(tmp_path, project("[final]\ncondition = 'init'"), program(COUNTER + " s->m = s->n > 3;"))
-    assert controller.final is not None
-    assert [s.symbol_name() for s in controller.final.get_free_variables()] == ["s->n"]
+    subject = read(tmp_path, project("[final]\ncondition = 'init'"), program(COUNTER + " s->m = s->n > 3;"))
+    assert subject.final is not None
+    assert [s.symbol_name() for s in subject.final.get_free_variables()] == ["s->n"]
 
 
 def test_search_keys_and_options(tmp_path: Path) -> None:
@@ -263,8 +264,8 @@ def test_search_keys_and_options(tmp_path: Path) -> None:
 )
 def test_goals_by_pattern(select: list[str], exclude: list[str], names: list[str], tmp_path: Path) -> None:
     texts = ["a1: cover(n == 1)", "a2: cover(n == 2)", "b1: cover(m == 0)"]
-    controller = read(tmp_path, project(), properties=texts, select=select, exclude=exclude)
-    assert [goal.name for goal in controller.goals] == names
+    subject = read(tmp_path, project(), properties=texts, select=select, exclude=exclude)
+    assert [goal.name for goal in subject.goals] == names
 
 
 def test_place_of_an_error_is_told_only_where_it_is_certain(tmp_path: Path) -> None:

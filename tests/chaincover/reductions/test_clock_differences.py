@@ -119,8 +119,8 @@ def test_up_to_a_wrap_the_bound_is_proved_and_no_forged_validity_is(tmp_path: Pa
     said = verdicts(found)
     assert [name for name, verdict in said.items() if verdict == "unreachable"] == ["0->2", "1->0", "2->0", "2->1"]
     with fresh_names():
-        controller = load_request(Request(str(source), cover=(COVER,), final="none"))
-        setting = Setting(controller.system, controller.goals, None, "allow")
+        subject = load_request(Request(str(source), cover=(COVER,), final="none"))
+        setting = Setting(subject.system, subject.goals, None, "allow")
         proof = from_data(found["certificate"])
         validity = proof.validity
         assert validity is not None

@@ -40,9 +40,9 @@ def test_compared_orders_give_chains() -> None:
 
 
 def test_sets_of_goals_are_all_found() -> None:
-    controller = load(read_project(str(LIGHT)))
+    subject = load(read_project(str(LIGHT)))
     limits = Limits(effort=1.0)
-    found = sets_of_goals(Problem(controller.system, controller.goals, controller.final), Options(), limits)
+    found = sets_of_goals(Problem(subject.system, subject.goals, subject.final), Options(), limits)
     assert found is not None
     assert found.complete
     assert (found.states, max(len(cover.goals) for cover in found.covers)) == (253, 4)
@@ -108,8 +108,8 @@ def test_no_solver_is_made_to_enumerate_states_at_once(monkeypatch: pytest.Monke
 
 def test_a_slice_counts_by_the_nodes_of_the_step() -> None:
     """Eight times as much for four times the nodes."""
-    controller = load(read_project(str(LIGHT)))
-    problem = Problem(controller.system, controller.goals, controller.final)
+    subject = load(read_project(str(LIGHT)))
+    problem = Problem(subject.system, subject.goals, subject.final)
     spent = []
     for nodes in (NODES_PER_UNIT, 4 * NODES_PER_UNIT):
         with pytest.MonkeyPatch.context() as patch:

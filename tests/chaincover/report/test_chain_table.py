@@ -130,9 +130,9 @@ def test_labels_are_cut_where_they_are_equal(labels: dict[int, str], cut: list[s
 
 
 def test_modes_are_called_as_the_code_calls_them() -> None:
-    controller = load_request(Request(str(MODELS / "window")))
-    names = [var.name for var in controller.system.state]
-    found = modes(controller.model, names, [goal.text for goal in controller.goals])
+    subject = load_request(Request(str(MODELS / "window")))
+    names = [var.name for var in subject.system.state]
+    found = modes(subject.model, names, [goal.text for goal in subject.goals])
     of_last = {name.rpartition("->")[2]: labels for name, labels in found.items()}
     assert of_last["is_MovingUp"][1] == "window_IN_Auto"
     assert of_last["is_c1_window"][1] == "window_IN_Emergency"
@@ -141,8 +141,8 @@ def test_modes_are_called_as_the_code_calls_them() -> None:
 
 
 def test_a_limit_that_a_counter_is_compared_with_is_no_mode() -> None:
-    controller = load_request(Request(str(MODELS / "reminder")))
-    found = modes(controller.model, [var.name for var in controller.system.state])
+    subject = load_request(Request(str(MODELS / "reminder")))
+    found = modes(subject.model, [var.name for var in subject.system.state])
     assert {name.rpartition("->")[2] for name in found} == {"mode"}
 
 

@@ -20,10 +20,11 @@ from chaincover.formats.writer import chain_document
 from chaincover.known import NOTHING
 from chaincover.options import Options
 from chaincover.pipeline import generate
-from chaincover.project.load import Controller, Request, load_request
+from chaincover.project.load import Request, load_request
 from chaincover.replay.original import Replay
 from chaincover.report.documents import exit_code
 from chaincover.result import ChainResult
+from chaincover.subject import Subject
 from properties.goal import Goal
 
 CRUISE = MODELS / "cruise"
@@ -37,14 +38,14 @@ def generated(folder: Path, *options: object) -> dict[str, Any]:
 
 def test_a_goal_that_is_reachable_but_left_out_has_a_test_of_its_own(tmp_path: Path) -> None:
     """The inputs in the file cover it, replayed."""
-    controller = load_request(Request(str(CRUISE)))
-    with_all = generate(controller.problem)
-    part = controller.problem.of(["p_1", "p_2", "p_3"])
-    result, own = generate(part), generate(controller.problem.of(["p_4"]))
+    subject = load_request(Request(str(CRUISE)))
+    with_all = generate(subject.problem)
+    part = subject.problem.of(["p_1", "p_2", "p_3"])
+    result, own = generate(part), generate(subject.problem.of(["p_4"]))
     assert own.chain is not None
     left_out = Verdict("p_4", EXCLUDED, detail="reachable")
     result = replace(with_all, chain=result.chain, verdicts=(*result.verdicts, left_out), tests={"p_4": own.chain.run})
-    goals = {goal["name"]: goal for goal in chain_document(controller, result)["goals"]}
+    goals = {goal["name"]: goal for goal in chain_document(subject, result)["goals"]}
     assert [goals[name]["test"] for name in ("p_1", "p_2", "p_3")] == [None, None, None]
     test = goals["p_4"]["test"]
     assert test["length"] == own.chain.length == len(test["inputs"])
@@ -100,7 +101,7 @@ def code(verdicts: Sequence[str], stopped_by: str = "", used_up: bool = False, *
     result = ChainResult(found, rows, bounds, None, NOTHING, Options(), stopped_by=stopped_by, used_up=used_up)
     replay = more.get("replay")
     played = None if replay is None else cast(Replay, SimpleNamespace(exit_code=replay))
-    return exit_code(cast(Controller, SimpleNamespace(goals=goals)), result, played)
+    return exit_code(cast(Subject, SimpleNamespace(goals=goals)), result, played)
 
 
 def test_exit_codes() -> None:

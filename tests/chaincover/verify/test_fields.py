@@ -61,9 +61,9 @@ def faults(file: Path, project_file: Path) -> list[str]:
     """What is wrong about the settings of a ``chain.json``."""
     document = read_document(file)
     with fresh_names():
-        controller = load_for(document, Request(str(project_file)))
-        setting = Setting(controller.system, controller.goals, controller.final, document.settings.overlap)
-        again = made_again(controller, document, Values(setting, document, None))
+        subject = load_for(document, Request(str(project_file)))
+        setting = Setting(subject.system, subject.goals, subject.final, document.settings.overlap)
+        again = made_again(subject, document, Values(setting, document, None))
         settings = {"settings": again["settings"]}, {"settings": document.data["settings"]}
         return [*compared(*settings, INFORMATIVE)]
 

@@ -50,8 +50,8 @@ def test_distances_are_not_disproved_where_states_are_not_enumerated_again(twins
     folder, _ = twins
     document = read_document(folder / "out" / "chain.json")
     with fresh_names():
-        controller = load_for(document, Request(str(folder)))
-        found = verification.verify(controller, document, replace(Limits(), explored=1))
+        subject = load_for(document, Request(str(folder)))
+        found = verification.verify(subject, document, replace(Limits(), explored=1))
     assert {line.verdict for line in found.lines if line.check in ("invariants", "edges")} == {OPEN}
 
 

@@ -21,8 +21,8 @@ CLOCK = {"l->now": "#x00000000"}
 def judged(forms: dict[str, str], **limits: float) -> tuple[str, Setting, Setting]:
     """The verdict on ``forms`` as the normal form of stairlight; the setting as it is, and in normal form."""
     with fresh_names():
-        controller = load(read_project(str(MODELS / "stairlight")))
-        setting = Setting(controller.system, controller.goals, controller.final, "allow")
+        subject = load(read_project(str(MODELS / "stairlight")))
+        setting = Setting(subject.system, subject.goals, subject.final, "allow")
         proof = Certificate((), "final", "allow", normal_form=forms)
         found, _, line = normal_setting(setting, proof, Clock(Limits(**limits)))
         return line.verdict, setting, found
@@ -59,8 +59,8 @@ def test_nothing_rests_on_what_the_solver_does_not_finish() -> None:
 
 def test_what_has_to_hold_at_one_step_is_one_part() -> None:
     with fresh_names():
-        controller = load(read_project(str(MODELS / "stairlight")))
-        first, second = controller.goals[:2]
-        both = first.antecedent.And(at(controller.final, 1)).And(second.antecedent)
+        subject = load(read_project(str(MODELS / "stairlight")))
+        first, second = subject.goals[:2]
+        both = first.antecedent.And(at(subject.final, 1)).And(second.antecedent)
         found = list(parts(both))
         assert sorted(step for step, _ in found) == [0, 1]

@@ -259,14 +259,14 @@ def test_a_timer_of_thousands_of_steps() -> None:
 @pytest.mark.needs_compiler
 def test_each_step_that_the_original_takes_otherwise_is_told() -> None:
     """One step of the table leads to another state than the program's: both states are told, and nothing else."""
-    controller = load(read_project(str(MODELS / "pump")))
-    setting = Setting(controller.system, controller.goals, controller.final)
+    subject = load(read_project(str(MODELS / "pump")))
+    setting = Setting(subject.system, subject.goals, subject.final)
     table = tabulate(setting.system, setting.formulas, Clock(Limits()))
     assert table is not None
-    assert confirm(table, controller.native, Clock(Limits())).differences == ()
+    assert confirm(table, subject.native, Clock(Limits())).differences == ()
     target = table.target.copy()
     target[-1] = table.source[-1] if target[-1] != table.source[-1] else table.starts[0]
-    found = confirm(replace(table, target=target), controller.native, Clock(Limits())).differences
+    found = confirm(replace(table, target=target), subject.native, Clock(Limits())).differences
     (said,) = {text.split(" '")[0] for text in found}
     assert said.startswith("from ")
 

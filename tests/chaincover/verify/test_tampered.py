@@ -275,8 +275,8 @@ def test_a_bound_is_as_good_as_what_it_rests_on(way: str, doors_folder: Path, tm
     (tmp_path / "chain.json").write_text(json.dumps({**doors_document(), "chain": None}))
     document = replace(read_document(tmp_path / "chain.json"), bounds=BoundsClaim(None, 5, False, None))
     proof = replace(NO_FACTS, **{way: FIVE[way]})
-    controller = load_for(document, Request(str(doors_folder)))
-    setting = Setting(controller.system, controller.goals, controller.final, "allow")
+    subject = load_for(document, Request(str(doors_folder)))
+    setting = Setting(subject.system, subject.goals, subject.final, "allow")
     fine = dict.fromkeys([name for names in RESTS.values() for name in names], HOLDS)
     fine |= {"sub-paths": UNCLAIMED, "all runs": NOTE}
 

@@ -59,9 +59,9 @@ def test_no_time_is_no_proof() -> None:
 
 def test_sums_that_are_the_same_are_too_hard_as_clauses_only() -> None:
     """Sums of up to seven bytes that wrap, in a property and in the program: with so little effort words prove it."""
-    controller = load(read_project(str(MODELS / "crane")))
-    system, inputs = controller.system, {var.name for var in controller.system.inputs}
-    violated = violation(next(goal for goal in controller.goals if goal.name == "tested"), inputs)
+    subject = load(read_project(str(MODELS / "crane")))
+    system, inputs = subject.system, {var.name for var in subject.system.inputs}
+    violated = violation(next(goal for goal in subject.goals if goal.name == "tested"), inputs)
     setting, clock = Setting(system, (violated,), None), Clock(Limits(question=0.1))
     clauses = Unrolling(system, setting.formulas, TRUE(), TRUE(), clock)
     asked = And(violated.antecedent, clauses.valid(violated.length))

@@ -209,13 +209,13 @@ def test_goals_that_may_not_share_steps(overlap: str, tmp_path: Path) -> None:
 def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_path: Path) -> None:
     """Whatever the proof of the bound is made of."""
     with fresh_names():
-        controller = load(read_project(str(MODELS / model)))
-        controller = replace(controller, system=analysis.prepare(controller, choose("z3")))
-        problem = Problem(controller.system, controller.goals, controller.final)
+        subject = load(read_project(str(MODELS / model)))
+        subject = replace(subject, system=analysis.prepare(subject, choose("z3")))
+        problem = Problem(subject.system, subject.goals, subject.final)
         result = generate(problem, options)
         assert result.certificate is not None
         result = replace(result, requirements=Deciding[ChainResult](problem, options, Silent()).finish(result, 0.0))
-        document = chain_document(controller, result)
+        document = chain_document(subject, result)
     outcome = verify(document, tmp_path, MODELS / model)
     assert outcome.code == (model == "latch"), outcome.json  # one of its consequents fails
     assert verdicts(outcome)["lower bound"] == "holds"

@@ -29,7 +29,7 @@ LATCH = "if (i->a == 1 && !s->n) s->n = 1;\n  if (i->a == 2 && !s->n) s->n = 2;\
 """The first of two ways excludes the other for good."""
 
 
-def controller(folder: Path, body: str = BODY, toml: str = "") -> None:
+def subject(folder: Path, body: str = BODY, toml: str = "") -> None:
     write_files(folder, {"c.c": program(body), "chaincover.toml": project(toml)})
 
 
@@ -48,7 +48,7 @@ def document(folder: Path, name: str = "chain.json") -> dict:  # type: ignore[ty
 
 @pytest.mark.parametrize("several", [[], ["--several"], ["--most"]])
 def test_dead_code_is_told_and_no_failure(several: list[str], tmp_path: Path) -> None:
-    controller(tmp_path)
+    subject(tmp_path)
     outcome = made(tmp_path, "--cover", "branches()", *several)
     assert outcome.code == 0, outcome
     assert "3 of 4 goals (1 generated one is proved infeasible)" in outcome.out
@@ -59,7 +59,7 @@ def test_dead_code_is_told_and_no_failure(several: list[str], tmp_path: Path) ->
 
 
 def test_json_lists_the_goal_set_aside_with_its_verdict(tmp_path: Path) -> None:
-    controller(tmp_path, toml="[coverage]\ncriteria = ['branches()']")
+    subject(tmp_path, toml="[coverage]\ncriteria = ['branches()']")
     assert made(tmp_path, "--cover", "conditions()", "--cover", "branches()", "-q").code == 0
     found = document(tmp_path)
     assert found["settings"]["coverage"] == ["branches()", "conditions()"]
@@ -77,7 +77,7 @@ def test_json_lists_the_goal_set_aside_with_its_verdict(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("several", [[], ["--several"]])
 def test_a_written_goal_that_is_unreachable_is_a_failure(several: list[str], tmp_path: Path) -> None:
-    controller(tmp_path)
+    subject(tmp_path)
     outcome = made(tmp_path, "--cover", "branches()", "--property", "dead: cover(n == 7)", *several)
     assert outcome.code == 4
     assert NEXT_STEP[UNREACHABLE] in outcome.out
@@ -90,14 +90,14 @@ def test_generated_goals_that_exclude_each_other_are_a_failure_of_one_chain(
     several: list[str], code: int, tmp_path: Path
 ) -> None:
     """Both states can be reached, but not in one run; the dead branch does not count in either case."""
-    controller(tmp_path, LATCH, "[ranges]\n'i->a' = '0..2'\n[search]\nbound = 4")
+    subject(tmp_path, LATCH, "[ranges]\n'i->a' = '0..2'\n[search]\nbound = 4")
     outcome = made(tmp_path, "--cover", "states(n, {1, 2})", "--cover", "branches()", "--goal", "states*", *several)
     assert outcome.code == code, outcome
     assert made(tmp_path, "--cover", "states(n, {1, 2})", "--cover", "branches()", *several).code == code
 
 
 def test_nothing_but_dead_code_makes_no_chain(tmp_path: Path) -> None:
-    controller(tmp_path)
+    subject(tmp_path)
     assert made(tmp_path, "--cover", "branches()", "--goal", DEAD).code == 4
 
 
@@ -112,7 +112,7 @@ def test_only_proved_generated_goals_are_infeasible() -> None:
 
 def test_a_goal_said_to_be_infeasible_must_not_be_covered(tmp_path: Path) -> None:
     """Were the proof wrong, the compiled original would tell."""
-    controller(tmp_path)
+    subject(tmp_path)
     read = load_request(Request(str(tmp_path), cover=("branches()",)))
     result = generate(Problem(read.system, tuple(read.goals), None))
     assert result.chain is not None
@@ -132,7 +132,7 @@ ASKED = ("--cover", "branches()", "--cover", "states(n, 0..1)", "--property", "b
 @pytest.mark.needs_compiler
 def test_replay_and_verify_look_at_all_goals_of_the_file(tmp_path: Path) -> None:
     """Without the options that named them."""
-    controller(tmp_path)
+    subject(tmp_path)
     assert made(tmp_path, *ASKED, "-q").code == 0
     everything = [goal["name"] for goal in document(tmp_path)["goals"]]
     assert len(everything) == 7
@@ -152,7 +152,7 @@ def test_replay_and_verify_look_at_all_goals_of_the_file(tmp_path: Path) -> None
 
 
 def test_options_of_replay_select_among_the_goals_of_the_file(tmp_path: Path) -> None:
-    controller(tmp_path)
+    subject(tmp_path)
     assert made(tmp_path, *ASKED, "-q").code == 0
     played = run(tmp_path, "replay", tmp_path / "out", "--goal", "states*", "--goal", "both", "--json")
     assert played.code == 0
@@ -164,7 +164,7 @@ def test_options_of_replay_select_among_the_goals_of_the_file(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_a_summary_of_several_chains_holds_its_criteria(tmp_path: Path) -> None:
-    controller(tmp_path, LATCH, "[ranges]\n'i->a' = '0..2'\n[search]\nbound = 4")
+    subject(tmp_path, LATCH, "[ranges]\n'i->a' = '0..2'\n[search]\nbound = 4")
     assert made(tmp_path, "--cover", "states(n, {1, 2})", "--cover", "branches()", "--several", "-q").code == 0
     summary = document(tmp_path, "chains.json")
     assert summary["settings"]["coverage"] == ["states(n, {1, 2})", "branches()"]
@@ -179,7 +179,7 @@ def test_a_summary_of_several_chains_holds_its_criteria(tmp_path: Path) -> None:
 
 def test_goals_that_the_program_no_longer_has_are_told(tmp_path: Path) -> None:
     """A line above moves the names of all branches: line 9 holds another decision now, line 8 none."""
-    controller(tmp_path)
+    subject(tmp_path)
     assert made(tmp_path, *ASKED, "-q").code == 0
     write_files(tmp_path, {"c.c": "\n" + program(BODY)})
     played = run(tmp_path, "replay", tmp_path / "out")
@@ -195,9 +195,9 @@ def test_goals_that_the_program_no_longer_has_are_told(tmp_path: Path) -> None:
 
 
 def test_a_name_that_means_another_decision_now_is_told(tmp_path: Path) -> None:
-    controller(tmp_path)
+    subject(tmp_path)
     assert made(tmp_path, *ASKED, "-q").code == 0
-    controller(tmp_path, BODY.replace("s->n > 5", "s->n > 6"))
+    subject(tmp_path, BODY.replace("s->n > 5", "s->n > 6"))
     played = run(tmp_path, "replay", tmp_path / "out", "--json")
     assert played.code == 4
     assert played.json["goals_not_known"] == [DEAD, "branch:9:3=false"]
@@ -207,7 +207,7 @@ def test_a_name_that_means_another_decision_now_is_told(tmp_path: Path) -> None:
 
 
 def test_a_criterion_that_cannot_be_read_any_more_is_told(tmp_path: Path) -> None:
-    controller(tmp_path, toml="[interface]\nignore = []")
+    subject(tmp_path, toml="[interface]\nignore = []")
     assert made(tmp_path, "--cover", "states(m, 0..0)", "--cover", "states(n, 0..1)", "-q").code == 0
     place = tmp_path / "out" / "chain.json"
     place.write_text(place.read_text().replace("states(m, 0..0)", "states(gone, 0..0)"))
@@ -222,7 +222,7 @@ def test_a_criterion_that_cannot_be_read_any_more_is_told(tmp_path: Path) -> Non
 
 
 def test_an_own_wrong_criterion_is_still_refused(tmp_path: Path) -> None:
-    controller(tmp_path)
+    subject(tmp_path)
     assert made(tmp_path, *ASKED, "-q").code == 0
     for command in ("replay", "verify"):
         outcome = run(tmp_path, command, tmp_path / "out", "--cover", "states(q)")
@@ -242,7 +242,7 @@ def test_files_that_record_nothing(text: str, tmp_path: Path) -> None:
 @pytest.mark.needs_compiler
 def test_a_chain_without_the_new_keys_can_be_replayed(tmp_path: Path) -> None:
     """As written by releases before generated goals."""
-    controller(tmp_path)
+    subject(tmp_path)
     assert made(tmp_path, "--property", "reach: cover(n == 1)", "-q").code == 0
     found = document(tmp_path)
     del found["settings"]["coverage"]

@@ -13,7 +13,8 @@ from small_programs import program, project
 from bmc.errors import InputRefused
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Valuation
-from chaincover.project.load import Controller, Request, load_request
+from chaincover.project.load import Request, load_request
+from chaincover.subject import Subject
 from properties import modes
 from properties.monitor import Monitor
 
@@ -27,19 +28,19 @@ def _names() -> Iterator[None]:
         yield
 
 
-def loaded(folder: Path, criterion: str, code: str = CODE, toml: str = TOML) -> Controller:
+def loaded(folder: Path, criterion: str, code: str = CODE, toml: str = TOML) -> Subject:
     write_files(folder, {"c.c": code, "chaincover.toml": project(toml)})
     return load_request(Request(str(folder), cover=(criterion,)))
 
 
-def names(found: Controller) -> set[str]:
+def names(found: Subject) -> set[str]:
     return {goal.name.removeprefix(f"{goal.generated}=") for goal in found.goals}
 
 
 Value = Callable[[Valuation], str]
 
 
-def all_runs(found: Controller, value: Value) -> tuple[set[str], set[str], set[str], set[str]]:
+def all_runs(found: Subject, value: Value) -> tuple[set[str], set[str], set[str], set[str]]:
     """States, transitions and pairs that runs have, and the goals that these cover: (state, mode before) by search."""
     simulator, monitor = Simulator(found.system), Monitor(found.goals)
     given = [dict(zip(("i->a", "i->b"), (a, b), strict=True)) for a in (0, 1) for b in (0, 1)]

@@ -15,7 +15,8 @@ from small_programs import GOOD, program, project
 from bmc.errors import InputRefused
 from bmc.formulas.evaluate import compile_formulas
 from bmc.system.simulation import Simulator
-from chaincover.project.load import Controller, Request, load_request
+from chaincover.project.load import Request, load_request
+from chaincover.subject import Subject
 from properties.monitor import Monitor
 
 ENUM = program(
@@ -38,13 +39,13 @@ def _names() -> Iterator[None]:
         yield
 
 
-def controller(folder: Path, *criteria: str, code: str = ENUM, toml: str = "", **given: object) -> Controller:
+def subject(folder: Path, *criteria: str, code: str = ENUM, toml: str = "", **given: object) -> Subject:
     write_files(folder, {"c.c": code, "chaincover.toml": project(toml)})
     return load_request(Request(str(folder), cover=tuple(criteria), **given))  # type: ignore[arg-type]
 
 
 def names(folder: Path, *criteria: str, **given: object) -> list[str]:
-    return [goal.name for goal in controller(folder, *criteria, **given).goals]  # type: ignore[arg-type]
+    return [goal.name for goal in subject(folder, *criteria, **given).goals]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_values(criterion: str, toml: str, values: list[str], tmp_path: Path) ->
 
 
 def test_states_hold_in_the_state_before_a_step(tmp_path: Path) -> None:
-    read = controller(tmp_path, "states(mode)", "states(b)")
+    read = subject(tmp_path, "states(mode)", "states(b)")
     lengths = {goal.name: goal.length for goal in read.goals}
     assert lengths == {**{f"states(mode)={v}": 0 for v in ("OFF", "ON", "DIS")}, "states(b)=0": 1, "states(b)=1": 1}
     simulator = Simulator(read.system)
@@ -82,7 +83,7 @@ def test_states_hold_in_the_state_before_a_step(tmp_path: Path) -> None:
 def test_an_unset_variable_has_no_value(tmp_path: Path) -> None:
     """Init leaves ``later`` open, and so it is 0 only once it has been set."""
     code = ENUM.replace("own.m++;", "if (s->n) s->later = 0;")
-    [goal] = controller(tmp_path, "states(later, {0})", code=code).goals
+    [goal] = subject(tmp_path, "states(later, {0})", code=code).goals
     holds = compile_formulas([goal.antecedent])
     values = [{"s->later@0": 0, "s->later#defined@0": known} for known in (0, 1)]
     assert [bool(holds(v)[0]) for v in values] == [False, True]
@@ -143,13 +144,13 @@ def test_one_goal_for_what_is_asked_twice(tmp_path: Path) -> None:
 )
 def test_refusals_name_the_place_and_the_next_step(criterion: str, message: str, hint: str, tmp_path: Path) -> None:
     with pytest.raises(InputRefused) as caught:
-        controller(tmp_path, "states(mode)", criterion)
+        subject(tmp_path, "states(mode)", criterion)
     assert message in caught.value.message
     assert str(caught.value.where) == "--cover 2"
     assert hint in caught.value.hint
     toml = f"[coverage]\ncriteria = [\n  'states(mode)',\n  '{criterion}',\n]\n"
     with pytest.raises(InputRefused) as caught:
-        controller(tmp_path, toml=toml)
+        subject(tmp_path, toml=toml)
     assert message in caught.value.message
     assert str(caught.value.where) == f"{tmp_path / 'chaincover.toml'}:7:4"
 
@@ -157,7 +158,7 @@ def test_refusals_name_the_place_and_the_next_step(criterion: str, message: str,
 @pytest.mark.parametrize(("given", "message"), [("7", "must be a list of texts"), ("[1]", "must be a list of texts")])
 def test_the_project_key_must_be_a_list_of_texts(given: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputRefused, match=message):
-        controller(tmp_path, toml=f"[coverage]\ncriteria = {given}")
+        subject(tmp_path, toml=f"[coverage]\ncriteria = {given}")
 
 
 def test_goals_are_selected_by_name_and_pattern(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def assemble(runs: Runs, step: Function, result: StepResult, roles: dict[Key, st
         base=base,
         step_function=step.name,
         system=TransitionSystem(runs.config.name, (), ()),
+        config=runs.config,
         native=_native(runs, step, variables),
         notes=(*_stand_in_notes(runs), *notes, *_notes(runs, variables, result)),
         recorder=result.recorder,
@@ -172,7 +173,7 @@ def _notes(runs: Runs, variables: Sequence[CVariable], result: StepResult) -> li
 def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
     config = runs.config
     ranges = ProjectRanges(model, config)
-    model.range_texts = ranges.texts
+    model.range_texts, model.exclusions = ranges.texts, tuple(ranges.exclusions())
     state: list[StateVariable] = []
     invariants: list[Condition] = []
     for variable in model.variables:

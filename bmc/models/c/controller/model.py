@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from typing import Any
@@ -12,7 +12,9 @@ from typing import Any
 from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused, Location, marked
-from bmc.models.c.controller.ranges import FloatReader, is_boolean, read_number, read_ranges
+from bmc.models.c.controller.ranges import FloatReader, is_boolean, only_named, read_number, read_ranges
+from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.controller.value_names import value_names
 from bmc.models.c.execute.decisions import decisions
 from bmc.models.c.execute.memory import Content, Key, MemObject, Place, State, Target
 from bmc.models.c.execute.recorder import Recorder
@@ -21,12 +23,12 @@ from bmc.models.c.execute.variables import CVariable, symbol_content
 from bmc.models.c.source.program import EnumConstant, Program, Scope, Typedef, Unit, parse_text
 from bmc.models.c.source.types import type_at
 from bmc.models.decisions import Decision
-from bmc.models.model import Language, NotAMember, Opener, Quantity, UnknownFunction
+from bmc.models.model import Language, Model, NotAMember, Quantity, UnknownFunction
 from bmc.native.original import compiled
 from bmc.records import dataclass
 from bmc.system.names import find_variable
-from bmc.system.original import NativeInterface
-from bmc.system.transition import TransitionSystem
+from bmc.system.original import NativeInterface, Opener
+from bmc.system.transition import Condition, TransitionSystem
 
 
 @dataclass(eq=False)
@@ -35,8 +37,8 @@ class CModel:
 
     ``parameters`` maps the step's parameter names to their objects (a pointer parameter's is a constant pointer).
     ``base`` holds the cells that never change (constants and pointers). ``notes`` are remarks for ``check``.
-    ``recorder`` is what the symbolic step recorded, ``range_texts`` the project's text of the
-    allowed values by full name.
+    ``config`` is what was read, ``recorder`` what the symbolic step recorded, ``range_texts`` the project's text of the
+    allowed values by full name, ``exclusions`` what it excludes between inputs.
     """
 
     program: Program
@@ -47,10 +49,12 @@ class CModel:
     base: dict[Key, Content]
     step_function: str
     system: TransitionSystem
+    config: SourceConfig
     native: NativeInterface
     notes: tuple[str, ...] = ()
     recorder: Recorder = field(default_factory=Recorder)
     range_texts: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    exclusions: tuple[Condition, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -70,6 +74,26 @@ class CModel:
     def original(self) -> Opener:
         """The compiled program."""
         return partial(compiled, self.native)
+
+    @property
+    def assumed(self) -> Sequence[str]:
+        """What every result rests on: inputs that could hold further values, and the environment may deliver them."""
+        named = only_named(self)
+        return [f"inputs given no values but those that the type names: {', '.join(named)}"] if named else []
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """What a result says of the program beside its sources and variables."""
+        return {
+            "defines": dict(self.config.defines),
+            "target": self.config.target,
+            "init": [call.function for call in self.native.init],
+            "step": self.native.step.function,
+        }
+
+    def value_names(self, names: Iterable[str], texts: Iterable[str]) -> Mapping[str, Mapping[int, str]]:
+        """What values are called of variables that code or ``texts`` set to named constants."""
+        return value_names(self.program, names, texts)
 
     def language(self, where: Location, operators: Collection[str]) -> Language:
         """C expressions over the program's variables."""
@@ -191,3 +215,10 @@ class CModel:
         """Names of defined functions that match shell patterns, in source order."""
         names = [f.name for f in self.program.defined_functions()]
         return [n for n in names if any(fnmatch.fnmatchcase(n, p) for p in patterns)]
+
+
+def c_model(model: Model) -> CModel:
+    """``model`` as the C program that it is. InputRefused if it is none."""
+    if not isinstance(model, CModel):
+        raise InputRefused(f"'{model.system.name}' is no C program", None, "name the project of a C program")
+    return model

@@ -6,7 +6,7 @@ Ranges of floating variables are numbers and intervals, as ranges over IEEE-754 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
@@ -27,7 +27,7 @@ from bmc.models.c.source.types import FloatType, IntType, PointerType, type_at
 from bmc.models.model import Quantity
 from bmc.records import dataclass
 from bmc.system.names import matching
-from bmc.system.transition import InputVariable, ValueType, between, conjunction, membership
+from bmc.system.transition import Condition, InputVariable, ValueType, between, conjunction, membership
 
 if TYPE_CHECKING:
     from bmc.models.c.controller.model import CModel
@@ -89,11 +89,13 @@ class ProjectRanges:
     def constraint(self, inputs: Sequence[InputVariable]) -> FNode:
         """Allowed values and exclusions, over plain symbols."""
         parts = [membership(variable.symbol, variable.type, variable.values) for variable in inputs]
-        for group in self.config.at_most_one:
-            parts.append(self._exclusive(group, exactly=False))
-        for group in self.config.exactly_one:
-            parts.append(self._exclusive(group, exactly=True))
-        return conjunction(parts)
+        return conjunction([*parts, *(each.formula for each in self.exclusions())])
+
+    def exclusions(self) -> Iterator[Condition]:
+        """The exclusions between inputs, each with the text of the project."""
+        for key, groups in (("at_most_one", self.config.at_most_one), ("exactly_one", self.config.exactly_one)):
+            for group in groups:
+                yield Condition(f"{key} = [{', '.join(group)}]", self._exclusive(group, key == "exactly_one"))
 
     def _exclusive(self, group: Sequence[str], exactly: bool) -> FNode:
         inputs = [v.name for v in self.model.inputs]

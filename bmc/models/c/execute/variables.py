@@ -27,6 +27,12 @@ class CVariable:
         """How the transition system shows its values."""
         return self.ctype.value_type()
 
+    @property
+    def file(self) -> str:
+        """The file that declares it, '' where none is known."""
+        place = self.key[0]
+        return place.declared.file if place.declared is not None else place.file
+
 
 def is_variable(key: Key) -> bool:
     """Whether a cell is a number that outlives a step and can change."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from c_support import agreement, fresh_environment, own_environment, read  # noqa: F401
 
-from benchmarks.scale.controllers import DEPTH, Controller
+from benchmarks.scale.controllers import DEPTH, Subject
 from benchmarks.scale.run import configured, count, count_terms
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.model import CModel
@@ -17,16 +17,16 @@ from bmc.models.c.controller.model import CModel
 needs_compiler = pytest.mark.needs_compiler
 
 
-def controller(folder: Path, lines: int, seed: int = 0) -> CModel:
+def subject(folder: Path, lines: int, seed: int = 0) -> CModel:
     fresh_environment()
     file = folder / "ctl.c"
-    file.write_text(Controller(lines, seed).text(), encoding="utf-8")
+    file.write_text(Subject(lines, seed).text(), encoding="utf-8")
     return read_c(configured(file))
 
 
 def test_the_controllers_are_what_they_are_said_to_be() -> None:
-    text = Controller(10_000).text()
-    assert text == Controller(10_000).text()
+    text = Subject(10_000).text()
+    assert text == Subject(10_000).text()
     assert 9_900 < text.count("\n") < 10_100
     assert text.count("else if (") >= 1_190
     assert text.count("\n  if (") + text.count("  if (") >= 1_190
@@ -36,7 +36,7 @@ def test_the_controllers_are_what_they_are_said_to_be() -> None:
 
 @pytest.mark.slow
 def test_terms_grow_as_the_lines_do(tmp_path: Path) -> None:
-    per_line = [count_terms(controller(tmp_path, lines).system) / lines for lines in (600, 1_200, 2_400)]
+    per_line = [count_terms(subject(tmp_path, lines).system) / lines for lines in (600, 1_200, 2_400)]
     assert max(per_line) < 1.5 * min(per_line)
 
 
@@ -86,7 +86,7 @@ def test_a_nest_of_elses_does_not_multiply_terms(tmp_path: Path) -> None:
 @needs_compiler
 @pytest.mark.parametrize("seed", range(3))
 def test_a_controller_agrees_with_the_compiled_original(seed: int, tmp_path: Path) -> None:
-    result = agreement(controller(tmp_path, 600, seed), pairs=100)
+    result = agreement(subject(tmp_path, 600, seed), pairs=100)
     assert result.steps == 100
     assert not result.differences
 

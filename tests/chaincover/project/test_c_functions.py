@@ -12,8 +12,9 @@ from small_programs import GOOD, program, project
 from bmc.errors import InputRefused
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
-from chaincover.project.load import Controller, load
+from chaincover.project.load import load
 from chaincover.project.project_file import read_project
+from chaincover.subject import Subject
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -24,7 +25,7 @@ def _names() -> Iterator[None]:
         yield
 
 
-def read(folder: Path, code: str, toml: str = "") -> Controller:
+def read(folder: Path, code: str, toml: str = "") -> Subject:
     write_files(folder, {"c.c": code} | ({"chaincover.toml": toml} if toml else {}))
     return load(read_project(str(folder / ("chaincover.toml" if toml else "c.c"))))
 
@@ -225,19 +226,19 @@ def test_assert_without_its_header(tmp_path: Path) -> None:
 def test_assumption_and_final_are_found_by_name(tmp_path: Path) -> None:
     after = """int assumption(t_in *i, t_st *s) { return i->a == 1 || (s->n && i->a == 2); }
 int final(t_st *s) { return s->n == 4 && 8 / s->n == 2; }"""
-    controller = read(tmp_path, program(after=after))
-    allowed = Simulator(controller.system).allowed
+    subject = read(tmp_path, program(after=after))
+    allowed = Simulator(subject.system).allowed
     given = [(0, 1), (0, 2), (1, 2), (1, 3)]
     answers = [allowed({"s->n": n, "s->m": 0}, {"i->a": a, "i->b": 0}) for n, a in given]
     assert answers == [True, False, True, False]
-    assert controller.final_text == "final()"
-    assert controller.final is not None
-    assert sorted(s.symbol_name() for s in controller.final.get_free_variables()) == ["s->n"]
+    assert subject.final_text == "final()"
+    assert subject.final is not None
+    assert sorted(s.symbol_name() for s in subject.final.get_free_variables()) == ["s->n"]
 
 
 def test_void_assumption_holds_where_its_own_assumptions_do(tmp_path: Path) -> None:
-    controller = read(tmp_path, program(after="void assumption(t_in *i) { __CPROVER_assume(i->a > 2); }"))
-    allowed = Simulator(controller.system).allowed
+    subject = read(tmp_path, program(after="void assumption(t_in *i) { __CPROVER_assume(i->a > 2); }"))
+    allowed = Simulator(subject.system).allowed
     assert [allowed({"s->n": 0, "s->m": 0}, {"i->a": a, "i->b": 0}) for a in (2, 3)] == [False, True]
 
 
