@@ -89,6 +89,8 @@ class _Face(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name in _CALLED:
             return import_module(f"chaincover.{name}")
+        if name == "Controller":
+            raise AttributeError("chaincover.Controller is chaincover.Subject now")
         if name not in _PLACES:
             raise AttributeError(f"module 'chaincover' has no attribute {name!r}")
         value = getattr(import_module(_PLACES[name]), name)

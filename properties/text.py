@@ -285,7 +285,7 @@ class _Reader:
                 hint = f"write {OPERATORS[hidden].written} in the property itself"
             elif message.startswith("cannot read") and (told := missing_operator(text)):
                 message, hint = told, FORMS
-            if text.strip() not in message:
+            if f"'{text.strip()}'" not in message:
                 message = f"{message} in '{text.strip()}'"
             raise InputRefused(message, self.where, hint) from None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.stations import subject
+from benchmarks.stations import controller
 from benchmarks.stations.run import RUNS, STEPS, generated, written
 from benchmarks.stations.simulate import Simulation
 
@@ -14,7 +14,7 @@ from benchmarks.stations.simulate import Simulation
 @pytest.mark.needs_compiler
 def test_the_tour_covers_every_goal_and_random_runs_cover_at_least_40(tmp_path: Path) -> None:
     simulation = Simulation(tmp_path)
-    assert simulation.replay(subject.tour()) == list(subject.goals())
+    assert simulation.replay(controller.tour()) == list(controller.goals())
     assert sum(1 for count in simulation.random(RUNS, STEPS).values() if count) >= 40
 
 

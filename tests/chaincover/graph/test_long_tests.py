@@ -39,7 +39,7 @@ from chaincover.verify.limits import Clock
 from chaincover.verify.limits import Limits as VerifyLimits
 from chaincover.verify.long_tests import line
 from chaincover.verify.report import HOLDS, WRONG, Line
-from chaincover.verify.verification import Checks, Listener, subject_of
+from chaincover.verify.verification import Checks, Listener, statement_of
 from chaincover.weights import INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -171,7 +171,7 @@ def written(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
     assert (result.chain.length, result.bounds.minimal) == (2, True)
     (folder / "chain.json").write_text(to_json(chain_document(subject, result)))
     document = read_document(folder / "chain.json")
-    return Written(document, Checks(subject_of(subject, document), Clock(VerifyLimits()), Listener()))
+    return Written(document, Checks(statement_of(subject, document), Clock(VerifyLimits()), Listener()))
 
 
 def test_a_goal_that_is_four_billion_steps_away(written: Written) -> None:

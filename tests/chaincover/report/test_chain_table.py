@@ -13,7 +13,7 @@ from pysmt.shortcuts import BV
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Hit
 from chaincover.project.load import Request, load_request
-from chaincover.project.names import modes, short_names, without_front
+from chaincover.project.names import short_names, without_front
 from chaincover.report.chain_table import ChainTable
 from chaincover.report.console import Console
 
@@ -132,7 +132,7 @@ def test_labels_are_cut_where_they_are_equal(labels: dict[int, str], cut: list[s
 def test_modes_are_called_as_the_code_calls_them() -> None:
     subject = load_request(Request(str(MODELS / "window")))
     names = [var.name for var in subject.system.state]
-    found = modes(subject.model, names, [goal.text for goal in subject.goals])
+    found = subject.model.value_names(names, [goal.text for goal in subject.goals])
     of_last = {name.rpartition("->")[2]: labels for name, labels in found.items()}
     assert of_last["is_MovingUp"][1] == "window_IN_Auto"
     assert of_last["is_c1_window"][1] == "window_IN_Emergency"
@@ -142,7 +142,7 @@ def test_modes_are_called_as_the_code_calls_them() -> None:
 
 def test_a_limit_that_a_counter_is_compared_with_is_no_mode() -> None:
     subject = load_request(Request(str(MODELS / "reminder")))
-    found = modes(subject.model, [var.name for var in subject.system.state])
+    found = subject.model.value_names([var.name for var in subject.system.state], ())
     assert {name.rpartition("->")[2] for name in found} == {"mode"}
 
 

@@ -115,7 +115,7 @@ def test_a_variable_of_unknown_values_has_those_that_are_found(tmp_path: Path) -
         ("pairs(n, m)", "'m' in pairs(n, m) is a variable"),
         ("transitions(n, m)", "'m' in transitions(n, m) is a variable"),
         ("states(n + )", "cannot read the expression 'n +'"),
-        ("states((n, s))", "'s' is a pointer"),
+        ("states((n, s))", "a pointer is no value in 's'"),
     ],
 )
 def test_what_is_refused(criterion: str, message: str, tmp_path: Path) -> None:
