@@ -13,7 +13,7 @@ from benchmarks.fuzz.examine import AGREE, DIFFER, Input, Kind, Row
 from benchmarks.fuzz.generator import Program
 from benchmarks.fuzz.mutations import gentle, several, wild
 from bmc.models.c.controller.build import read_c
-from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.model import CModel, c_model
 from bmc.models.c.controller.reading import SourceConfig
 from chaincover.project.load import Program as Loaded
 from chaincover.project.project_file import PROJECT_FILE, read_project
@@ -126,7 +126,7 @@ def write_files(folder: Path, data: Input) -> None:
 
 def _read(folder: Path, data: Input) -> CModel:
     if PROJECT_FILE in data["files"]:
-        return Loaded.of(read_project(str(folder))).model
+        return c_model(Loaded.of(read_project(str(folder))).model)
     file = str(folder / "program.c")
     return read_c(SourceConfig("program", (file,), include=(str(folder), *data.get("include", ())), step=data["step"]))
 

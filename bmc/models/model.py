@@ -14,7 +14,7 @@ from pysmt.fnode import FNode
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
 from bmc.models.decisions import Decision
 from bmc.system.original import Opener
-from bmc.system.transition import TransitionSystem, ValueType
+from bmc.system.transition import Condition, TransitionSystem, ValueType
 
 Value = Any
 """What a language computes with; only the language looks into it."""
@@ -155,6 +155,12 @@ class Model(Protocol):
     @property
     def decisions(self) -> Sequence[Decision]:
         """The decisions in its code; () without code."""
+
+    def parts(self, kind: str) -> Sequence[Condition]:
+        """The ``states`` or the ``transitions`` that the model itself is made of, by name; () if it has no such parts.
+
+        Each is a condition on one state, or on one step (its start and its inputs), over plain symbols.
+        """
 
     @property
     def assumed(self) -> Sequence[str]:

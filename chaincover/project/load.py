@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 
 from pysmt.fnode import FNode
 
 from bmc.errors import InputRefused, Location, UsageError
-from bmc.models.c.controller.binding import reachable_functions
-from bmc.models.c.controller.build import read_c
-from bmc.models.c.controller.model import CModel
+from bmc.models.model import Model
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
 from bmc.system.constraints import Constraint, Dwell, Rule, constrained
@@ -27,9 +27,9 @@ from bmc.system.transition import (
     symbols_of,
     with_stated_values,
 )
-from chaincover.project.c_functions import covers_in_code, read_condition_function, read_property_function
+from chaincover.project.maker import Maker
 from chaincover.project.project_file import Project, read_project
-from chaincover.subject import Observers, Settings, SourceFile, Subject, init_formula
+from chaincover.subject import Observers, Settings, Subject, init_formula
 from properties.coverage import CoverageCriterion, distinct, goals_by_criterion
 from properties.goal import Goal, violation_name
 from properties.text import PropertyText, read_condition, read_constraint, read_property
@@ -66,20 +66,37 @@ class Request:
         return replace(project, config=config, hold=project.hold if self.hold is None else self.hold)
 
 
+MAKERS = {".c": "chaincover.project.c_maker", ".dot": "chaincover.project.machine_maker"}
+"""By the ending of source files, where the maker of that kind of model is."""
+
+
+def read_model(project: Project) -> Maker:
+    """Read the model of ``project``. InputRefused with the place of what is wrong."""
+    endings = dict.fromkeys(Path(file).suffix for file in project.config.files)
+    kind = next((ending for ending in endings if ending in MAKERS), ".c")
+    if kind != ".c" and len(project.config.files) > 1:
+        raise InputRefused(f"a model of the kind {kind} is one file", project.where, "name one file in sources.files")
+    maker: Maker = import_module(MAKERS[kind]).read(project)
+    return maker
+
+
 @dataclass(frozen=True)
 class Program:
-    """A project whose C program has been read; goals and final condition can be read several times."""
+    """A project whose model has been read; goals and final condition can be read several times."""
 
     project: Project
-    model: CModel
+    maker: Maker
 
     @staticmethod
     def of(project: Project) -> Program:
-        """Read the C program of ``project``. InputRefused with the place of what is wrong."""
-        config = project.config
-        roots = [*project.property_functions, project.final_function, config.assumption, *config.invariant]
+        """Read the model of ``project``. InputRefused with the place of what is wrong."""
         with _placed(project):
-            return Program(project, read_c(config, [root for root in roots if root]))
+            return Program(project, read_model(project))
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self.maker.model
 
     def subject(
         self,
@@ -91,11 +108,13 @@ class Program:
     ) -> Subject:
         """What is tested, with the arguments as in ``Request``. InputRefused or UsageError with the place."""
         more = tuple(CoverageCriterion(text, Location(f"--cover {n}")) for n, text in enumerate(criteria, 1))
-        project, model = replace(self.project, criteria=(*self.project.criteria, *more)), self.model
+        project, maker = replace(self.project, criteria=(*self.project.criteria, *more)), self.maker
+        model, optional = maker.model, project.by_convention
         with _placed(project):
             rules = tuple(_rules(project, model))
-            conditions = _with_conditions(project, model, rules)
-            written = _goals(project, model, properties)
+            assumption = _stated(project, maker, project.config.assumption, optional)
+            conditions = _with_conditions(project, maker, rules, assumption)
+            written = _goals(project, maker, properties)
             made = goals_by_criterion(model, project.criteria, written, conditions)
             everything = [*written, *distinct(made)]
             goals = _selected(everything, select, exclude)
@@ -104,24 +123,23 @@ class Program:
             observers = Observers(kept, _seen_outputs(project, model))
             memory = [var for goal in goals for var in goal.memory]
             system = with_memory(conditions, memory)
-            formula, text = _final(project, model, system, final, observers)
+            formula, text = _final(project, maker, system, final, observers)
         held = hold(system, project.hold)
-        end = boundary(held, formula)
-        by_criterion = {criterion: [goal.name for goal in each] for criterion, each in made.items()}
+        named = [] if assumption is None else [replace(assumption, name=f"that {assumption.name}() states")]
         return Subject(
             model,
-            _settings(project, model),
+            _settings(project, maker),
             held,
             tuple(goals),
-            end,
+            boundary(held, formula),
             text,
             observers,
             rules,
-            tuple(_constraints(project, model)),
-            tuple(_assumed(project, model, rules)),
+            (*maker.constraints(), *named),
+            tuple(_assumed(project, rules, assumption)),
             project.hold,
-            by_criterion,
-            _sources(project, model),
+            {criterion: [goal.name for goal in each] for criterion, each in made.items()},
+            tuple(maker.sources()),
         )
 
 
@@ -150,44 +168,15 @@ def load(
     return with_deep_stack(lambda: Program.of(project).subject(properties, final, select))
 
 
-def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
-    """The goals that are written: in the code, in the project and as options."""
-    patterns = [p for p in project.property_functions if p]
-    names = model.functions_matching(patterns)
-    for pattern in patterns:
-        if not any(c in pattern for c in "*?[") and pattern not in names:
-            known = [f.name for f in model.program.defined_functions()]
-            raise InputRefused(f"no property function '{pattern}'", project.where, suggestion(pattern, known))
-    run = _run_by(project, model)
-    names = [name for name in names if name not in run or (name in patterns and name != model.step_function)]
-    goals = [_property_function(model, name, patterns) for name in names]
-    goals += covers_in_code(model)
+def _goals(project: Project, maker: Maker, extra: Sequence[str]) -> list[Goal]:
+    """The goals that are written: in the model, in the project and as options."""
+    goals = [*maker.goals()]
     texts = [*project.properties]
     texts += [PropertyText(text, Location(f"{_FROM_OPTION} {n}")) for n, text in enumerate(extra, 1)]
     for number, text in enumerate(texts, len(goals) + 1):
-        goals.append(read_property(model, text, f"p{number}"))
+        goals.append(read_property(maker.model, text, f"p{number}"))
     _check_names(goals)
     return goals
-
-
-def _run_by(project: Project, model: CModel) -> set[str]:
-    """The functions that init and step run, themselves included: a property calls the step, and none of them does."""
-    texts = ["init"] if project.config.init is None else project.config.init
-    names = [model.step_function, *(text.partition("(")[0].strip() for text in texts)]
-    roots = [function for name in names if (function := model.program.function(name)) is not None]
-    return {function.name for function in reachable_functions(roots)}
-
-
-def _property_function(model: CModel, name: str, patterns: Sequence[str]) -> Goal:
-    """The goal of a property function; where it is none, the message says which pattern made it one."""
-    try:
-        return read_property_function(model, name)
-    except InputRefused as error:
-        if name not in patterns:
-            fits = next(pattern for pattern in patterns if fnmatch.fnmatchcase(name, pattern))
-            error.hint += f"; '{name}' is read as a property because functions.properties has '{fits}': if it is none, "
-            error.hint += "list there what is one, or [] for none"
-        raise
 
 
 def _check_names(goals: Sequence[Goal]) -> None:
@@ -223,14 +212,14 @@ def _matches(goal: Goal, patterns: Sequence[str]) -> bool:
     return any(name == p or fnmatch.fnmatchcase(name, p) for name in names for p in patterns)
 
 
-def _rules(project: Project, model: CModel) -> Iterator[Rule]:
+def _rules(project: Project, model: Model) -> Iterator[Rule]:
     """What the project says of inputs beside ranges and exclusions."""
     config = project.config
     for text in config.assume:
         yield Constraint(text.strip(), read_constraint(model, text, project.where), project.line_of(text))
     for text in config.initial:
         yield Constraint(text.strip(), read_constraint(model, text, project.where), project.line_of(text), True)
-    inputs = [variable.name for variable in model.inputs]
+    inputs = [variable.name for variable in model.variables if variable.role == "input"]
     steps = {}
     for pattern, number in config.dwell.items():
         for name in _inputs_that_stay(project, model, pattern):
@@ -238,10 +227,11 @@ def _rules(project: Project, model: CModel) -> Iterator[Rule]:
     yield from (Dwell(name, *steps[name]) for name in inputs if name in steps and steps[name][0] > 1)
 
 
-def _inputs_that_stay(project: Project, model: CModel, pattern: str) -> list[str]:
+def _inputs_that_stay(project: Project, model: Model, pattern: str) -> list[str]:
     """The inputs that a dwell time is given for; only an input has one."""
     try:
-        return list(matching([pattern], [variable.name for variable in model.inputs], project.where, "input"))
+        inputs = [variable.name for variable in model.variables if variable.role == "input"]
+        return list(matching([pattern], inputs, project.where, "input"))
     except InputRefused as error:
         try:
             (name, *_) = matching([pattern], [variable.name for variable in model.variables], None, "variable")
@@ -252,14 +242,15 @@ def _inputs_that_stay(project: Project, model: CModel, pattern: str) -> list[str
         raise InputRefused(f"'{pattern}' is {role}: only an input has a dwell time", error.where, hint) from None
 
 
-def _with_conditions(project: Project, model: CModel, rules: Sequence[Rule]) -> TransitionSystem:
-    """The system that keeps to ``rules`` and the project's assumption, with the invariants that C functions state."""
-    system = constrained(model.system, rules)
-    name = project.config.assumption
-    if name and (not project.by_convention or model.program.function(name) is not None):
-        assumption = _stated(project, model, name)
+def _with_conditions(
+    project: Project, maker: Maker, rules: Sequence[Rule], assumption: Condition | None
+) -> TransitionSystem:
+    """The system that keeps to ``rules`` and to the ``assumption``, with the invariants that functions state."""
+    system = constrained(maker.model.system, rules)
+    if assumption is not None:
         system = replace(system, input_constraint=conjunction([system.input_constraint, assumption.formula]))
-    extra = tuple(_stated(project, model, name) for name in project.config.invariant)
+    stated = (_stated(project, maker, name) for name in project.config.invariant)
+    extra = tuple(condition for condition in stated if condition is not None)
     inputs = {v.name for v in system.inputs}
     for condition in extra:
         used = [s.symbol_name() for s in symbols_of(condition.formula) if s.symbol_name() in inputs]
@@ -268,58 +259,34 @@ def _with_conditions(project: Project, model: CModel, rules: Sequence[Rule]) -> 
     return with_stated_values(replace(system, invariants=(*system.invariants, *extra)))
 
 
-def _assumption(project: Project, model: CModel) -> str:
-    """The C function that states what inputs are assumed to be; '' for none."""
-    name = project.config.assumption
-    return name if name and model.program.function(name) is not None else ""
-
-
-def _constraints(project: Project, model: CModel) -> Iterator[Condition]:
-    """What the project says of the inputs of one step, beside their ranges and its rules."""
-    yield from model.exclusions
-    if name := _assumption(project, model):
-        stated = _stated(project, model, name)
-        yield replace(stated, name=f"that {name}() states")
-
-
-def _assumed(project: Project, model: CModel, rules: Sequence[Rule]) -> Iterator[str]:
+def _assumed(project: Project, rules: Sequence[Rule], assumption: Condition | None) -> Iterator[str]:
     """Sentences on what every result rests on."""
     config = project.config
     if rules or config.at_most_one or config.exactly_one or config.ranges:
         yield "input assumptions of the project"
-    if name := _assumption(project, model):
-        yield f"input assumption {name}()"
+    if assumption is not None:
+        yield f"input assumption {assumption.name}()"
 
 
-def _settings(project: Project, model: CModel) -> Settings:
+def _settings(project: Project, maker: Maker) -> Settings:
     """What the project says of the search."""
-    function = project.final_function
-    stated = f"{function}()" if function and model.program.function(function) is not None else ""
-    final = project.final or stated
+    function = project.final_function if project.final_function in maker.functions() else ""
+    final = project.final or (f"{function}()" if function else "")
     return Settings(
         project.where, project.bound, project.overlap, project.ordering, final, project.hold, project.period
     )
 
 
-def _sources(project: Project, model: CModel) -> tuple[SourceFile, ...]:
-    """The source files, each with its code after preprocessing without line markers."""
-    found = []
-    for name, path, unit in zip(project.sources, project.config.files, model.program.units, strict=True):
-        rows = (row for row in unit.source.text.splitlines() if row.strip() and not row.startswith("#line"))
-        found.append(SourceFile(name, path, "\n".join(rows)))
-    return tuple(found)
-
-
-def _stated(project: Project, model: CModel, name: str) -> Condition:
-    """What the C function that the project names states."""
-    if model.program.function(name) is None:
-        names = [function.name for function in model.program.defined_functions()]
-        raise InputRefused(f"no function '{name}' is defined", project.where, suggestion(name, names))
-    return read_condition_function(model, name)
+def _stated(project: Project, maker: Maker, name: str, optional: bool = False) -> Condition | None:
+    """What the function that the project names states; None for none, or where it is ``optional`` and is not there."""
+    found = maker.stated(name) if name else None
+    if name and found is None and not optional:
+        raise InputRefused(f"no function '{name}' is defined", project.where, suggestion(name, maker.functions()))
+    return found
 
 
 def _final(
-    project: Project, model: CModel, system: TransitionSystem, override: str | None, observers: Observers
+    project: Project, maker: Maker, system: TransitionSystem, override: str | None, observers: Observers
 ) -> tuple[FNode | None, str]:
     text = override if override is not None else project.final
     where = Location("--final") if override is not None else project.where
@@ -328,14 +295,12 @@ def _final(
     if text == "init":
         return init_formula(system, observers), "init"
     if text:
-        formula = read_condition(model, text, where)
-    elif project.final_function and (
-        not project.by_convention or model.program.function(project.final_function) is not None
-    ):
-        formula = _stated(project, model, project.final_function).formula
-        text = f"{project.final_function}()"
+        formula = read_condition(maker.model, text, where)
     else:
-        return None, ""
+        stated = _stated(project, maker, project.final_function, project.by_convention)
+        if stated is None:
+            return None, ""
+        formula, text = stated.formula, f"{stated.name}()"
     inputs = {v.name for v in system.inputs}
     used = [s.symbol_name() for s in symbols_of(formula) if s.symbol_name() in inputs]
     if used:
@@ -343,11 +308,11 @@ def _final(
     return formula, text
 
 
-def _seen_outputs(project: Project, model: CModel) -> frozenset[str]:
+def _seen_outputs(project: Project, model: Model) -> frozenset[str]:
     """The outputs that the project names, and the step's result; where it names none, those found."""
     config = project.config
     found = [var.name for var in model.system.state if var.role == "output"]
     if not config.output:
         return frozenset(found)
-    named = matching(config.output, model.names, config.where, "output variable")
+    named = matching(config.output, [variable.name for variable in model.variables], config.where, "output variable")
     return frozenset(name for name in found if name in named or name == RESULT)

@@ -14,11 +14,12 @@ from dataclasses import replace
 from pysmt.fnode import FNode
 
 from bmc.errors import InputRefused, Location
+from bmc.formulas.unroll import at_each
 from bmc.models.model import Model
 from bmc.records import dataclass
 from bmc.system.names import suggestion
-from bmc.system.transition import StateVariable, TransitionSystem
-from properties.goal import Goal
+from bmc.system.transition import Condition, StateVariable, TransitionSystem
+from properties.goal import Goal, goal_length
 
 MOST_MODES = 32
 """A variable that takes more values than these is not proposed as a mode."""
@@ -115,6 +116,8 @@ def _goals(model: Model, written: CoverageCriterion, use: Use) -> list[Goal]:
         meant = suggestion(kind, known)
         hint = f"{meant} criteria are {forms}" if meant.endswith("?") else f"criteria are {forms}"
         raise InputRefused(f"unknown coverage criterion '{written.text.strip()}'", written.where, hint)
+    if match is not None and not inside and (parts := model.parts(kind)):
+        return _of_parts(model, written, parts)
     if match is None or known[kind].of_variable != bool(inside):
         right = (
             f"{kind}(x) with the name of a variable{_such_as(model, kind, use)}"
@@ -123,6 +126,24 @@ def _goals(model: Model, written: CoverageCriterion, use: Use) -> list[Goal]:
         )
         raise InputRefused(f"'{written.text.strip()}' is no coverage criterion", written.where, f"write {right}")
     return known[kind].goals(model, replace(use, kind=kind, inside=inside))
+
+
+def _of_parts(model: Model, written: CoverageCriterion, parts: Sequence[Condition]) -> list[Goal]:
+    """One goal for each of the parts that the model is made of."""
+    inputs = {var.name for var in model.system.inputs}
+    formulas = at_each([part.formula for part in parts], 0)
+    return [
+        Goal(
+            f"{written.text.strip()}={part.name}",
+            formula,
+            None,
+            goal_length([formula], inputs),
+            part.name,
+            where=part.where or written.where,
+            generated=written.text.strip(),
+        )
+        for part, formula in zip(parts, formulas, strict=True)
+    ]
 
 
 def _such_as(model: Model, kind: str, use: Use) -> str:

@@ -75,6 +75,10 @@ class CModel:
         """The compiled program."""
         return partial(compiled, self.native)
 
+    def parts(self, kind: str) -> Sequence[Condition]:
+        """A program is not made of states and transitions."""
+        return ()
+
     @property
     def assumed(self) -> Sequence[str]:
         """What every result rests on: inputs that could hold further values, and the environment may deliver them."""
