@@ -7,9 +7,7 @@ Nothing is loaded before it is used: each name is looked up in the module that d
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import bmc
@@ -25,10 +23,10 @@ if TYPE_CHECKING:
     from chaincover.problem import Problem
     from chaincover.project.load import Request
     from chaincover.public import generate, load, replay, save, verify
-    from chaincover.replay.original import Replay
+    from chaincover.replaying.original import Replay
     from chaincover.result import ChainResult, Listener, SeveralChains
     from chaincover.subject import Subject
-    from chaincover.verify.report import Verification
+    from chaincover.verification.report import Verification
     from chaincover.weights import ReachGraph
     from properties.goal import Goal
 
@@ -47,59 +45,38 @@ _PLACES = {
     "Options": "chaincover.options",
     "Problem": "chaincover.problem",
     "ReachGraph": "chaincover.weights",
-    "Replay": "chaincover.replay.original",
+    "Replay": "chaincover.replaying.original",
     "Request": "chaincover.project.load",
     "Run": "bmc.system.transition",
     "SeveralChains": "chaincover.result",
     "TransitionSystem": "bmc.system.transition",
     "UsageError": "bmc.errors",
     "Verdict": "chaincover.chain",
-    "Verification": "chaincover.verify.report",
+    "Verification": "chaincover.verification.report",
     "Violation": "chaincover.chain",
     "generate": "chaincover.public",
     "generate_most": "chaincover.partition.maximum_coverage",
     "generate_several": "chaincover.partition.several",
     "load": "chaincover.public",
+    "replay": "chaincover.public",
     "save": "chaincover.public",
+    "verify": "chaincover.public",
 }
 """Where each public name is defined."""
 
-_CALLED = ("replay", "verify")
-"""Rooms that are functions too: ``chaincover.replay(...)`` does what the room of that name is for."""
-
-__all__ = [*_PLACES, *_CALLED]
+__all__ = [*_PLACES]
 
 
-class _Room(ModuleType):
-    """A package that can be called; the function of its name stands in ``chaincover.public``."""
-
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        function = getattr(import_module("chaincover.public"), self.__name__.rpartition(".")[2])
-        return function(*given, **named)
-
-
-class _Face(ModuleType):
-    """This package; the rooms that are functions too become callable as soon as they are imported."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _CALLED and isinstance(value, ModuleType):
-            value.__class__ = _Room
-        super().__setattr__(name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _CALLED:
-            return import_module(f"chaincover.{name}")
-        if name == "Controller":
-            raise AttributeError("chaincover.Controller is chaincover.Subject now")
-        if name not in _PLACES:
-            raise AttributeError(f"module 'chaincover' has no attribute {name!r}")
-        value = getattr(import_module(_PLACES[name]), name)
-        setattr(self, name, value)
-        return value
-
-    def __dir__(self) -> list[str]:
-        hidden = {"Any", "ModuleType", "TYPE_CHECKING", "annotations", "import_module", "sys"}
-        return sorted({*self.__dict__, *__all__} - hidden)
+def __getattr__(name: str) -> Any:
+    if name == "Controller":
+        raise AttributeError("chaincover.Controller is chaincover.Subject now")
+    if name not in _PLACES:
+        raise AttributeError(f"module 'chaincover' has no attribute {name!r}")
+    value = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value
 
 
-sys.modules[__name__].__class__ = _Face
+def __dir__() -> list[str]:
+    hidden = {"Any", "TYPE_CHECKING", "annotations", "import_module"}
+    return sorted({*globals(), *__all__} - hidden)

@@ -38,7 +38,7 @@ from chaincover.partition.several import generate_several
 from chaincover.problem import Problem, Questions
 from chaincover.reductions.reduction import distinct
 from chaincover.reductions.slicing import reduced
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Silent
 from chaincover.verdicts import infeasible
 from chaincover.weights import INIT, ReachGraph, exists_path, obstacles, transitive_closure

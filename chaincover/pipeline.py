@@ -56,7 +56,7 @@ from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, distinct_goals, in_turn
 from chaincover.reductions.slicing import sliced_problem
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
 from chaincover.stages import FIRST_TURN, PARTS, Profiler, Stage, later, take_turns
 

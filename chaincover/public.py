@@ -17,15 +17,15 @@ from chaincover.formats.output import json_parts, prepare_folder, write_texts
 from chaincover.formats.writer import chain_document
 from chaincover.partition.maximum_coverage import generate_all_or_most
 from chaincover.project.load import Request, load_request
-from chaincover.replay.original import Replay
-from chaincover.replay.original import replay as replay_stimulus
+from chaincover.replaying.original import Replay
+from chaincover.replaying.original import replay as replay_stimulus
 from chaincover.result import ChainResult
 from chaincover.subject import Subject
 from chaincover.verdicts import infeasible
-from chaincover.verify.limits import Limits
-from chaincover.verify.report import Verification
-from chaincover.verify.several import verify_chains
-from chaincover.verify.verification import verify as verify_document
+from chaincover.verification.limits import Limits
+from chaincover.verification.report import Verification
+from chaincover.verification.several import verify_chains
+from chaincover.verification.verification import verify as verify_document
 
 generate = generate_all_or_most
 

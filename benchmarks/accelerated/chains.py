@@ -18,7 +18,7 @@ from chaincover.limits import Limits
 from chaincover.minimality.acceleration import accelerate
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.result import Silent
 from properties.goal import Goal
 

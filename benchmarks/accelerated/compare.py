@@ -19,11 +19,11 @@ from chaincover.minimality.acceleration import ShortestRun as CoveringRun
 from chaincover.minimality.product import ShortestRun
 from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
-from chaincover.replay.judge import Judge
-from chaincover.verify.acceleration import jumps_of
-from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.report import HOLDS, OPEN
-from chaincover.verify.setting import Setting
+from chaincover.replaying.judge import Judge
+from chaincover.verification.acceleration import jumps_of
+from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.report import HOLDS, OPEN
+from chaincover.verification.setting import Setting
 from properties.goal import Events
 
 

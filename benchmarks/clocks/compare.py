@@ -28,10 +28,10 @@ from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions import slicing
 from chaincover.result import ChainResult
-from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.normal_form import normal_setting
-from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED
-from chaincover.verify.setting import Setting
+from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.normal_form import normal_setting
+from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED
+from chaincover.verification.setting import Setting
 from properties.monitor import Monitor
 
 MOST = 60_000

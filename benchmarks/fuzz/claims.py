@@ -42,15 +42,15 @@ from chaincover.exporters.protocol import Question, Statement
 from chaincover.exporters.questions import chain_question
 from chaincover.formats.document import Document
 from chaincover.problem import Problem
-from chaincover.verify.acceleration import JUMPS
-from chaincover.verify.fields import INFORMATIVE
-from chaincover.verify.invariants import CHECK as INVARIANTS
-from chaincover.verify.orders import CHECK as ORDER
-from chaincover.verify.prices import PRICES
-from chaincover.verify.report import HOLDS, NOTE, OPEN, SOME_WRONG, Verification
-from chaincover.verify.requirements import NEVER as NEVER_VIOLATED
-from chaincover.verify.values import BOUND
-from chaincover.verify.verdicts import EDGES, LENGTHS, PATHS, UNCOVERED
+from chaincover.verification.acceleration import JUMPS
+from chaincover.verification.fields import INFORMATIVE
+from chaincover.verification.invariants import CHECK as INVARIANTS
+from chaincover.verification.orders import CHECK as ORDER
+from chaincover.verification.prices import PRICES
+from chaincover.verification.report import HOLDS, NOTE, OPEN, SOME_WRONG, Verification
+from chaincover.verification.requirements import NEVER as NEVER_VIOLATED
+from chaincover.verification.values import BOUND
+from chaincover.verification.verdicts import EDGES, LENGTHS, PATHS, UNCOVERED
 
 KINDS = tuple(name for name in DOCUMENTS if name != "undecided")
 """The files whose facts are changed: all that claim something."""

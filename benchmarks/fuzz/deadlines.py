@@ -22,7 +22,7 @@ from bmc.native.build import NO_NATIVE
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.load import Program
 from chaincover.project.project_file import read_project
-from chaincover.replay.original import GoalReplay, replay
+from chaincover.replaying.original import GoalReplay, replay
 from properties.goal import VIOLATIONS, violation_name
 
 DEADLINES, STEPS = 10, (8, 20, 60)

@@ -21,12 +21,12 @@ from chaincover.formats.document import Document, load_for, read_document
 from chaincover.problem import Problem
 from chaincover.project.load import Request
 from chaincover.subject import Subject
-from chaincover.verify import several as verify_several
-from chaincover.verify import verification
-from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.report import Verification
-from chaincover.verify.states import Table, tabulate
-from chaincover.verify.verification import verify
+from chaincover.verification import several as verify_several
+from chaincover.verification import verification
+from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.report import Verification
+from chaincover.verification.states import Table, tabulate
+from chaincover.verification.verification import verify
 
 LIMITS = Limits(explored=100_000)
 

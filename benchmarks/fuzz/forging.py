@@ -34,7 +34,7 @@ from benchmarks.fuzz.mutations import GONE, Place, Tree, changed, field_at, path
 from benchmarks.fuzz.programs import write_files
 from benchmarks.fuzz.results import NOT_NEEDED, TRUE_TOO, below, differing, found_out, may_be_right, other_values
 from bmc.native.build import NO_NATIVE
-from chaincover.verify.fields import INFORMATIVE, INFORMATIVE_OF_ALL
+from chaincover.verification.fields import INFORMATIVE, INFORMATIVE_OF_ALL
 
 REFUSED, INFORMS, NO_CHANGE = "refused", "informative", "the same"
 WITHOUT_RULE, UNTRUE = "ACCEPTED WITHOUT A RULE", "ACCEPTED AND UNTRUE"

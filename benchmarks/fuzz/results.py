@@ -28,10 +28,10 @@ from benchmarks.fuzz.mutations import (
 from benchmarks.fuzz.programs import write_files
 from bmc.errors import ChainCoverError
 from bmc.native.build import NO_NATIVE
-from chaincover.verify.claims import SOURCES
-from chaincover.verify.fields import INFORMATIVE, INFORMATIVE_OF_ALL
-from chaincover.verify.report import NOTE, OPEN, SOME_WRONG
-from chaincover.verify.requirements import CAN_FAIL_LINE
+from chaincover.verification.claims import SOURCES
+from chaincover.verification.fields import INFORMATIVE, INFORMATIVE_OF_ALL
+from chaincover.verification.report import NOTE, OPEN, SOME_WRONG
+from chaincover.verification.requirements import CAN_FAIL_LINE
 
 TRUE_TOO = {
     "certificate": "fewer facts, or weaker ones, may prove the same bound",

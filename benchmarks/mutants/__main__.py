@@ -44,13 +44,13 @@ ROOMS = {
             "tests/chaincover/reductions/test_monitors.py",
         ),
     ),
-    "verify": Room(("chaincover/verify",), ("tests/chaincover/verify",)),
+    "verify": Room(("chaincover/verification",), ("tests/chaincover/verification",)),
     "writer": Room(
         ("chaincover/formats/writer.py",),
         (
             "tests/chaincover/report/test_documents.py",
             "tests/chaincover/formats",
-            "tests/chaincover/verify/test_values.py",
+            "tests/chaincover/verification/test_values.py",
         ),
     ),
 }

@@ -48,7 +48,7 @@ from properties.goal import VIOLATIONS
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
-    from chaincover.replay.original import Replay
+    from chaincover.replaying.original import Replay
 
 REPLAYED = 10_000
 """Steps of a chain that is replayed though the run was called off. Twice as many: longer chains have their replay, and
@@ -225,7 +225,7 @@ def try_replay(run: Run, part: Subject, result: ChainResult) -> tuple[Replay | N
     """
     if result.chain is None or not run.with_replay or too_long(result.chain.length):
         return None, None
-    from chaincover.replay.original import replay
+    from chaincover.replaying.original import replay
 
     try:
         with run.progress.stage("replay"), ending.interruptible(REPLAY_SECONDS):
@@ -247,7 +247,7 @@ def replay_violations(run: Run, found: Requirements) -> tuple[dict[str, Replay],
     played: dict[str, Replay] = {}
     if not run.with_replay or not found.failures or too_long(sum(each.run.length for each in found.failures)):
         return played, None
-    from chaincover.replay.original import replay_each
+    from chaincover.replaying.original import replay_each
 
     try:
         with run.progress.stage("replay"), ending.interruptible(REPLAY_SECONDS):

@@ -26,7 +26,7 @@ from chaincover.formats.chain_file import (
 from chaincover.formats.output import to_json
 from chaincover.project.load import Program, Request
 from chaincover.project.project_file import refuse_project
-from chaincover.replay.original import Replay, replay
+from chaincover.replaying.original import Replay, replay
 from chaincover.report import console
 from chaincover.report.documents import replay_data
 from chaincover.result import CALLED_OFF, INTERRUPT

@@ -20,12 +20,12 @@ from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
 from chaincover.report import console
 from chaincover.result import CALLED_OFF, INTERRUPT
-from chaincover.verify.limits import Limits
-from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, as_data
-from chaincover.verify.several import verify_chains
-from chaincover.verify.verification import Listener, verify
+from chaincover.verification.limits import Limits
+from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, as_data
+from chaincover.verification.several import verify_chains
+from chaincover.verification.verification import Listener, verify
 
-SCHEMA = "chaincover/verify/1"
+SCHEMA = "chaincover/verification/1"
 ENDED = "all checks"
 """The name of the line that tells what ended them before all were done."""
 WIDTH = len("open start values")

@@ -50,7 +50,7 @@ from chaincover.graph.least_run import least_run
 from chaincover.known import Board
 from chaincover.limits import QUESTION, Limits
 from chaincover.problem import Questions
-from chaincover.replay.judge import Judge, credited_with, open_variables
+from chaincover.replaying.judge import Judge, credited_with, open_variables
 
 SIMULATED = 1000
 """Values of one floating variable that are tried by simulation before the solver is asked."""

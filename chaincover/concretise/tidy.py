@@ -17,7 +17,7 @@ from chaincover.chain import Chain, Hit
 from chaincover.known import Known
 from chaincover.limits import Limits
 from chaincover.problem import Problem
-from chaincover.replay.judge import credited_with
+from chaincover.replaying.judge import credited_with
 from properties.monitor import Monitor
 
 

@@ -23,7 +23,7 @@ from chaincover.known import Board, Known, Reason
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem, Questions
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.result import INTERRUPT, Silent
 from chaincover.stages import await_news, pause
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exists_path, transitive_closure

@@ -29,7 +29,7 @@ from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
 from chaincover.reductions.resets import has_resets
 from chaincover.reductions.slicing import smaller_problem
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.result import ChainResult
 from chaincover.weights import INIT, Edge, ReachGraph
 

@@ -28,7 +28,7 @@ from bmc.system.transition import (
     with_stated_values,
 )
 from chaincover.project.maker import Maker
-from chaincover.project.project_file import Project, read_project
+from chaincover.project.project_file import MODELS, Project, read_project
 from chaincover.subject import Observers, Settings, Subject, init_formula
 from properties.coverage import CoverageCriterion, distinct, goals_by_criterion
 from properties.goal import Goal, violation_name
@@ -66,17 +66,13 @@ class Request:
         return replace(project, config=config, hold=project.hold if self.hold is None else self.hold)
 
 
-MAKERS = {".c": "chaincover.project.c_maker", ".dot": "chaincover.project.machine_maker"}
-"""By the ending of source files, where the maker of that kind of model is."""
-
-
 def read_model(project: Project) -> Maker:
     """Read the model of ``project``. InputRefused with the place of what is wrong."""
     endings = dict.fromkeys(Path(file).suffix for file in project.config.files)
-    kind = next((ending for ending in endings if ending in MAKERS), ".c")
+    kind = next((ending for ending in endings if ending in MODELS), ".c")
     if kind != ".c" and len(project.config.files) > 1:
         raise InputRefused(f"a model of the kind {kind} is one file", project.where, "name one file in sources.files")
-    maker: Maker = import_module(MAKERS[kind]).read(project)
+    maker: Maker = import_module(MODELS[kind]).read(project)
     return maker
 
 

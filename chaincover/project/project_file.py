@@ -112,6 +112,13 @@ class Keys:
             raise self.wrong(key, "a whole number")
         return value
 
+    def flag(self, table: str, key: str) -> bool:
+        """True or false; false if the key is not set."""
+        value = self.table(table).get(key, False)
+        if not isinstance(value, bool):
+            raise self.wrong(key, "true or false", table)
+        return value
+
     def choice(self, table: str, key: str, allowed: Sequence[str], default: str) -> str:
         """One of the allowed texts."""
         value = self.string(table, key) or default
@@ -150,6 +157,9 @@ class Keys:
 
 
 PROJECT_FILE = "chaincover.toml"
+MODELS = {".c": "chaincover.project.c_maker", ".dot": "chaincover.project.machine_maker"}
+"""By the ending of its files, where the maker of a kind of model is."""
+ENDINGS = ", ".join(MODELS)
 GREATEST = sys.float_info.max
 
 KEYS: dict[str, dict[str, str]] = {
@@ -193,6 +203,7 @@ KEYS: dict[str, dict[str, str]] = {
         "zeroed": "what pointers of the step lead to, if that memory is 0 before init runs",
         "values": "values of objects and functions that no source defines",
         "hold": "inputs change only every so many steps; default 1",
+        "partial": "true: an input that a state of a machine lacks is not allowed there; default: it is an error",
     },
     "constraints": {
         "at_most_one": "lists of inputs of which at most one is nonzero in a step",
@@ -225,7 +236,7 @@ class Project:
     ``final`` is a C expression, ``"init"`` or ''; ``final_function`` a C function's name or ''. ``period`` is the step
     period in seconds. ``by_convention``: there was no project file, so that optional functions may be missing.
     ``text`` is the content of the project file. ``criteria`` generate goals. ``hold``: inputs change only every so many
-    steps.
+    steps. ``partial``: an input that a state of a machine lacks is not allowed there.
     """
 
     config: SourceConfig
@@ -242,6 +253,7 @@ class Project:
     text: str = ""
     criteria: tuple[CoverageCriterion, ...] = ()
     hold: int = 1
+    partial: bool = False
 
     @property
     def where(self) -> Location:
@@ -290,7 +302,9 @@ def _selects(pattern: str, name: str) -> bool:
 
 
 def read_project(path: str) -> Project:
-    """Read a project: a folder with a ``chaincover.toml``, a project file, or a C file by the paper's convention.
+    """Read a project: a folder with a ``chaincover.toml``, a project file, or a model alone.
+
+    A C file alone is read by the paper's convention.
 
     InputRefused, with its place, if it cannot be read.
     """
@@ -302,12 +316,12 @@ def read_project(path: str) -> Project:
             hint = PROJECT_FIRST if results else f"name a C file, or write one with 'chaincover init {path}/FILE.c'"
             raise InputRefused(f"there is no {PROJECT_FILE} in this folder", Location(path), hint)
     if not os.path.exists(place):
-        raise InputRefused("no such file", Location(path), "name a C file, a project file or a folder with one")
+        raise InputRefused("no such file", Location(path), "name a model, a project file or a folder with one")
     if place.suffix == ".toml":
         return _from_toml(place)
-    if place.suffix != ".c":
-        hint = PROJECT_FIRST if place.suffix in (".json", ".csv") else "its name must end in .c or .toml"
-        raise InputRefused("this is neither a C file nor a project file", Location(path), hint)
+    if place.suffix not in MODELS:
+        hint = PROJECT_FIRST if place.suffix in (".json", ".csv") else f"its name must end in {ENDINGS} or .toml"
+        raise InputRefused("this is neither a model nor a project file", Location(path), hint)
     config = SourceConfig(place.stem, (str(place),), include=(str(place.parent),), assumption="assumption")
     return Project(config, final_function="final", by_convention=True, sources=(place.name,))
 
@@ -316,7 +330,7 @@ def refuse_project(chain: str) -> None:
     """InputRefused where a project is named in the place of a ``chain``: the two are mostly swapped."""
     place = Path(chain)
     names = [name for name in (PROJECT_FILE, *RESULTS) if os.path.exists(place / name)] if os.path.isdir(chain) else []
-    if place.suffix in (".toml", ".c") or names == [PROJECT_FILE]:
+    if place.suffix in (".toml", *MODELS) or names == [PROJECT_FILE]:
         raise InputRefused("this is a project, not a chain", Location(chain), PROJECT_FIRST)
 
 
@@ -354,6 +368,7 @@ class _Reader(Keys):
             sources=files,
             text=self.text,
             hold=self._hold(),
+            partial=self.flag("interface", "partial"),
             criteria=tuple(
                 CoverageCriterion(c, self.where_is("criteria", c)) for c in self.strings("coverage", "criteria")
             ),

@@ -24,7 +24,7 @@ from chaincover.minimality.claims import result_of
 from chaincover.orderings.bound import FARTHEST, farthest
 from chaincover.problem import Problem
 from chaincover.reductions.slicing import sliced_problem
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.runs.random import RandomRuns
 from chaincover.stages import Stage, later, take_turns
 from chaincover.weights import INIT

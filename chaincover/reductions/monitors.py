@@ -11,7 +11,7 @@ from chaincover.certificate import monitor_texts
 from chaincover.chain import Chain, LongTest, Parts
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, run_on
-from chaincover.replay.judge import credited_with
+from chaincover.replaying.judge import credited_with
 from chaincover.result import ChainResult
 
 

@@ -17,7 +17,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem
 from chaincover.chain import Chain, Hit, Hits, Verdict
 from chaincover.problem import Problem
-from chaincover.replay.judge import late_hits
+from chaincover.replaying.judge import late_hits
 from chaincover.result import ChainResult
 from properties.goal import Goal, kind
 from properties.monitor import Monitor

@@ -28,7 +28,7 @@ from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, in_turn, run_on
-from chaincover.replay.judge import Judge, on_whole
+from chaincover.replaying.judge import Judge, on_whole
 from chaincover.result import ChainResult
 from chaincover.verdicts import listed
 from properties.goal import Goal

@@ -19,7 +19,7 @@ from bmc.system.transition import Run
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Chain, Verdict
 from chaincover.problem import Problem
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.result import ChainResult
 from chaincover.verdicts import AFTER_A_WRAP, never_by_induction, own_test
 

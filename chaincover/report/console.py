@@ -30,7 +30,7 @@ from properties.goal import Goal
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
-    from chaincover.replay.original import Replay
+    from chaincover.replaying.original import Replay
 
 WIDTH = 120
 """Characters in a line at most, where the output is no terminal of another width."""

@@ -49,7 +49,7 @@ from properties.goal import Goal
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
-    from chaincover.replay.original import Replay
+    from chaincover.replaying.original import Replay
     from chaincover.result import SeveralChains
 
 MOST_FINDINGS, MOST_CRITERIA, MOST_CHAINS = 8, 8, 16

@@ -18,7 +18,7 @@ from chaincover.subject import Subject
 from properties.goal import Goal
 
 if TYPE_CHECKING:
-    from chaincover.replay.original import Replay
+    from chaincover.replaying.original import Replay
 
 FINDING = "FINDING:"
 

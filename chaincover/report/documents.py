@@ -16,7 +16,7 @@ from chaincover.weights import exists_path, transitive_closure
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
     from chaincover.graph.reachability import CoveringGraph
-    from chaincover.replay.original import Replay
+    from chaincover.replaying.original import Replay
     from chaincover.stages import StageCost
 
 RUN_SCHEMA = "chaincover/run/2"

@@ -43,7 +43,7 @@ from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, distinct, distinct_goals, in_turn
 from chaincover.reductions.slicing import fewer_states, sliced_problem
-from chaincover.replay.judge import Judge, explained, open_variables
+from chaincover.replaying.judge import Judge, explained, open_variables
 from chaincover.result import ChainResult, Listener, Requirements
 from chaincover.stages import Profiler, Stage, later, take_turns
 from chaincover.verdicts import never_by_induction

@@ -25,8 +25,8 @@ from benchmarks.fuzz.conditions import BOOL, INT, UCHAR, Names, Reader, holds
 from benchmarks.fuzz.documents import Kept, made
 from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, FAILED, FAULTS, LATE, REFUSED, Kind, examine, rows_of
 from benchmarks.fuzz.kinds import KINDS
-from chaincover.verify.orders import CHECK as ORDER
-from chaincover.verify.report import HOLDS, Line, Verification
+from chaincover.verification.orders import CHECK as ORDER
+from chaincover.verification.report import HOLDS, Line, Verification
 
 FOUND = json.loads((ROOT / "benchmarks" / "fuzz" / "found.json").read_text(encoding="utf-8"))
 

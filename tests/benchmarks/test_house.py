@@ -22,7 +22,7 @@ FILES = {
         '@click.command()\ndef many(a, b, c, d, e, f):\n    """Has what the command line has."""\n\n\n'
         "class Five:\n    def __init__(self, a, b, c, d, e):\n        self.a, self.b = a, b\n"
     ),
-    "chaincover/verify/__init__.py": "y = 1\n",
+    "chaincover/verification/__init__.py": "y = 1\n",
     "chaincover/search.py": (
         "MOST, LEAST = 2 * 3, -1.5\nNAMES = 'a', 'b'\nSIZES: dict[str, int] = {'a': 1}\nCALLED = len('abc')\n\n\n"
         "class GoalWatch:\n    def many(self, goals, a):\n"

@@ -10,7 +10,7 @@ import pytest
 from chaincover.certificate import Certificate, NoRun, PathFact
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Verdict
 from chaincover.claims import NAMED, Claim, Said, listed, of_result, of_rulings
-from chaincover.verify.verdicts import about_runs
+from chaincover.verification.verdicts import about_runs
 from properties.goal import violation_name
 
 NOTHING = Certificate((), "end", "allow")

@@ -43,9 +43,26 @@ def test_a_name_that_is_not_there() -> None:
         chaincover.chains  # noqa: B018
 
 
-def test_rooms_that_are_functions_are_packages_still() -> None:
-    text = "import chaincover.replay.original as o, chaincover.replay as r; print(o.replay.__name__, callable(r))"
-    assert python(text).split() == ["replay", "True"]
+def test_a_name_that_has_another_one_now() -> None:
+    with pytest.raises(AttributeError, match=r"is chaincover\.Subject now"):
+        chaincover.Controller  # noqa: B018
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_imports_changes_nothing(seed: int) -> None:
+    """All modules of the packages, in an order that is drawn: the public names are what they are after none."""
+    names = "print(*(f'{getattr(chaincover, n).__module__}.{n}' for n in chaincover.__all__))"
+    code = f"""
+import importlib, pkgutil, random
+import bmc, chaincover, properties
+found = [m.name for p in (bmc, properties, chaincover) for m in pkgutil.walk_packages(p.__path__, p.__name__ + ".")]
+found = [name for name in found if not name.endswith("__main__")]
+random.Random({seed}).shuffle(found)
+for name in found:
+    importlib.import_module(name)
+"""
+    assert python(code + names) == python(f"import chaincover; {names}")
 
 
 @pytest.mark.slow

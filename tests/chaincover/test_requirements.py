@@ -24,7 +24,7 @@ from chaincover.options import Options
 from chaincover.partition.maximum_coverage import generate_all_or_most, generate_most
 from chaincover.partition.several import generate_several
 from chaincover.problem import Problem
-from chaincover.replay.judge import explained
+from chaincover.replaying.judge import explained
 from chaincover.requirements import deciding as requirements
 from chaincover.requirements import violations
 from chaincover.requirements.deciding import Deciding

@@ -21,7 +21,7 @@ from chaincover.chain import (
 from chaincover.known import FailedRepair, Known, Reason
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.verdicts import AFTER_A_WRAP, judge_goals, never_by_induction, next_step
 from chaincover.weights import END, FINAL, Edge, ReachGraph
 from properties.goal import Goal

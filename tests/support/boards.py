@@ -12,7 +12,7 @@ from bmc.system.transition import Run, TransitionSystem
 from chaincover.known import Board, Known
 from chaincover.limits import Limits
 from chaincover.options import Options
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 
 
 class Kept:

@@ -23,7 +23,7 @@ from chaincover.limits import Limits
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
 from chaincover.problem import Questions
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 
 TSP = "local" if missing_library("tsp") else "tsp"
 """The ordering for refinement."""

@@ -20,7 +20,7 @@ from bmc.system.transition import Run, TransitionSystem
 from chaincover import pipeline
 from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.runs import random as random_runs
 from chaincover.runs.nearest import NearestFirst
 from chaincover.weights import Edge

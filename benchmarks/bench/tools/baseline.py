@@ -32,7 +32,7 @@ from chaincover.graph.enumerated import enumerated_within
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.project.load import Request, load_request
-from chaincover.replay.original import Replay, replay
+from chaincover.replaying.original import Replay, replay
 from chaincover.subject import Subject
 
 RESERVE = 0.1, 5.0

@@ -24,7 +24,7 @@ from chaincover.options import Options
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
 from chaincover.reductions.slicing import plain_symbols, sliced
-from chaincover.replay.judge import on_whole
+from chaincover.replaying.judge import on_whole
 from properties.goal import Goal
 
 BYTE = ValueType("byte", 8)

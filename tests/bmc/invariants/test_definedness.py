@@ -21,9 +21,9 @@ from bmc.invariants.definedness import without_proved
 from bmc.invariants.induction import Prover
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, TransitionSystem, ValueType, conjunction, conjuncts
-from chaincover.verify import definedness
-from chaincover.verify.definedness import without_sure
-from chaincover.verify.limits import Clock, Limits
+from chaincover.verification import definedness
+from chaincover.verification.definedness import without_sure
+from chaincover.verification.limits import Clock, Limits
 
 PROGRAM = """
 #include <stdint.h>

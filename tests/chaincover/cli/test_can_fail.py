@@ -16,8 +16,8 @@ from bmc import ending
 from chaincover import options
 from chaincover.formats.document import load_for, read_document
 from chaincover.project.load import Request
-from chaincover.verify import claims
-from chaincover.verify.setting import Setting
+from chaincover.verification import claims
+from chaincover.verification.setting import Setting
 
 BODY = "s->m = s->n == 3 && i->b ? 9 : 1; if (i->a && s->n < 3) s->n++;"
 GOALS = (
@@ -151,8 +151,8 @@ def test_a_replay_that_a_run_has_no_time_for_is_named(
         raise KeyboardInterrupt("time limit")
 
     if interrupted:
-        monkeypatch.setattr("chaincover.replay.original.replay", stopped)
-        monkeypatch.setattr("chaincover.replay.original.replay_each", stopped)
+        monkeypatch.setattr("chaincover.replaying.original.replay", stopped)
+        monkeypatch.setattr("chaincover.replaying.original.replay_each", stopped)
     else:
         monkeypatch.setattr("chaincover.runs.leave_out.leave_out_steps", stopped)
         monkeypatch.setattr("chaincover.cli.generate.REPLAYED", 0)

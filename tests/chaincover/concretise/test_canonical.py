@@ -26,7 +26,7 @@ from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem, Questions
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from properties.goal import Goal
 
 BYTE = ValueType("uint8", 8)

@@ -18,7 +18,7 @@ from bmc.system.transition import Run
 from chaincover.concretise.canonical import canonicalise, enumerated_values
 from chaincover.limits import Limits
 from chaincover.problem import Questions
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 
 
 def check_same(case: Case, run: Run, names: frozenset[str]) -> None:

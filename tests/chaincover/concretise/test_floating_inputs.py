@@ -29,10 +29,10 @@ from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.report.chain_table import ChainTable
 from chaincover.report.console import Console
-from chaincover.verify.confirmation import told
-from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.report import told_inputs
-from chaincover.verify.states import tabulate
+from chaincover.verification.confirmation import told
+from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.report import told_inputs
+from chaincover.verification.states import tabulate
 from properties.goal import Goal
 
 TYPES = {32: ValueType("float", 32, floating=True), 64: ValueType("double", 64, floating=True)}

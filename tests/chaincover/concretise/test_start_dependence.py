@@ -19,7 +19,7 @@ from chaincover.chain import Chain
 from chaincover.concretise import canonical
 from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from properties.goal import Goal
 from properties.monitor import Monitor
 

@@ -24,7 +24,7 @@ from chaincover.concretise.tidy import tidy
 from chaincover.known import Known
 from chaincover.limits import UNITS, Limits
 from chaincover.problem import Problem
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from properties.goal import Goal
 from properties.monitor import Monitor
 

@@ -23,7 +23,7 @@ from chaincover.known import Known
 from chaincover.limits import OPERATIONS_PER_UNIT, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.result import LayersNeed
 from chaincover.verdicts import judge_goals
 from chaincover.weights import INIT, ReachGraph

@@ -25,7 +25,7 @@ from chaincover.minimality.acceleration import accelerate
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.verify.report import HOLDS, OPEN, WRONG
+from chaincover.verification.report import HOLDS, OPEN, WRONG
 from properties.goal import Goal
 
 WIDE, MODE, BELT = ValueType("timer", 32), ValueType("mode", 2), BOOLEAN.symbol("reminder_belt")

@@ -19,13 +19,13 @@ from chaincover.minimality.claims import certificate_of
 from chaincover.minimality.covering_flow import cover_by_flow
 from chaincover.minimality.product import ShortestRun
 from chaincover.options import Options
-from chaincover.verify import prices as checked
-from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.marks import Marks
-from chaincover.verify.report import HOLDS, WRONG
-from chaincover.verify.search import search
-from chaincover.verify.setting import Setting
-from chaincover.verify.states import tabulate
+from chaincover.verification import prices as checked
+from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.marks import Marks
+from chaincover.verification.report import HOLDS, WRONG
+from chaincover.verification.search import search
+from chaincover.verification.setting import Setting
+from chaincover.verification.states import tabulate
 
 SEEDS = st.integers(0, 10_000)
 

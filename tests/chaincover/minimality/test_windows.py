@@ -27,7 +27,7 @@ from chaincover.limits import Limits
 from chaincover.minimality.windows import WindowSearch
 from chaincover.pipeline import STAGES
 from chaincover.problem import Questions
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.stages import take_turns
 from properties.goal import Goal
 from properties.monitor import Monitor

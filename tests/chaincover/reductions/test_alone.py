@@ -23,7 +23,7 @@ from chaincover.options import Options
 from chaincover.pipeline import STAGES
 from chaincover.problem import Problem
 from chaincover.reductions import alone
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.stages import take_turns
 from properties.goal import Goal
 

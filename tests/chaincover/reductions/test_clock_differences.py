@@ -37,10 +37,10 @@ from chaincover.project.load import Request, load_request
 from chaincover.reductions import slicing
 from chaincover.reductions.within_horizon import within, without_late_runs
 from chaincover.result import ChainResult
-from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.normal_form import normal_setting
-from chaincover.verify.report import HOLDS, WRONG
-from chaincover.verify.setting import Setting
+from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.normal_form import normal_setting
+from chaincover.verification.report import HOLDS, WRONG
+from chaincover.verification.setting import Setting
 from chaincover.weights import ReachGraph
 from properties.goal import Goal
 

@@ -21,7 +21,7 @@ from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import run_on
-from chaincover.replay.judge import credited_with
+from chaincover.replaying.judge import credited_with
 from properties.goal import Goal
 
 LIGHT = ValueType("light", 2)

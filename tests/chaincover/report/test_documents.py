@@ -21,7 +21,7 @@ from chaincover.known import NOTHING
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.project.load import Request, load_request
-from chaincover.replay.original import Replay
+from chaincover.replaying.original import Replay
 from chaincover.report.documents import exit_code
 from chaincover.result import ChainResult
 from chaincover.subject import Subject

@@ -23,7 +23,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.ties import hold
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.limits import Limits
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.runs import leave_out
 from chaincover.runs.leave_out import Shortening
 from properties.goal import Goal

@@ -22,7 +22,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover.limits import Limits
 from chaincover.problem import Questions
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.runs import nearest as nearest_room
 from chaincover.runs.nearest import NearestFirst
 from properties.goal import Goal

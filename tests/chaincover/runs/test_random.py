@@ -32,7 +32,7 @@ from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.replay.judge import Judge
+from chaincover.replaying.judge import Judge
 from chaincover.runs import random
 from chaincover.runs.random import RandomRuns
 from chaincover.stages import Stage

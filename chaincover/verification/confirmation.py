@@ -1,0 +1,167 @@
+"""Whether the compiled original takes the steps of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from pysmt.fnode import FNode
+
+from bmc.errors import CheckDisagreed, InputRefused, LimitReached, NoOriginal
+from bmc.evaluation.vectors import Column, Program, column
+from bmc.formulas.evaluate import compile_formulas
+from bmc.records import dataclass
+from bmc.system.original import Opener, Original
+from bmc.system.transition import StateVariable, Valuation, symbols_of
+from chaincover.project.values import Variable, show_value, shown
+from chaincover.verification.inputs import distinct
+from chaincover.verification.limits import Clock
+from chaincover.verification.states import Table
+from properties.one_step import MONITOR
+
+MODEL = "the model"
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """``on``: the compiler of the original that the steps were run on, or ``MODEL``; ``why`` not all were, if so.
+
+    ``differences`` tell where the original goes another way than the table.
+    """
+
+    on: str
+    why: str = ""
+    differences: tuple[str, ...] = ()
+
+    def told(self, steps: int) -> str:
+        """Where the ``steps`` of the table come from."""
+        if self.on == MODEL:
+            return f"the steps of {self.on} ({self.why})"
+        return f"{self.why or f'all {steps} steps'} run on {self.on}"
+
+
+def confirm(
+    table: Table,
+    opener: Opener,
+    clock: Clock,
+    forms: Mapping[FNode, FNode] | None = None,
+    steps: int | None = None,
+) -> Confirmation:
+    """Run the steps of ``table`` on the compiled original: all of them, or as many as the limit allows, evenly spread.
+
+    ``forms`` say how the original's states get into the normal form that the table's are in; ``steps`` how many there
+    are where the table has some of them only.
+
+    If none of all differs the table is the original's own: it holds the state after init and is closed under all
+    allowed steps.
+    """
+    if clock.over:
+        return Confirmation(MODEL, "no time was left")
+    most = clock.limits.original
+    chosen = np.arange(table.steps) if table.steps <= most else np.linspace(0, table.steps - 1, most).astype(np.int64)
+    every = table.steps if steps is None else steps
+    why = f"{len(chosen)} of {every} steps" if len(chosen) < every else ""
+    if not most:
+        return Confirmation(MODEL, "no effort was left")
+    try:
+        with opener(False) as original:
+            differences = tuple(_differences(table, chosen, original, clock, _Normal(forms or {})))
+            return Confirmation(original.name, why, differences)
+    except (NoOriginal, InputRefused, LimitReached) as error:
+        return Confirmation(MODEL, error.message)
+    except CheckDisagreed as error:
+        return Confirmation("the compiled original", differences=(error.message,))
+
+
+class _Normal:
+    """Brings states that the compiled original tells into their normal form."""
+
+    def __init__(self, forms: Mapping[FNode, FNode]) -> None:
+        self._formulas = {symbol.symbol_name(): form for symbol, form in forms.items()}
+        self._forms = {
+            symbol.symbol_name(): (compile_formulas([form]), {s.symbol_name() for s in symbols_of(form)})
+            for symbol, form in forms.items()
+        }
+
+    def __call__(self, state: Valuation) -> Valuation:
+        """The state without those variables of which the original does not tell enough."""
+        found = {name: value for name, value in state.items() if name not in self._forms}
+        fitting = {name: form for name, (form, read) in self._forms.items() if read <= state.keys()}
+        return {**found, **{name: form(state)[0] for name, form in fitting.items()}}
+
+    def columns(self, states: dict[str, Column]) -> dict[str, Column]:
+        """As for one state, for the columns of many."""
+        found = {name: values for name, values in states.items() if name not in self._formulas}
+        fitting = {name: form for name, form in self._formulas.items() if self._forms[name][1] <= states.keys()}
+        return {**found, **dict(zip(fitting, Program(list(fitting.values()))(states), strict=True))}
+
+
+def _differences(table: Table, moves: Column, original: Original, clock: Clock, normal: _Normal) -> Iterator[str]:
+    left = clock.left
+    seconds = 600.0 if left is None else left
+    begin = table.state(table.starts[0])
+    fixed = [var for var in table.variables if var.init is not None]
+    for name, theirs, ours in _unequal(fixed, normal(original.run([], None, seconds)[0]), begin):
+        yield f"after init '{name}' is {theirs} in the compiled original, {ours} in the model"
+    states = [dict(zip(table.columns, row, strict=True)) for row in _rows(table.columns, table.size)]
+    given = _plain(table.inputs.columns)
+    choices = [dict(zip(given, row, strict=True)) for row in _rows(given, table.inputs.size)]
+    work = [(states[table.source[m]], choices[table.choice[m]]) for m in moves.tolist()]
+    once, which = _different(table, moves)
+    results, hidden = original.steps([work[place] for place in once.tolist()], seconds) if work else [], table.open_at
+    for place in _suspect(table, moves, results, which, normal):
+        move, (state, inputs), after = int(moves[place]), work[place], results[which[place]]
+        told_there = [v for v in table.variables if v.name not in hidden or not hidden[v.name][table.target[move]]]
+        for name, theirs, ours in _unequal(told_there, normal(after), states[table.target[move]]):
+            said = f"from {told(table.variables, state)} under {inputs}"
+            yield f"{said} '{name}' becomes {theirs} in the compiled original, {ours} in the model"
+
+
+def _plain(columns: Mapping[str, Column]) -> dict[str, Column]:
+    """``columns`` but for those of monitors, of which the original knows nothing."""
+    return {name: values for name, values in columns.items() if not name.startswith(f"{MONITOR}#")}
+
+
+def _different(table: Table, moves: Column) -> tuple[Column, Column]:
+    """The places of ``moves`` that are different steps of the original, and for each of ``moves`` which one it is."""
+    states, given = _plain(table.columns), _plain(table.inputs.columns)
+    if len(states) == len(table.columns) and len(given) == len(table.inputs.columns):
+        return np.arange(len(moves)), np.arange(len(moves))
+    before = [values[table.source[moves]] for values in states.values()]
+    return distinct([*before, *(values[table.choice[moves]] for values in given.values())], len(moves))
+
+
+def _suspect(
+    table: Table, moves: Column, results: Sequence[Valuation], which: Column, normal: _Normal
+) -> Sequence[int]:
+    """The places of ``moves`` after which some variable has another value than in the table: ``which`` of ``results``
+    is that of each move."""
+    unlike = np.zeros(len(moves), bool)
+    theirs: dict[str, Column] = {}
+    for var in table.variables:
+        if results and var.name in results[0]:
+            values = [state[var.name] for state in results]
+            theirs[var.name] = column(values, var.type.bits)[which]
+            unlike |= theirs[var.name] != column(values, max(1, var.type.bits))[which]  # a Boolean neither 0 nor 1
+    for name, found in normal.columns(theirs).items():
+        unlike |= found != table.columns[name][table.target[moves]]
+    places: list[int] = np.flatnonzero(unlike).tolist()
+    return places
+
+
+def _rows(columns: dict[str, Column], size: int) -> Iterable[tuple[int, ...]]:
+    lists: list[list[Any]] = [[int(value) for value in part.tolist()] for part in columns.values()]
+    return zip(*lists, strict=True) if lists else [()] * size
+
+
+def told(variables: Iterable[Variable], values: Valuation) -> dict[str, int | float | str]:
+    """Raw values, but floating ones as numbers."""
+    return {**values, **shown([var for var in variables if var.type.floating], values)}
+
+
+def _unequal(variables: Iterable[StateVariable], theirs: Valuation, ours: Valuation) -> Iterator[tuple[str, str, str]]:
+    """The variables that differ, of those that the original can tell and that are set, with both values as text."""
+    for var in variables:
+        if var.name in theirs and ours.get(f"{var.name}#defined", 1) and theirs[var.name] != ours[var.name]:
+            yield var.name, show_value(var.type, theirs[var.name]), show_value(var.type, ours[var.name])

@@ -1,0 +1,333 @@
+"""The invariants that a certificate rests on: proved again by induction, or seen to hold in every reachable state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from pysmt.exceptions import PysmtTypeError
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE, And, Not, Or
+
+from bmc.engines.protocol import Status
+from bmc.errors import counted
+from bmc.floats import compare
+from bmc.floats.format import FORMATS, read
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.terms import implies
+from bmc.formulas.unroll import at
+from bmc.limits import TooLarge
+from bmc.records import dataclass
+from bmc.system.transition import Condition, StateVariable, conjunction, equal
+from chaincover.certificate import Certificate, formula_of
+from chaincover.verification.clauses import satisfiable
+from chaincover.verification.confirmation import Confirmation, told
+from chaincover.verification.limits import Clock
+from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited
+from chaincover.verification.setting import Setting
+from chaincover.verification.states import OpenValueRead, Table
+from chaincover.verification.unrolling import Unrolling
+
+LOOKED_AT = 5
+"""Steps from init within which an invariant that is not kept by every step is sought to fail."""
+
+LONGEST = 200
+"""Characters of a formula that are shown, and of what is told of invariants one by one to who does not ask for all."""
+
+CHECK, CLAIMED = "invariants", "further invariants"
+REACHABLE = re.compile(r"one of (\d+) reachable states")
+CONSTANTS = "never change: "
+"""How the name of an invariant begins that lists variables which keep their start value."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What may be taken for known of a run's first state (``start``) and of every one (``always``); plain symbols.
+
+    ``complete``: whether all invariants of the certificate are in it; not if it speaks of reachable states alone, and
+    these are not known.
+    """
+
+    start: FNode
+    always: FNode
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Enumerated:
+    """How many ``size`` reachable states there are, with ``steps``, and how these were confirmed.
+
+    ``table`` has all of them, None where they were too many to be kept.
+    """
+
+    size: int
+    steps: int
+    confirmation: Confirmation
+    table: Table | None = None
+
+
+def assumed(
+    setting: Setting, proof: Certificate | None, states: Enumerated | None, clock: Clock
+) -> tuple[Assumed, Line]:
+    """Prove the invariants that ``proof`` names again."""
+    names = () if proof is None else proof.invariants
+    if proof is None or not names:
+        reachable = states is not None or proof is None or not proof.exhausted
+        return Assumed(TRUE(), TRUE(), reachable), Line(CHECK, UNCLAIMED, "the certificate rests on no invariant")
+    verdicts: dict[str, tuple[str, str]] = {}
+    stated = {condition.name: condition for condition in setting.system.invariants}
+    known = {var.name: var for var in setting.system.state}
+    shown: dict[str, str] = {}
+    for name in names:
+        counted = REACHABLE.fullmatch(name)
+        if counted and name in proof.formulas:
+            verdicts[name] = WRONG, "the reachable states are counted; a formula says something else"
+        elif counted:
+            verdicts[name] = _count_again(int(counted[1]), states)
+            shown[name] = "the reachable states" if states is None else f"one of {states.size} reachable states"
+        elif name not in stated or name in proof.formulas:
+            own_words = stated.pop(name, None)
+            says = _stated(name, known) if own_words is None else own_words.formula
+            formula, verdict, shown[name] = _meant(name, says, proof, known, clock)
+            if formula is None:
+                verdicts[name] = verdict
+            else:
+                stated[name] = Condition(name, formula)
+    own = [stated[name] for name in names if name in stated]
+    table = None if states is None else states.table
+    found = {} if table is None else _on_states([c for c in own if table.knows(c.formula)], table)
+    found |= _by_induction(setting, [c for c in own if c.name not in found], clock)
+    verdicts.update(found)
+    proved = conjunction(c.formula for c in own if found[c.name][0] == HOLDS)
+    complete = states is not None or not any(REACHABLE.fullmatch(name) for name in names)
+    complete = complete and all(verdict == HOLDS for verdict, _ in verdicts.values())
+    return Assumed(TRUE(), proved, complete), _line([(shown.get(name, name), said) for name, said in verdicts.items()])
+
+
+def told_invariants(setting: Setting, proof: Certificate | None, said: Collection[str]) -> list[Condition]:
+    """The invariants of the program that are ``said`` to be proved, and that the certificate does not rest on."""
+    known = () if proof is None else proof.invariants
+    return [c for c in setting.system.invariants if c.name in said and c.name not in known]
+
+
+def proved_again(setting: Setting, conditions: Sequence[Condition], table: Table | None, clock: Clock) -> Line:
+    """Look at ``conditions`` in all states of ``table``, where it has their variables, else prove them."""
+    known = [] if table is None else [c for c in conditions if table.knows(c.formula)]
+    found = {} if table is None else _on_states(known, table)
+    found |= _by_induction(setting, [c for c in conditions if c.name not in found], clock)
+    return replace(_line([*found.items()]), check=CLAIMED)
+
+
+def claimed_states(name: str) -> int | None:
+    """How many states an invariant lists; None for another one."""
+    found = REACHABLE.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def of_states(proof: Certificate) -> bool:
+    """Whether ``proof`` says something that only a list of all reachable states can show."""
+    shown = proof.exhausted or proof.prices or proof.most
+    counted = any(REACHABLE.fullmatch(name) for name in proof.invariants)
+    return bool(shown or counted or proof.conflicts or proof.no_way_to_end)
+
+
+def _line(verdicts: Sequence[tuple[str, tuple[str, str]]]) -> Line:
+    kinds = [verdict for _, (verdict, _) in verdicts]
+    verdict = WRONG if WRONG in kinds else OPEN if OPEN in kinds else HOLDS
+    told = [f"{name}: {text}" for name, (_, text) in verdicts]
+    text, left = "; ".join(told), [each for each, kind in zip(told, kinds, strict=True) if kind != HOLDS]
+    held = len(told) - len(left)
+    parts = [
+        *limited(map(_shortened, left)),
+        *([f"{counted(held, 'invariant')} proved again, told by -v"] if held else []),
+    ]
+    return Line(CHECK, verdict, text, brief="; ".join(parts) if len(text) > LONGEST else "")
+
+
+# what is claimed, as formulas
+
+
+def _meant(
+    name: str, says: FNode | None, proof: Certificate, known: Mapping[str, StateVariable], clock: Clock
+) -> tuple[FNode | None, tuple[str, str], str]:
+    """The formula that the certificate uses by ``name``, None with a verdict where there is none; and what to call it.
+
+    A name that ``says`` something, in the words of C or as an invariant of the program, says no more than its formula.
+    Any other name is told together with its formula.
+    """
+    constants = name.startswith(CONSTANTS)
+    if name not in proof.formulas or (constants and says is None):
+        return says, (WRONG, "the program states no such invariant"), name
+    text = proof.formulas[name]
+    formula = formula_of(text, known)
+    if formula is None:
+        return None, (WRONG, "its formula cannot be read"), name
+    if says is None:
+        return formula, (HOLDS, ""), f"'{name}', by which {_shortened(text)} is meant"
+    if constants:  # what these are used for may be less than the name says, which is proved
+        formula, says = says, formula
+    against = satisfiable(And(formula, Not(says)), clock)
+    if against is False:
+        return formula, (HOLDS, ""), name
+    if against:
+        return None, (WRONG, f"its formula says something else: {_shortened(text)}"), name
+    return None, (OPEN, "the solver did not finish on whether its formula says so"), name
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def _stated(name: str, variables: Mapping[str, StateVariable]) -> FNode | None:
+    """As ``stated_by``; None too where the name compares variables of different types."""
+    try:
+        return stated_by(name, variables)
+    except PysmtTypeError:
+        return None
+
+
+def stated_by(name: str, variables: Mapping[str, StateVariable]) -> FNode | None:
+    """What the name of an invariant says in the words of C, of the state variables called so; None if nothing.
+
+    Implications of alternatives of comparisons joined by ``&&``, or a list of variables that never change. Floating
+    variables are compared as numbers.
+    """
+    try:
+        if name.startswith(CONSTANTS):
+            return conjunction(_constant(variables[constant]) for constant in name.removeprefix(CONSTANTS).split(", "))
+        parts = [
+            Or(
+                [
+                    conjunction(_comparison(text, variables) for text in piece.split(" && "))
+                    for piece in part.split(" || ")
+                ]
+            )
+            for part in name.split(" => ")
+        ]
+    except (KeyError, ValueError, OverflowError, TooLarge):
+        return None
+    return parts[0] if len(parts) == 1 else implies(parts[0], parts[1]) if len(parts) == 2 else None
+
+
+def _constant(var: StateVariable) -> FNode:
+    if var.init is None:
+        raise ValueError(var.name)
+    return equal(var.symbol, var.init)
+
+
+def _comparison(text: str, variables: Mapping[str, StateVariable]) -> FNode:
+    """One comparison, or a test for NaN. KeyError or ValueError for anything else."""
+    nan = re.fullmatch(r"(!?)isnan\((.+)\)", text)
+    if nan:
+        var = variables[nan[2]]
+        found = compare.is_nan(var.symbol, FORMATS[var.type.bits])
+        return Not(found) if nan[1] else found
+    left, sign, right = text.rsplit(" ", 2)
+    if sign not in ("==", "<=", ">="):
+        raise ValueError(text)
+    if sign == ">=":
+        left, right = right, left
+    var = variables[left] if left in variables else variables[right]
+    a, b = (_operand(side, var, variables) for side in (left, right))
+    both = left in variables and right in variables
+    if both and (variables[left].type.bits, variables[left].type.signed) != (
+        var.type.bits,
+        variables[right].type.signed,
+    ):
+        raise ValueError(text)
+    if sign == "==":
+        return compare.equal(a, b, FORMATS[var.type.bits]) if var.type.floating and not both else equal(a, b)
+    if var.type.floating:
+        return compare.less_equal(a, b, FORMATS[var.type.bits])
+    return a.BVSLE(b) if var.type.signed else a.BVULE(b)
+
+
+def _operand(text: str, var: StateVariable, variables: Mapping[str, StateVariable]) -> FNode:
+    """A variable, or a value of the type of ``var``."""
+    if text in variables:
+        return variables[text].symbol
+    labels = dict(var.type.labels)
+    if var.type.floating:
+        return var.type.constant(read(text, FORMATS[var.type.bits]))
+    value = labels[text] if text in labels else int(text)
+    if not var.type.least <= value <= var.type.greatest:
+        raise ValueError(text)
+    return var.type.constant(value)
+
+
+# what is proved
+
+
+def _count_again(claimed: int, states: Enumerated | None) -> tuple[str, str]:
+    """The claim that states are reachable ones. How many were counted, and of which variables, is informative."""
+    if states is None:
+        return OPEN, "too many states to list them again"
+    table, confirmation = states.table, states.confirmation
+    if table is None:
+        sought = HOLDS, f"met again in layers ({states.size}), {confirmation.told(states.steps)}"
+        return sought if not confirmation.differences else (WRONG, "the compiled original takes other steps")
+    if confirmation.differences:
+        return WRONG, "the compiled original takes other steps than the model"
+    here = "" if claimed == table.size else f", counted on {', '.join(table.columns)}"
+    return HOLDS, f"enumerated again{here}, {confirmation.told(table.steps)}"
+
+
+def _on_states(conditions: Sequence[Condition], table: Table) -> dict[str, tuple[str, str]]:
+    """Look at each condition in every reachable state, but for those that depend on a start value left open."""
+    verdicts = {}
+    for condition in conditions:
+        try:
+            failing = np.flatnonzero(~table.holds(condition.formula))
+        except OpenValueRead:
+            continue
+        verdicts[condition.name] = HOLDS, f"true in all {table.size} reachable states"
+        if len(failing):
+            state = told(table.variables, table.state(int(failing[0])))
+            verdicts[condition.name] = WRONG, f"false in the reachable state {state}"
+    return verdicts
+
+
+def _by_induction(setting: Setting, conditions: Sequence[Condition], clock: Clock) -> dict[str, tuple[str, str]]:
+    """True in every start state; all true before a step, true after it."""
+    if not conditions:
+        return {}
+    together = conjunction(c.formula for c in conditions)
+    formulas = [at(together, 0)]
+    first = Unrolling(setting.system, formulas, setting.system.init_formula, TRUE(), clock)
+    before = Unrolling(setting.system, formulas, together, TRUE(), clock)
+    kept = HOLDS, "true at the start, and kept by every step"
+    queries = ((first, at(Not(together), 0), 0), (before, And(before.valid(1), at(Not(together), 1)), 1))
+    if all(unrolling.ask(formula, steps).status is Status.UNSAT for unrolling, formula, steps in queries):
+        return {condition.name: kept for condition in conditions}
+    verdicts = {}
+    for condition in conditions:
+        failing = Not(condition.formula)
+        base = first.ask(at(failing, 0), 0)
+        if base.status is Status.SAT and base.run is not None and compile_formulas([failing])(base.run.states[0])[0]:
+            verdicts[condition.name] = WRONG, "false in a start state"
+            continue
+        step = before.ask(And(before.valid(1), at(failing, 1)), 1)
+        broken = None if step.status is not Status.SAT else _broken_after(first, failing)
+        if broken is not None:
+            verdicts[condition.name] = WRONG, f"false after {counted(broken, 'step')} from a start state"
+        elif {base.status, step.status} == {Status.UNSAT}:
+            verdicts[condition.name] = kept
+        else:
+            given_up = Status.UNKNOWN in (base.status, step.status)
+            verdicts[condition.name] = OPEN, "the solver did not finish" if given_up else "not kept by every step"
+    if any(verdict != HOLDS for verdict, _ in verdicts.values()):  # each proof used all of them
+        rest = OPEN, "proved only together with the others"
+        verdicts = {name: rest if found[0] == HOLDS else found for name, found in verdicts.items()}
+    return verdicts
+
+
+def _broken_after(first: Unrolling, failing: FNode) -> int | None:
+    """The least number of steps, up to ``LOOKED_AT``, after which a run satisfies ``failing``; None if none does."""
+    holds = compile_formulas([failing])
+    for steps in range(1, LOOKED_AT + 1):
+        found = first.ask(And(first.valid(steps), at(failing, steps)), steps)
+        if found.status is Status.SAT and found.run is not None and holds(found.run.states[steps])[0]:
+            return steps
+    return None

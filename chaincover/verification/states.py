@@ -1,0 +1,367 @@
+"""All reachable states of a system with every step between them, and whether the compiled original takes these steps.
+
+States are found in layers, whole arrays of steps at a time; where only few wait (a timer counts), one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import field, replace
+from functools import cached_property
+from itertools import product
+from math import prod
+
+import numpy as np
+from pysmt.fnode import FNode
+from pysmt.shortcuts import FALSE, TRUE, And, Bool, EqualsOrIff, Ite, Not, Or, Symbol
+from pysmt.typing import BOOL
+
+from bmc.evaluation.vectors import Column, Columns, Program, arguments_of, column, walk
+from bmc.formulas.unroll import NEXT, plain
+from bmc.records import dataclass
+from bmc.system.simulation import Simulator
+from bmc.system.transition import BOOLEAN, StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
+from chaincover.verification.inputs import InputClasses, Outcomes, allowed_ranges, distinct, input_classes, told_apart
+from chaincover.verification.limits import Clock
+
+BLOCK = 1 << 16
+"""Steps that are made at once."""
+FEW = 24
+"""Steps that are rather made one by one."""
+START_VALUES = 1 << 12
+"""Combinations of start values that init leaves open."""
+KNOWN = "known "
+"""Before the name of a symbol: the name of a Boolean that tells where the symbol's value is known."""
+
+READ = "an open value is read"
+"""The name of a Boolean that tells whether it depended on an open value that the last step was allowed."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The reachable part of a system: move m leads from state ``source[m]`` under input class ``choice[m]`` to
+    ``target[m]``; the moves of a state lie together, in the order of the states.
+
+    ``columns`` hold for each of ``variables`` its value in each of ``size`` states. ``starts`` are numbers of states.
+    ``open_fixed``: some variables that init leaves open have one start value here, as no step reads it. ``open_at``
+    marks for a variable the states in which its value is one that init left open, or comes from such; it is 0 there.
+    """
+
+    variables: tuple[StateVariable, ...]
+    columns: dict[str, Column]
+    size: int
+    starts: tuple[int, ...]
+    inputs: InputClasses
+    source: Column
+    choice: Column
+    target: Column
+    open_fixed: bool
+    open_at: dict[str, Column] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are."""
+        return len(self.source)
+
+    @cached_property
+    def first(self) -> Column:
+        """The place of the first move of each state, and behind the last the number of moves."""
+        return np.searchsorted(self.source, np.arange(self.size + 1))
+
+    @cached_property
+    def backwards(self) -> tuple[Column, Column]:
+        """The sources of all moves sorted by target, and the place of the first of each target."""
+        order = np.argsort(self.target, kind="stable")
+        return self.source[order], np.searchsorted(self.target[order], np.arange(self.size + 1))
+
+    def state(self, number: int) -> Valuation:
+        """One state."""
+        return {name: int(values[number]) for name, values in self.columns.items()}
+
+    def knows(self, formula: FNode) -> bool:
+        """Whether ``formula`` (plain) speaks of the table's variables only."""
+        return {s.symbol_name() for s in symbols_of(formula)} <= self.columns.keys()
+
+    def holds(self, formula: FNode, where: Column | None = None) -> Column:
+        """For each state whether ``formula`` (plain, over the table's variables) is true in it.
+
+        OpenValueRead where that depends on an open value in one of the states marked in ``where`` (None: in any).
+        """
+        return self._computed(formula, self.columns, self.open_at, self.size, where)
+
+    def on_moves(self, formula: FNode, where: Column | None = None) -> Column:
+        """For each move whether ``formula`` (plain, over the table's variables, before and after it, and the inputs) is
+        true of it; see ``holds``."""
+        read = {s.symbol_name() for s in symbols_of(formula)}
+        places = {name: (name, self.source) for name in read & self.columns.keys()}
+        places |= {NEXT + name: (name, self.target) for name in self.columns if NEXT + name in read}
+        values = {read_as: self.columns[name][place] for read_as, (name, place) in places.items()}
+        values |= {name: self.inputs.columns[name][self.choice] for name in read - places.keys()}
+        opened = {read_as: at for read_as, at in places.items() if at[0] in self.open_at}
+        unknown = {read_as: self.open_at[name][place] for read_as, (name, place) in opened.items()}
+        return self._computed(formula, values, unknown, self.steps, where)
+
+    def _computed(self, formula: FNode, values: Columns, unknown: Columns, size: int, where: Column | None) -> Column:
+        marks = {KNOWN + name: ~mark for name, mark in unknown.items()}
+        found, sure = Program([formula, *known([formula], unknown.keys())])({**values, **marks})
+        if ((np.ones(size, bool) if where is None else where) & ~sure).any():
+            raise OpenValueRead
+        return np.broadcast_to(found, (size,))
+
+
+class OpenValueRead(Exception):
+    """Something depends on a start value that init leaves open, and that stands for many."""
+
+
+def known(formulas: Sequence[FNode], hidden: Collection[str]) -> list[FNode]:
+    """For each of ``formulas`` one that tells where its value does not depend on that of ``hidden`` symbols, except
+    where their own Booleans (``KNOWN``) say that they are known.
+
+    A condition decides an alternative, and one part a conjunction, whatever else is not known.
+    """
+    sure: dict[FNode, FNode] = {}
+    for node in walk(formulas):
+        parts = arguments_of(node)
+        every = And(dict.fromkeys(sure[part] for part in parts if not sure[part].is_true()))
+        sure[node] = every
+        if node.is_symbol() and node.symbol_name() in hidden:
+            sure[node] = Symbol(KNOWN + node.symbol_name(), BOOL)
+        elif every.is_true() or parts != node.args():
+            continue  # nothing is hidden; a floating-point operation depends on each of its operands
+        elif node.is_ite():
+            condition, *either = parts
+            decided = And(sure[condition], Ite(condition, *(sure[part] for part in either)))
+            sure[node] = Or(decided, And(*(sure[part] for part in either), EqualsOrIff(*either)))
+        elif node.is_and() or node.is_or():
+            sure[node] = Or(every, *(And(sure[part], part if node.is_or() else Not(part)) for part in parts))
+        elif node.is_implies():
+            left, right = parts
+            sure[node] = Or(every, And(sure[left], Not(left)), And(sure[right], right))
+    return [sure[formula] for formula in formulas]
+
+
+def runs(first: Column, last: Column) -> Column:
+    """The numbers from each of ``first`` up to, without, that of ``last``, one run after the other."""
+    counts = last - first
+    shift = np.repeat(first - np.cumsum(counts) + counts, counts)
+    numbers: Column = np.arange(len(shift)) + shift
+    return numbers
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A ``system`` of those variables alone on which some formulas depend.
+
+    ``classes`` of inputs and ``starts``: None where there are too many. ``open_fixed`` as in a table.
+    ``kept``: some state variable keeps an input.
+    """
+
+    system: TransitionSystem
+    classes: InputClasses | None
+    starts: list[Valuation] | None
+    open_fixed: bool
+    kept: bool
+
+
+def prepared(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Prepared:
+    """What is needed to follow all runs, as far as the framed ``formulas`` depend on them."""
+    system = replace(system, asserts=(), undefined_behaviour=(), invariants=())
+    read = sorted({plain(s) for formula in formulas for s in symbols_of(formula)}, key=str)
+    cone = system.cone(read)
+    small = replace(system, state=cone)
+    wanted = {s.symbol_name() for s in read}
+    seen, kept = told_apart(small, wanted)
+    classes = input_classes(system.inputs, seen, formulas, clock, kept)
+    starts, open_fixed = _starts(small, wanted)
+    return Prepared(small, classes, starts, open_fixed, bool(kept))
+
+
+def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
+    """The table on the variables that the framed ``formulas`` depend on; None where it takes more than the limits."""
+    made = prepared(system, formulas, clock)
+    small, classes, starts = made.system, made.classes, made.starts
+    if starts is None:
+        return None if classes is None or made.kept else _with_open_values(small, classes, clock)
+    if classes is None:
+        return _OneByOne(small, Outcomes(small, formulas, clock), clock).run(starts, made.open_fixed)
+    return _Explorer(small, classes, clock).run(starts, made.open_fixed)
+
+
+def _starts(system: TransitionSystem, wanted: set[str]) -> tuple[list[Valuation] | None, bool]:
+    """The start states, and whether open variables are left out as no first step reads them; None if too many."""
+    loose = [var for var in system.state if var.init is None]
+    simulator = Simulator(system)
+    if not loose:
+        return [simulator.initial()], False
+    known = {var.symbol: var.init for var in system.state if var.init is not None}
+    steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
+    read = {s.symbol_name() for step in steps for s in symbols_of(step.substitute(known).simplify())} | wanted
+    varied = [var for var in loose if var.name in read]
+    sizes = [sum(high - low + 1 for low, high in allowed_ranges(var)) for var in varied]
+    if prod(sizes) > START_VALUES:
+        return None, False
+    columns = []
+    for var in varied:
+        wrap = 1 << max(var.type.bits, 1)
+        columns.append([value % wrap for low, high in allowed_ranges(var) for value in range(low, high + 1)])
+    names = [var.name for var in varied]
+    starts = [simulator.initial(dict(zip(names, values, strict=True))) for values in product(*columns)]
+    return starts, len(varied) < len(loose)
+
+
+class _Explorer:
+    """Numbers states as it finds them."""
+
+    def __init__(self, system: TransitionSystem, inputs: InputClasses, clock: Clock) -> None:
+        self._system, self._inputs, self._clock = system, inputs, clock
+        self._names = [var.name for var in system.state]
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self._states: list[tuple[int, ...]] = []
+        self._moves: list[tuple[Column, Column, Column]] = []
+        self._simulator = Simulator(system)
+        allowed = conjunction([system.input_constraint, system.defined])
+        self._vectors = Program([allowed, *(var.next for var in system.state)])
+        self._choices = [inputs.choice(number) for number in range(inputs.size)] if inputs.size <= BLOCK else []
+
+    def run(self, starts: Sequence[Valuation], open_fixed: bool) -> Table | None:
+        """The table, None above the limits."""
+        first = [self._number(tuple(state[name] for name in self._names)) for state in starts]
+        done = tried = 0
+        while done < len(self._states):
+            waiting = len(self._states) - done
+            tried += waiting * self._inputs.size
+            if tried > self._clock.limits.explored or self._clock.over:
+                return None
+            for block in range(done, done + waiting, max(1, BLOCK // self._inputs.size)):
+                last = min(done + waiting, block + max(1, BLOCK // self._inputs.size))
+                if (last - block) * self._inputs.size <= FEW:
+                    self._each(block, last)
+                else:
+                    self._together(block, last)
+            done += waiting
+        return self._table(first, open_fixed)
+
+    def _number(self, state: tuple[int, ...]) -> int:
+        number = self._numbers.get(state)
+        if number is None:
+            number = self._numbers[state] = len(self._states)
+            self._states.append(state)
+        return number
+
+    def _each(self, first: int, last: int) -> None:
+        """The steps from some states, one by one."""
+        found: list[tuple[int, int, int]] = []
+        for number in range(first, last):
+            state = dict(zip(self._names, self._states[number], strict=True))
+            for choice in self._possible(state):
+                inputs = self._choices[choice]
+                if self._simulator.allowed(state, inputs):
+                    after = self._simulator.step(state, inputs)
+                    found.append((number, choice, self._number(tuple(after.values()))))
+        rows = np.array(found, np.int32).reshape(-1, 3)
+        self._moves.append((rows[:, 0], rows[:, 1], rows[:, 2]))
+
+    def _possible(self, state: Valuation) -> Iterable[int]:
+        return range(self._inputs.size)
+
+    def _together(self, first: int, last: int) -> None:
+        """The steps from some states as arrays."""
+        rows = list(zip(*self._states[first:last], strict=True)) or [()] * len(self._names)
+        values = {v.name: column(row, v.type.bits)[:, None] for v, row in zip(self._system.state, rows, strict=True)}
+        size = self._inputs.size
+        for begin in range(0, size, BLOCK):
+            block = {name: part[None, begin : begin + BLOCK] for name, part in self._inputs.columns.items()}
+            shape = (last - first, min(size - begin, BLOCK))
+            allowed, *after = self._vectors({**values, **block})
+            source, choice = np.nonzero(np.broadcast_to(allowed, shape))
+            nexts = [np.broadcast_to(part, shape)[source, choice] for part in after]
+            target = self._numbered(nexts, len(source))
+            self._moves.append(((source + first).astype(np.int32), (choice + begin).astype(np.int32), target))
+
+    def _numbered(self, nexts: list[Column], size: int) -> Column:
+        """The numbers of states given as columns."""
+        if not size:
+            return np.zeros(0, np.int32)
+        place, which = distinct(nexts, size)
+        states = zip(*([int(v) for v in part[place].tolist()] for part in nexts), strict=True) if nexts else [()]
+        numbers = np.array([self._number(state) for state in states], np.int32)
+        return numbers[which]
+
+    def _table(self, starts: list[int], open_fixed: bool) -> Table:
+        parts = list(zip(*self._moves, strict=True)) or [(), (), ()]
+        source, choice, target = (np.concatenate([np.zeros(0, np.int32), *part]) for part in parts)
+        order = np.argsort(source, kind="stable")
+        rows = list(zip(*self._states, strict=True)) or [()] * len(self._names)
+        return Table(
+            variables=self._system.state,
+            columns={v.name: column(row, v.type.bits) for v, row in zip(self._system.state, rows, strict=True)},
+            size=len(self._states),
+            starts=tuple(dict.fromkeys(starts)),
+            inputs=self._inputs,
+            source=source[order],
+            choice=choice[order],
+            target=target[order],
+            open_fixed=open_fixed,
+        )
+
+
+class _Known(_Explorer):
+    """Explores a system of which the last variable tells that a step depended on an open value: no step may."""
+
+    def _number(self, state: tuple[int, ...]) -> int:
+        if state[-1]:
+            raise OpenValueRead
+        return super()._number(state)
+
+
+def _with_open_values(system: TransitionSystem, inputs: InputClasses, clock: Clock) -> Table | None:
+    """The table without the start values that init leaves open: they are 0, and marked, as is what comes from them.
+
+    Whether a variable is known is part of the state. No table where it depends on an open value whether a step is
+    allowed.
+    """
+    allowed = conjunction([system.input_constraint, system.defined])
+    fine, *sure = known([allowed, *(var.next for var in system.state)], [var.name for var in system.state])
+    values, marks = [], []
+    for var, now in zip(system.state, sure, strict=True):
+        zero = var.type.constant(0)
+        init = zero if var.init is None else var.init
+        values.append(replace(var, init=init, next=Ite(now, var.next, zero)))
+        marks.append(StateVariable(KNOWN + var.name, BOOLEAN, Bool(var.init is not None), now))
+    read = StateVariable(READ, BOOLEAN, FALSE(), Not(fine))
+    whole = replace(system, state=(*values, *marks, read), input_constraint=Or(allowed, Not(fine)), defined=TRUE())
+    try:
+        table = _Known(whole, inputs, clock).run([Simulator(whole).initial()], True)
+    except OpenValueRead:
+        return None
+    if table is None:
+        return None
+    columns = {var.name: table.columns[var.name] for var in system.state}
+    unknown = {name: ~table.columns[KNOWN + name] for name in columns}
+    open_at = {name: mark for name, mark in unknown.items() if mark.any()}
+    return replace(table, variables=system.state, columns=columns, open_at=open_at)
+
+
+class _OneByOne(_Explorer):
+    """Explores with the choices that the solver finds in each state."""
+
+    def __init__(self, system: TransitionSystem, outcomes: Outcomes, clock: Clock) -> None:
+        super().__init__(system, InputClasses({}, 1), clock)
+        self._outcomes = outcomes
+        self._choices = outcomes.choices
+        self._gave_up = False
+
+    def run(self, starts: Sequence[Valuation], open_fixed: bool) -> Table | None:
+        """The table, None above the limits."""
+        table = super().run(starts, open_fixed)
+        return None if table is None or self._gave_up else replace(table, inputs=self._outcomes.classes())
+
+    def _together(self, first: int, last: int) -> None:
+        self._each(first, last)
+
+    def _possible(self, state: Valuation) -> Iterable[int]:
+        if self._gave_up:
+            return ()
+        found = self._outcomes.of(state)
+        self._gave_up = found is None
+        return found or ()

@@ -1,0 +1,471 @@
+"""An independent check of a chain and of the proof of its bound, from the text of ``chain.json``.
+
+Nothing is believed but the C source as it is now, the goals and the settings that the file names. Cheap checks come
+first, and each is told as soon as it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
+
+from bmc.errors import counted
+from bmc.formulas.unroll import at
+from bmc.records import dataclass
+from bmc.system.transition import Condition
+from chaincover.certificate import Certificate, NoRun
+from chaincover.claims import EDGE, SHORTEST, SUB_PATH, Claim, of_result
+from chaincover.formats.document import PROVED, Document, RulingsClaim
+from chaincover.subject import Subject
+from chaincover.verification import claims, long_tests, prices, requirements
+from chaincover.verification.acceleration import Jumps, jumps_of
+from chaincover.verification.confirmation import MODEL, Confirmation, confirm
+from chaincover.verification.constraints import constraints
+from chaincover.verification.definedness import without_sure
+from chaincover.verification.fields import fields, findings, made_again, project
+from chaincover.verification.invariants import (
+    Assumed,
+    Enumerated,
+    assumed,
+    claimed_states,
+    of_states,
+    proved_again,
+    told_invariants,
+)
+from chaincover.verification.layers import Layers
+from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.marks import Marks
+from chaincover.verification.monitors import monitored_setting
+from chaincover.verification.normal_form import Terms, normal_setting
+from chaincover.verification.orders import order_bound
+from chaincover.verification.prices import Priced
+from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, Verification
+from chaincover.verification.search import Outcome, search
+from chaincover.verification.setting import Setting, Statement
+from chaincover.verification.states import OpenValueRead, tabulate
+from chaincover.verification.values import ALL_RUNS, Values, bound
+from chaincover.verification.verdicts import (
+    EDGES,
+    LENGTHS,
+    PATHS,
+    UNCOVERED,
+    Check,
+    Prover,
+    about_runs,
+    of_search,
+    summed,
+)
+
+PART, SMALL_PART = 50, 1000
+"""A search over all runs that nothing rests on gets this part of the effort only, and so do the states of requirements
+that the file leaves undecided. Where prices of goals are checked exactly, the search gets the small part.
+"""
+
+MANY = 250_000
+"""From so many reachable states on, by what the certificate says, they are sought in layers where distances do."""
+
+FIRST_ASKED = 1 / 64
+"""The part of an effort for each question about requirements that were proved without enumerated states, or not."""
+
+TABLE = 0.4
+"""Part of the time for the table of reachable states: what it does not settle must have its time too."""
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who is told what is being done (``progress``), and every check that is done (``line``)."""
+
+    progress: Callable[[str], None] = lambda text: None
+    line: Callable[[Line], None] = lambda line: None
+
+
+class _Lines:
+    """The checks that are done, each told at once; what a limit leaves open of a fact, and all after it, when it is
+    known whether a claim needs it."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.told: list[Line] = []
+        self._waiting: list[Line] = []
+        self._listener = listener
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.settle(needless=False)
+
+    @property
+    def every(self) -> Sequence[Line]:
+        """All of them so far."""
+        return [*self.told, *self._waiting]
+
+    def done(self, line: Line | None) -> None:
+        """A check is done."""
+        if line is None:
+            return
+        self._waiting.append(line)
+        if not any(each.unfinished for each in self._waiting):
+            self.settle(needless=False)
+
+    def settle(self, needless: bool) -> None:
+        """Tell all of them; what is open of facts is ``needless`` for what the file claims."""
+        while self._waiting:
+            line = self._waiting.pop(0)
+            line = line.needless() if needless and line.unfinished else line
+            self.told.append(line)
+            self._listener.line(line)
+
+
+def statement_of(subject: Subject, document: Document) -> Statement:
+    """What ``document`` says of runs of ``controller``."""
+    return Statement(
+        Setting(subject.system, subject.goals, subject.final, document.settings.overlap),
+        subject.model.original,
+        document.certificate,
+        of_result(document.said),
+        None if document.chain is None else document.credited,
+        document.bounds.lower,
+        [text.removeprefix(PROVED) for text in document.claims if text.startswith(PROVED)],
+        long_tests.long_goals(document),
+    )
+
+
+def verify(
+    subject: Subject, document: Document, limits: Limits | None = None, listener: Listener | None = None
+) -> Verification:
+    """Check every claim of ``document`` on ``controller``, whose goals and final condition are those it names.
+
+    InputRefused if its chain does not fit the program; CheckDisagreed if solver and simulation disagree.
+    """
+    listener = listener or Listener()
+    proof, chain = document.certificate, document.chain
+    states = document.bounds.lower > 0 if proof is None else of_states(proof)
+    checks = Checks(statement_of(subject, document), Clock(limits or Limits()), listener, states)
+    with _Lines(listener) as lines:
+        done = lines.done
+        done(claims.sources(subject, document))
+        done(claims.properties(subject, document))
+        stimulus = None if chain is None else claims.stimulus_of(subject, document)
+        credited = checks.statement.setting
+        values = Values(credited, document, stimulus, requirements.rulings_again(subject, document))
+        done(fields(document, made_again(subject, document, values), values))
+        done(project(subject, document))
+        done(constraints(subject.system, subject.rules, checks.clock))
+        if chain is not None and stimulus is not None:
+            done(claims.chain(subject, document, stimulus, credited))
+            done(findings(values))
+            done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
+        done(claims.tests(subject, document))
+        ruled = document.requirements
+        done(requirements.untold(subject, document))
+        if ruled is not None:
+            done(requirements.violations(subject, ruled, document.where))
+            done(requirements.found(subject, ruled))
+        done(checks.monitored[1])
+        if proof is not None and proof.normal_form:
+            done(checks.normal[2])
+        if proof is not None and set(proof.goals) <= set(checks.setting.names):
+            for line in checks.proof_lines(proof):
+                done(line)
+        if checks.told_invariants:
+            done(checks.told())
+        all_runs = checks.all_runs()
+        said = {line.check: line.verdict for line in (*lines.every, all_runs)}
+        claimed = [bound(document, proof, checks.setting, said)]
+        done(claimed[0])
+        if chain is not None or document.bounds.lower:
+            done(all_runs)
+        if claims.uncovered(document) or checks.about_runs:
+            claimed.append(checks.uncovered())
+            done(claimed[-1])
+        if long_tests.long_goals(document):
+            beyond = long_tests.line(checks.setting, document, checks.jumps)
+            claimed += [] if beyond is None else [beyond]
+            done(beyond)
+        lines.settle(needless=all(line.verdict not in (OPEN, WRONG) for line in claimed))
+        if ruled is not None:
+            for line in proved_requirements(subject, ruled, checks.clock, listener):
+                done(line)
+    return Verification(str(document.place), tuple(lines.told))
+
+
+def proved_requirements(subject: Subject, claim: RulingsClaim, clock: Clock, listener: Listener) -> Iterator[Line]:
+    """Prove again which requirements are never violated, and which runs that violate one are the shortest.
+
+    Of those that the file leaves undecided find out what little effort shows.
+    """
+    told = Listener(lambda text: listener.progress(f"requirements: {text}"))
+    limits = clock.limits
+    few = replace(limits, question=limits.question * FIRST_ASKED, explored=limits.explored // PART)
+    little = replace(clock, limits=few)
+    statement = requirements.proved_subject(subject, claim)
+    if statement is not None:
+        proof = claim.certificate
+        states = proof is not None and proof.exhausted > 0
+        asked = clock if states or (proof is not None and proof.normal_form) else little
+        checks = Checks(statement, asked, told, states)
+        yield requirements.proved(statement.claims, checks.paths_and_runs())
+    left = requirements.undecided_subject(subject, claim)
+    if left is not None:
+        yield from requirements.decided(subject, Checks(left, little, told).each())
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What the checks of one statement share. ``states``: whether all that can be reached are enumerated.
+
+    A certificate that speaks of reachable states needs them, and so does a bound without one; a certificate that does
+    not was mostly found where these are too many.
+    """
+
+    statement: Statement
+    clock: Clock
+    listener: Listener
+    states: bool = True
+
+    @property
+    def setting(self) -> Setting:
+        """What the certificate speaks about: runs of states in its normal form."""
+        return self.normal[0]
+
+    @cached_property
+    def normal(self) -> tuple[Setting, Terms, Line]:
+        """The setting on states in the certificate's normal form, how they get there, and what was proved of it."""
+        return normal_setting(self.needed, self.statement.proof, self.clock)
+
+    @cached_property
+    def needed(self) -> Setting:
+        """The setting on states as they are, without conditions on a step to be defined that restrict no run."""
+        whole = self.whole
+        return replace(whole, system=without_sure(whole.system, self._read(whole), self.clock))
+
+    def _read(self, setting: Setting) -> list[FNode]:
+        """The formulas of ``setting``, and the invariants of the program that the certificate rests on."""
+        names = () if self.statement.proof is None else self.statement.proof.invariants
+        return [*setting.formulas, *(at(c.formula, 0) for c in setting.system.invariants if c.name in names)]
+
+    @property
+    def whole(self) -> Setting:
+        """The setting on states as they are, with monitors: goals take one step at most, and may share steps."""
+        return self.monitored[0]
+
+    @cached_property
+    def monitored(self) -> tuple[Setting, Line | None]:
+        """The same, and whether the certificate has these monitors; None where it speaks of none."""
+        return monitored_setting(self.statement.setting, self.statement.proof)
+
+    @property
+    def told_invariants(self) -> list[Condition]:
+        """The invariants that are said to be proved, and that nothing rests on."""
+        return told_invariants(self.setting, self.statement.proof, self.statement.invariants)
+
+    @cached_property
+    def about_runs(self) -> list[Claim]:
+        """The claims about what one run covers, each of them a check of its own."""
+        return about_runs(self.statement.claims, self.statement.proof, self.statement.lower)
+
+    @cached_property
+    def layers(self) -> Layers | None:
+        """Searches in layers, where all that the certificate asks of states are distances, and it says that there are
+        very many."""
+        proof = self.statement.proof
+        if proof is None or proof.acceleration is not None or self.told_invariants:
+            return None
+        asks = proof.exhausted or proof.paths or proof.refuted[0] < proof.refuted[1] or self.about_runs
+        if asks or proof.prices is not None:
+            return None
+        counts = [claimed_states(name) for name in proof.invariants]
+        if not counts or None in counts or max(filter(None, counts), default=0) < MANY:
+            return None
+        self.listener.progress("states: all that can be reached, in layers")
+        return Layers.of(self.setting, proof, self.clock)
+
+    @cached_property
+    def marks(self) -> Marks | None:
+        """All goals along all steps between reachable states; None where there are too many, or where layers do."""
+        if not self.states or self.layers is not None:
+            return None
+        self.listener.progress("states: all that can be reached")
+        table = tabulate(self.setting.system, self._read(self.setting), self.clock.part(TABLE))
+        try:
+            return None if table is None else Marks(table, self.setting, self.setting.names)
+        except OpenValueRead:
+            return None
+
+    @cached_property
+    def confirmation(self) -> Confirmation:
+        """Whether the compiled original takes the same steps."""
+        if self.marks is None and self.layers is not None and self.layers.searched is not None:
+            found = self.layers.searched
+            return confirm(found.table, self.statement.original, self.clock, self.normal[1], found.steps)
+        if self.marks is None:
+            return Confirmation(MODEL)
+        self.listener.progress(f"states: {self.marks.table.steps} steps on the compiled original")
+        return confirm(self.marks.table, self.statement.original, self.clock, self.normal[1])
+
+    @cached_property
+    def known(self) -> tuple[Assumed, Line]:
+        """The invariants of the certificate, as far as they are proved again; none without one."""
+        proof, states = self.statement.proof, None
+        if self.marks is not None:
+            table = self.marks.table
+            states = Enumerated(table.size, table.steps, self.confirmation, table)
+        elif self.layers is not None and self.layers.searched is not None:
+            found = self.layers.searched
+            states = Enumerated(found.size, found.steps, self.confirmation)
+        told, line = assumed(self.setting, proof, states, self.clock)
+        if states is None and self.needed.system is not self.whole.system:  # states that no run reaches have more steps
+            told = replace(told, complete=False)
+        return told, line
+
+    @cached_property
+    def searched(self) -> Outcome | None:
+        """The search over all runs that are shorter than the bound, or than the lengths said to be refuted."""
+        proof = self.statement.proof
+        goals = self.statement.covered or () if proof is None else proof.goals
+        if self.marks is None or not set(goals) <= set(self.setting.names) or (proof is None and not goals):
+            return None
+        lower = self.statement.lower
+        below = max(lower, 0 if proof is None else proof.refuted[1])
+        self.listener.progress(f"search over all runs of fewer than {counted(below, 'step')}")
+        rests = proof is None or self._facts(proof) < lower
+        if not rests:
+            return search(self.marks, goals, self._part(SMALL_PART if proof and proof.prices else PART), below)
+        ahead = None if proof is None or proof.prices is None else self.priced[1]
+        return search(self.marks, goals, self.clock, below, ahead=ahead)
+
+    @staticmethod
+    def _facts(proof: Certificate) -> int:
+        """The bound without the search over all runs."""
+        more = [each.bound for each in (proof.prices, proof.acceleration) if each is not None]
+        return max([proof.order_bound, *more])
+
+    @cached_property
+    def priced(self) -> tuple[Line, Priced | None]:
+        """Whether the prices of the certificate hold, and what they say then."""
+        proof = self.statement.proof
+        assert proof is not None
+        line, found = prices.line(self.marks, proof)
+        if line.verdict == HOLDS and self.marks is not None:
+            line = replace(line, text=f"{line.text}, {self.confirmation.told(self.marks.table.steps)}")
+        return line, found
+
+    @cached_property
+    def jumps(self) -> Jumps | None:
+        """Jumps over the values of counters, where the certificate speaks of these."""
+        proof = self.statement.proof
+        if proof is None or proof.acceleration is None:
+            return None
+        self.listener.progress("jumps of counters")
+        return jumps_of(self.setting, proof, self.clock, self.known[0].always, self.statement.beyond)
+
+    def _part(self, part: int) -> Clock:
+        """This part of the effort."""
+        limits = self.clock.limits
+        nodes, solver = limits.nodes // part, limits.solver / part
+        limits = replace(limits, nodes=nodes, solver=solver, explored=limits.explored // part)
+        return replace(self.clock, limits=limits)
+
+    def proof_lines(self, proof: Certificate) -> Iterator[Line]:
+        """Every fact of the certificate."""
+        progress = self.listener.progress
+        yield self.known[1]
+        yield self.paths(EDGES, (EDGE,))
+        yield self.paths(PATHS, (SUB_PATH,))
+        progress("order bound")
+        yield order_bound(proof, self.clock)
+        if proof.prices is not None:
+            yield self.priced[0]
+        if self.jumps is not None:
+            yield self.jumps.line(proof)
+        yield self.lengths(proof)
+
+    def paths_and_runs(self) -> Iterator[Line]:
+        """Bounds on paths, and what no run covers, with all that they rest on."""
+        if self.monitored[1] is not None:
+            yield self.monitored[1]
+        yield self.normal[2]
+        if self.normal[2].verdict not in (HOLDS, UNCLAIMED):
+            return
+        yield self.known[1]
+        yield self.paths(EDGES, (SHORTEST,))
+        yield self.uncovered()
+
+    @cached_property
+    def prover(self) -> Prover:
+        """Proves claims about runs of the setting."""
+        return Prover(self.setting, self.known[0], self.clock, self.marks, self.layers, lambda: self.jumps)
+
+    def paths(self, check: Check, kinds: Collection[str]) -> Line:
+        """The verdict on the claims about paths of certain ``kinds``."""
+        asked = [claim for claim in self.statement.claims if claim.kind in kinds]
+        return self.prover.paths(check, asked, self.listener.progress)
+
+    def lengths(self, proof: Certificate) -> Line:
+        """The verdict on the lengths that ``proof`` says to be refuted one by one."""
+        claim = proof.refuted_lengths
+        if claim is None:
+            return summed(LENGTHS, ())
+        found = self.prover.no_run(claim, self.searched)
+        said = f"lengths {claim.first} to {proof.refuted[1] - 1}"
+        return Line(LENGTHS[0], found[0], f"{said}: {found[1]}", unfinished=found[0] == OPEN)
+
+    def all_runs(self) -> Line:
+        """The search over all runs shorter than the bound, where the states are few."""
+        proof, lower = self.statement.proof, self.statement.lower
+        left_out = OPEN if proof is not None and proof.exhausted > 0 and self._facts(proof) < lower else NOTE
+        if self.marks is None:
+            why = "too many states or inputs" if self.states else "the proof does without"
+            return Line(ALL_RUNS, left_out, f"not done: {why}")
+        if self.confirmation.differences:
+            return Line(ALL_RUNS, WRONG, "original and model take different steps", self.confirmation.differences[:3])
+        if self.searched is None:
+            return Line(ALL_RUNS, left_out, "not done: the goals are not known")
+        verdict, why = of_search(self.setting, NoRun((), before=lower), self.searched)
+        if verdict == OPEN:
+            return Line(ALL_RUNS, left_out, f"not done: {why}")
+        table = self.marks.table
+        text = f"no chain is shorter than {counted(lower, 'step')}: {why}"
+        if verdict == HOLDS:
+            text += f" on {counted(table.size, 'state')}, {self.confirmation.told(table.steps)}"
+        return Line(ALL_RUNS, verdict, text)
+
+    def told(self) -> Line:
+        """Invariants that the file says are proved, and that nothing rests on."""
+        table = None if self.marks is None else self.marks.table
+        setting = self.setting if self.normal[1] else self.whole
+        return proved_again(setting, self.told_invariants, table, self.clock)
+
+    def each(self) -> dict[str, Verdict]:
+        """The verdict on each claim about what one run covers, by its title."""
+        return {claim.title: verdict for claim, verdict in self._verdicts(self.about_runs, OPEN)}
+
+    def uncovered(self) -> Line:
+        """The verdicts on claims about what one run covers."""
+        return self.runs(UNCOVERED, self.about_runs)
+
+    def runs(self, check: Check, claims: Sequence[Claim]) -> Line:
+        """The verdicts on ``claims`` about what one run covers."""
+        line = summed(check, ((claim.text, verdict) for claim, verdict in self._verdicts(claims, WRONG)))
+        told = "" if line.verdict == UNCLAIMED or self.marks is None else self.confirmation.told(self.marks.table.steps)
+        return replace(line, text=f"{line.text}; {told}") if told else line
+
+    def _verdicts(self, claims: Sequence[Claim], otherwise: str) -> Iterator[tuple[Claim, Verdict]]:
+        """The verdict on each of ``claims``; ``otherwise``: where the original takes other steps than the model."""
+        if all(claim.says is None for claim in claims):  # nothing is enumerated for what is not claimed
+            yield from ((claim, (UNCLAIMED, "no proof is claimed")) for claim in claims)
+            return
+        self.listener.progress(UNCOVERED[0])
+        proof, prover = self.statement.proof, self.prover
+        if proof is not None and proof.validity is not None and proof.validity.steps is not None:
+            prover = Prover(self.whole, Assumed(TRUE(), TRUE(), True), self.clock)
+        differences = () if self.marks is None else self.confirmation.differences
+        for claim in claims:
+            verdict = prover.of_run(claim, self.statement.covered)
+            if differences and verdict[0] == HOLDS:
+                verdict = otherwise, f"original and model take different steps: {differences[0]}"
+            yield claim, verdict
