@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
 
@@ -27,12 +28,14 @@ from bmc.system.transition import (
     symbols_of,
     with_stated_values,
 )
-from chaincover.project.maker import Maker
 from chaincover.project.project_file import MODELS, Project, read_project
 from chaincover.subject import Observers, Settings, Subject, init_formula
 from properties.coverage import CoverageCriterion, distinct, goals_by_criterion
 from properties.goal import Goal, violation_name
 from properties.text import PropertyText, read_condition, read_constraint, read_property
+
+if TYPE_CHECKING:
+    from chaincover.project.maker import Maker
 
 _RESERVED = ("init", "final", "end")
 _FROM_OPTION = "--property"

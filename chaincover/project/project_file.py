@@ -316,7 +316,9 @@ def read_project(path: str) -> Project:
             hint = PROJECT_FIRST if results else f"name a C file, or write one with 'chaincover init {path}/FILE.c'"
             raise InputRefused(f"there is no {PROJECT_FILE} in this folder", Location(path), hint)
     if not os.path.exists(place):
-        raise InputRefused("no such file", Location(path), f"name a model ({ENDINGS}), a project file or a folder with one")
+        raise InputRefused(
+            "no such file", Location(path), f"name a model ({ENDINGS}), a project file or a folder with one"
+        )
     if place.suffix == ".toml":
         return _from_toml(place)
     if place.suffix not in MODELS:

@@ -15,7 +15,7 @@ from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.formulas.terms import both, either, negate
 from bmc.formulas.unroll import at_each
-from bmc.models.decisions import Decision, Evaluated, Tree, holds
+from bmc.models.model import Decision, Evaluated, Tree, holds
 from bmc.stack import with_deep_stack
 from properties.coverage import Criterion
 from properties.goal import Goal

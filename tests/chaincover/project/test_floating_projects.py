@@ -13,7 +13,7 @@ from bmc.floats.format import FLOAT32, FLOAT64, Format, pattern
 from bmc.formulas.evaluate import compile_formulas
 from bmc.models.c.controller.model import CModel
 from bmc.system.transition import symbols_of
-from chaincover.project.c_functions import read_condition_function, read_property_function
+from chaincover.project.c_maker import read_condition_function, read_property_function
 from chaincover.project.project_file import read_project
 from properties.coverage import CoverageCriterion, generate_goals
 from properties.text import PropertyText, read_condition, read_property

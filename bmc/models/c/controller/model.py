@@ -22,8 +22,7 @@ from bmc.models.c.execute.statements import Executor
 from bmc.models.c.execute.variables import CVariable, symbol_content
 from bmc.models.c.source.program import EnumConstant, Program, Scope, Typedef, Unit, parse_text
 from bmc.models.c.source.types import type_at
-from bmc.models.decisions import Decision
-from bmc.models.model import Language, Model, NotAMember, Quantity, UnknownFunction
+from bmc.models.model import Decision, Language, Model, NotAMember, Quantity, UnknownFunction
 from bmc.native.original import compiled
 from bmc.records import dataclass
 from bmc.system.names import find_variable

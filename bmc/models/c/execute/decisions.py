@@ -16,7 +16,7 @@ from pycparser import c_ast
 from bmc.formulas.terms import both
 from bmc.models.c.execute.recorder import Evaluation, Recorder
 from bmc.models.c.source.program import Function, Program, where
-from bmc.models.decisions import Decision, Evaluated, Operation, Tree
+from bmc.models.model import Decision, Evaluated, Operation, Tree
 from bmc.stack import with_deep_stack
 
 _ASSERTIONS = {"assert", "__assert", "__CPROVER_assert", "__CPROVER_assume", "__VERIFIER_assume"}
