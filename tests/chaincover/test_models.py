@@ -12,7 +12,6 @@ import pytest
 from command_line import MODEL_NAMES, MODELS, Outcome, assert_it_fits, chaincover, fresh_names
 
 from bmc.native import differential
-from bmc.native.original import compiled
 from chaincover.check.analysis import analyse
 from chaincover.cli.check import EFFORT
 from chaincover.options import Options
@@ -186,7 +185,7 @@ def test_the_symbolic_step_equals_the_compiled_original(model: str, monkeypatch:
     with fresh_names():
         subject = load(read_project(str(MODELS / model)))
         system = subject.system
-        with compiled(subject.native) as original:
+        with subject.model.original(False) as original:
             assert original.unreadable == ()
             known = original.run([])[0]
             assert {v.name for v in system.state if v.role != "internal" and v.name != "return"} <= known.keys()

@@ -88,7 +88,7 @@ def built(subject: Subject, folder: Path) -> Path:
     (folder / "driver.c").write_text(DRIVER.replace("FLAGS", flags + 'printf(" ");'))
     compiler = find_compiler()
     assert compiler is not None
-    compilation = subject.native.compilation
+    compilation = subject.model.native.compilation
     places = [str(Path(source).parent) for source in compilation.sources] + list(compilation.include_dirs)
     places += [str(Path(path).parent) for _, path in compilation.stand_ins]
     words = [word for place in places for word in ("-I", place)] + [f"-D{n}={v}" for n, v in compilation.defines]

@@ -457,14 +457,14 @@ def test_each_step_of_the_table_is_run_on_the_original() -> None:
         clock = Clock(Limits())
         table = table_of(setting)
         assert table is not None
-        assert confirm(table, subject.native, clock).differences == ()
+        assert confirm(table, subject.model.original, clock).differences == ()
         target = table.target.copy()
         changed = int(table.first[2])
         target[changed] = (target[changed] + 1) % 8
-        found = confirm(replace(table, target=target), subject.native, clock)
+        found = confirm(replace(table, target=target), subject.model.original, clock)
         assert found.differences
         assert all(f"from {table.state(2)}" in text for text in found.differences)
-        few = confirm(table, subject.native, Clock(Limits(original=39)))
+        few = confirm(table, subject.model.original, Clock(Limits(original=39)))
         assert (few.why, few.differences) == ("39 of 40 steps", ())
 
 
@@ -481,7 +481,7 @@ def test_steps_that_only_monitors_tell_apart_are_run_once(monkeypatch: pytest.Mo
         clock = Clock(Limits())
         table = table_of(setting)
         assert table is not None
-        assert confirm(table, subject.native, clock).differences == ()
+        assert confirm(table, subject.model.original, clock).differences == ()
         assert ran == [40]
         assert table.steps > 40
         own = [name for name in table.columns if not name.startswith("monitor#")]
@@ -490,4 +490,4 @@ def test_steps_that_only_monitors_tell_apart_are_run_once(monkeypatch: pytest.Mo
             here = table.state(int(target[move]))
             unlike = (n for n in range(table.size) if any(table.state(n)[name] != here[name] for name in own))
             target[move] = next(unlike)
-            assert confirm(replace(table, target=target), subject.native, clock).differences
+            assert confirm(replace(table, target=target), subject.model.original, clock).differences

@@ -263,10 +263,10 @@ def test_each_step_that_the_original_takes_otherwise_is_told() -> None:
     setting = Setting(subject.system, subject.goals, subject.final)
     table = tabulate(setting.system, setting.formulas, Clock(Limits()))
     assert table is not None
-    assert confirm(table, subject.native, Clock(Limits())).differences == ()
+    assert confirm(table, subject.model.original, Clock(Limits())).differences == ()
     target = table.target.copy()
     target[-1] = table.source[-1] if target[-1] != table.source[-1] else table.starts[0]
-    found = confirm(replace(table, target=target), subject.native, Clock(Limits())).differences
+    found = confirm(replace(table, target=target), subject.model.original, Clock(Limits())).differences
     (said,) = {text.split(" '")[0] for text in found}
     assert said.startswith("from ")
 
