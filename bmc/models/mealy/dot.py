@@ -2,9 +2,9 @@
 
 A state is called as its node, whatever its label. An arrow of a Mealy machine is labelled ``input/output``, one of a
 Moore machine with the input alone; there the labels of the nodes end in the outputs: ``s0|output`` (AALpy),
-``0 / output`` (LearnLib), or ``output``. Blanks around these marks belong to the marks, all others to the names. In an
-HTML label a tag stands for a blank. The start state is entered by an arrow without a label from a node that is called
-``__start...``, or that is drawn without a shape. Subgraphs and other attributes mean nothing.
+``0 / output`` (LearnLib), or ``output``. Blanks beside these marks and around outputs mean nothing; others belong to
+the names. In an HTML label a tag stands for a blank. The start state is entered by an arrow without a label, from a
+node that is called ``__start...`` or drawn without a shape. Subgraphs and other attributes mean nothing.
 """
 
 from __future__ import annotations
@@ -245,13 +245,12 @@ class _Graph:
         return shapeless or node.startswith("__start")
 
     def _outputs(self, labels: dict[str, str]) -> dict[str, str]:
-        """The output of each state of a Moore machine. All labels have the same mark before it, or none."""
-        mark = next((mark for mark in _MARKS if any(mark in label for label in labels.values())), "")
-        found = {}
-        for state, label in labels.items():
-            inner = label[1:-1] if mark == "|" and label.startswith("{") and label.endswith("}") else label
-            if mark not in inner or not label:
+        """The output of each state of a Moore machine. All labels have the same mark before it, or none has one."""
+        mark = next((mark for mark in _MARKS if all(mark in label for label in labels.values())), "")
+        for state, label in sorted(labels.items(), key=lambda item: item[1]):
+            if not label or (not mark and any(mark in label for mark in _MARKS)):
                 hint = "label each arrow 'input/output', or else each state 'id|output'"
                 raise self.refused(f"the label '{label}' of '{state}' tells no output", self.lines[state], hint)
-            found[state] = (inner.split(mark, 1)[1] if mark else inner).strip()
-        return found
+        if mark == "|" and all(label.startswith("{") and label.endswith("}") for label in labels.values()):
+            labels = {state: label[1:-1] for state, label in labels.items()}
+        return {state: (label.split(mark, 1)[1] if mark else label).strip() for state, label in labels.items()}
