@@ -96,7 +96,9 @@ class Progress:
 
     def code_runs(self, path: str) -> None:
         """The first line of a command that runs the code of the project ``path``, which may not be the user's own."""
-        if self.verbosity >= 0 and find_compiler() is not None:
+        from chaincover.project.project_file import is_code
+
+        if self.verbosity >= 0 and find_compiler() is not None and is_code(path):
             self.done()
             said = f"the code of {path} is compiled and run in a process of its own (--no-native: it is not)"
             tell(printable(f"{self._elapsed}  {said}"))

@@ -91,8 +91,9 @@ class CMaker:
 def read(project: Project) -> CMaker:
     """The C program of ``project``. InputRefused with the place of what is wrong."""
     config = project.config
-    if project.partial:
-        raise InputRefused("'partial' says nothing of a C program", project.where, "leave it out")
+    if project.partial or project.separator:
+        name = "partial" if project.partial else "separator"
+        raise InputRefused(f"'{name}' says nothing of a C program", project.where, "leave it out")
     roots = [*project.property_functions, project.final_function, config.assumption, *config.invariant]
     return CMaker(project, read_c(config, [root for root in roots if root]))
 

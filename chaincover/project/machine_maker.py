@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from bmc.models.mealy.machine import MealyModel
-
 from bmc.errors import InputRefused
 from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.mealy.dot import read_machine
+from bmc.models.mealy.machine import MachineModel
 from bmc.records import dataclass
 from bmc.system.transition import Condition
 from chaincover.project.project_file import Project
@@ -22,7 +22,7 @@ class MachineMaker:
     """A machine that was read for a project, as ``chaincover.project.maker.Maker`` says. It has no functions."""
 
     project: Project
-    model: MealyModel
+    model: MachineModel
 
     def goals(self) -> Sequence[Goal]:
         """None: goals of a machine are written, or made by criteria."""
@@ -57,4 +57,5 @@ def read(project: Project) -> MachineMaker:
         if field.name not in MEANT and getattr(config, field.name) != getattr(plain, field.name):
             hint = "leave it out: a machine has one input, one output and its state"
             raise InputRefused(f"'{field.name}' says nothing of a machine", project.where, hint)
-    return MachineMaker(project, MealyModel.read(config.name, config.files[0], project.partial))
+    separator = project.separator or "/"
+    return MachineMaker(project, MachineModel(read_machine(config.files[0], project.partial, separator), separator))

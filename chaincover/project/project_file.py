@@ -9,10 +9,11 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bmc.errors import InputRefused, Location
+from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import read_text, read_toml
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.records import dataclass
@@ -204,6 +205,7 @@ KEYS: dict[str, dict[str, str]] = {
         "values": "values of objects and functions that no source defines",
         "hold": "inputs change only every so many steps; default 1",
         "partial": "true: an input that a state of a machine lacks is not allowed there; default: it is an error",
+        "separator": "what stands between input and output in the labels of a Mealy machine; default `/`",
     },
     "constraints": {
         "at_most_one": "lists of inputs of which at most one is nonzero in a step",
@@ -236,7 +238,8 @@ class Project:
     ``final`` is a C expression, ``"init"`` or ''; ``final_function`` a C function's name or ''. ``period`` is the step
     period in seconds. ``by_convention``: there was no project file, so that optional functions may be missing.
     ``text`` is the content of the project file. ``criteria`` generate goals. ``hold``: inputs change only every so many
-    steps. ``partial``: an input that a state of a machine lacks is not allowed there.
+    steps. ``partial``: an input that a state of a machine lacks is not allowed there;
+    ``separator`` stands between input and output in its labels.
     """
 
     config: SourceConfig
@@ -254,6 +257,7 @@ class Project:
     criteria: tuple[CoverageCriterion, ...] = ()
     hold: int = 1
     partial: bool = False
+    separator: str = ""
 
     @property
     def where(self) -> Location:
@@ -324,8 +328,18 @@ def read_project(path: str) -> Project:
     if place.suffix not in MODELS:
         hint = PROJECT_FIRST if place.suffix in (".json", ".csv") else f"its name must end in {ENDINGS} or .toml"
         raise InputRefused("this is neither a model nor a project file", Location(path), hint)
-    config = SourceConfig(place.stem, (str(place),), include=(str(place.parent),), assumption="assumption")
+    config = SourceConfig(place.stem, (str(place),))
+    if place.suffix == ".c":
+        config = replace(config, include=(str(place.parent),), assumption="assumption")
     return Project(config, final_function="final", by_convention=True, sources=(place.name,))
+
+
+def is_code(path: str) -> bool:
+    """Whether the project at ``path`` is that of a C program; also where it cannot be read."""
+    try:
+        return not any(Path(file).suffix in MODELS.keys() - {".c"} for file in read_project(path).config.files)
+    except ChainCoverError:
+        return True
 
 
 def refuse_project(chain: str) -> None:
@@ -371,6 +385,7 @@ class _Reader(Keys):
             text=self.text,
             hold=self._hold(),
             partial=self.flag("interface", "partial"),
+            separator=self.string("interface", "separator"),
             criteria=tuple(
                 CoverageCriterion(c, self.where_is("criteria", c)) for c in self.strings("coverage", "criteria")
             ),
@@ -398,10 +413,11 @@ class _Reader(Keys):
         if not isinstance(defines, dict):
             raise self.wrong("defines", 'a table such as { TIMEOUT = "4" }')
         init = self.table("functions").get("init")
+        here = [""] if any(Path(file).suffix == ".c" for file in files) else []
         return SourceConfig(
             name=self.string("", "name") or self.place.resolve().parent.name,
             files=tuple(str(base / f) for f in files),
-            include=(str(base), *(str(base / f) for f in self.strings("sources", "include"))),
+            include=tuple(str(base / f) for f in (*here, *self.strings("sources", "include"))),
             defines=tuple((name, str(value)) for name, value in defines.items()),
             target=self.string("sources", "target") or "lp64",
             init=None if init is None else self.strings("functions", "init"),

@@ -1,0 +1,1 @@
+"""Mealy and Moore machines of other projects, and what the shortest tours through them are."""
