@@ -41,7 +41,7 @@ def load(what: str | Path | Request) -> Subject:
 
 
 def replay(subject: Subject, what: ChainResult | Chain | str | Path | Sequence[Valuation]) -> Replay:
-    """Run inputs on the compiled original (without a compiler: on the model), and judge the goals of ``controller``.
+    """Run inputs on the compiled original (without a compiler: on the model), and judge the goals of ``subject``.
 
     ``what``: a result, a chain, a file (``chain.json``, ``inputs.csv``), or the raw value of each input in each step.
     """

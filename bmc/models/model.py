@@ -233,6 +233,10 @@ class Model(Protocol):
         """What a result says of it beside its files and variables: ``defines``, ``target``, ``init`` and ``step``."""
 
     @property
+    def original_is(self) -> str:
+        """What the original is, in words: ``the compiled original``."""
+
+    @property
     def original(self) -> Opener:
         """How to run what was modelled."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
@@ -50,7 +51,7 @@ class GoalReplay:
 @dataclass(frozen=True)
 class Replay:
     """One replay. ``on`` is the name of the original, or ``model``; ``remarks`` say what could not be checked, and
-    ``why`` why it was not on the original.
+    ``why`` why it was not on the original, of which ``original`` says what it is.
 
     ``disagreements`` tell where model, original and file differ; ``refused`` which steps break the input constraint
     or rely on undefined behaviour; ``violations`` are the program's own assertions that failed; ``not_known`` are the
@@ -67,6 +68,12 @@ class Replay:
     remarks: tuple[str, ...]
     not_known: tuple[str, ...] = ()
     why: str = ""
+    original: str = "the compiled original"
+
+    @property
+    def place(self) -> str:
+        """Where the run was replayed, in words."""
+        return "the model" if self.on == "model" else f"{self.original} ({short_compiler(self.on)})"
 
     @property
     def exit_code(self) -> int:
@@ -76,6 +83,11 @@ class Replay:
             return 1
         missed = any(g.step is None for g in self.goals if g.asked)
         return 4 if missed or self.not_known or self.final is False else 0
+
+
+def short_compiler(name: str) -> str:
+    """A compiler's name and version without what its packager adds in brackets."""
+    return re.sub(r" \([^()]*\)", "", name)
 
 
 def replay(
@@ -115,7 +127,9 @@ def replay(
     final = None
     if subject.final is not None and subject.final_text and stimulus.to_final:
         final = bool(compile_formulas([subject.final])(run.states[-1])[0])
-    return Replay(on, run, judged, final, tuple(different), refused, violations, remarks, why=why)
+    return Replay(
+        on, run, judged, final, tuple(different), refused, violations, remarks, (), why, subject.model.original_is
+    )
 
 
 def replay_each(subject: Subject, failures: Sequence[Failure]) -> Iterator[Replay]:

@@ -238,8 +238,8 @@ class ChainTable:
 
     def _inputs(self, rows: Sequence[_Row], lines: int) -> list[_Column]:
         """The inputs: flags by their names where they are set, numbers beside them or, if narrower, in columns."""
-        flags = [var for var in self._of_system[1] if _is_flag(var)]
-        numbers = [var for var in self._of_system[1] if not _is_flag(var)]
+        flags = [var for var in self._of_system[1] if _is_flag(var) and var.name not in self._labels]
+        numbers = [var for var in self._of_system[1] if var not in flags]
         names = {var.name: self._names[var.name].removeprefix(self._front) for var in self._of_system[1]}
         none = "(all 0)" if any(var.name not in self._labels for var in numbers) else "(none)"
         together, alone, zero = [], [], False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -246,12 +245,11 @@ def show_replay(out: Console, replay: Replay) -> None:
             say(out, f"{kind}: {text}", "bold red")
         if len(texts) > MOST_FAULTS:
             say(out, f"{kind}: {len(texts) - MOST_FAULTS} more, which --json tells")
-    where = "the model" if replay.on == "model" else f"the compiled original ({short_compiler(replay.on)})"
     asked = [g for g in replay.goals if g.asked]
     verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"
     if replay.final is not None:
         verdict += ", final condition reached" if replay.final else ", final condition NOT reached"
-    say(out, f"replay on {where}: {counted(replay.run.length, 'step')}, {verdict}")
+    say(out, f"replay on {replay.place}: {counted(replay.run.length, 'step')}, {verdict}")
     for remark in replay.remarks:
         say(out, f"note: {remark}")
 
@@ -268,14 +266,8 @@ def show_replays(out: Console, played: Sequence[Replay | None], unplayed: Sequen
         return
     steps, goals = sum(own.run.length for own in done), sum(len([g for g in own.goals if g.asked]) for own in done)
     final = ", each ends in the final condition" if all(own.final for own in done) else ""
-    on = "the model" if done[0].on == "model" else f"the compiled original ({short_compiler(done[0].on)})"
     every = f"{counted(goals, 'goal')} covered in {counted(len(done), 'chain')} of {counted(steps, 'step')}"
-    say(out, f"replay on {on}: {every}{final}")
-
-
-def short_compiler(name: str) -> str:
-    """A compiler's name and version without what its packager adds in brackets."""
-    return re.sub(r" \([^()]*\)", "", name)
+    say(out, f"replay on {done[0].place}: {every}{final}")
 
 
 def show_replay_goals(out: Console, replay: Replay) -> None:

@@ -27,7 +27,8 @@ from chaincover.check.undefined_behaviour import UndefinedBehaviour
 from chaincover.options import Options
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.slicing import ADVICE
-from chaincover.report.console import MOST_LINES, WIDTH, Console, ended_by, goes_on_first, say, short_compiler
+from chaincover.replaying.original import short_compiler
+from chaincover.report.console import MOST_LINES, WIDTH, Console, ended_by, goes_on_first, say
 from chaincover.subject import Subject
 from chaincover.verdicts import listed, next_step
 from properties.goal import Goal
@@ -361,18 +362,18 @@ def _reach(place: UndefinedBehaviour) -> str:
 
 
 def _show_comparison(out: Console, subject: Subject, analysis: Analysis) -> None:
-    found = analysis.compared.comparison
+    found, original = analysis.compared.comparison, subject.model.original_is
     if found is None and analysis.interrupted:
-        say(out, "comparison with the compiled original: left out, interrupted")
+        say(out, f"comparison with {original}: left out, interrupted")
         return
     if found is None:
-        say(out, f"comparison with the compiled original: left out: {analysis.compared.left_out}")
+        say(out, f"comparison with {original}: left out: {analysis.compared.left_out}")
         return
     steps = f"{counted(found.run_steps, 'step')} along random runs and {found.state_steps} from random states"
     steps += ", then its time was over" if found.stopped else ""
     if found.steps and not found.differences:
         compiler = short_compiler(analysis.compared.compiler)
-        say(out, f"comparison with the compiled original ({compiler}): equal on {steps}")
+        say(out, f"comparison with {original} ({compiler}): equal on {steps}")
 
 
 def _show_facts(out: Console, facts: GoalFacts) -> None:

@@ -82,7 +82,7 @@ def chain(subject: Subject, document: Document, stimulus: Stimulus, setting: Set
         return Line(CHAIN, WRONG if faults else OPEN, error.message, limited(faults))
     faults = [*_unlike(subject, claim, played), *faults]
     goals = counted(len(claim.hits), "goal")
-    where = _place(played.on, played.why)
+    where = _place(played)
     text = f"{counted(claim.steps, 'step')} replayed on {where}, {goals} looked for where claimed"
     verdict = WRONG if faults else OPEN if played.on == "model" else HOLDS
     return Line(CHAIN, verdict, text, limited([*faults, *played.remarks]))
@@ -116,7 +116,7 @@ def replayed(
 ) -> Line:
     """The replay by ``play`` of the ``stimuli``, each of its goal, on one build of the compiled original, if it can be
     built. ``told``: the check, and what each stimulus is."""
-    faults, left, on, why = [], [], "", ""
+    faults, left, played = [], [], None
     with ExitStack() as stack:
         try:
             built = stack.enter_context(subject.model.original(False))
@@ -130,16 +130,16 @@ def replayed(
             except LimitReached as error:
                 left.append(f"{name}: {error.message}")
             else:
-                on, why = found.on, found.why
+                played = found
                 faults += [f"{name}: {text}" for text in (*found.refused, *found.disagreements)]
-    text = f"{counted(len(stimuli), told[1])} replayed on {_place(on, why)}" if on else "not replayed"
-    verdict = WRONG if faults else OPEN if left or on in ("", "model") else HOLDS
+    text = f"{counted(len(stimuli), told[1])} replayed on {_place(played)}" if played is not None else "not replayed"
+    verdict = WRONG if faults else OPEN if left or played is None or played.on == "model" else HOLDS
     return Line(told[0], verdict, text, limited([*faults, *left]))
 
 
-def _place(on: str, why: str) -> str:
+def _place(played: Replay) -> str:
     """Where a run was replayed, in words."""
-    return f"the model only ({why})" if on == "model" else f"the compiled original ({on})"
+    return f"the model only ({played.why})" if played.on == "model" else f"{played.original} ({played.on})"
 
 
 def _unlike(subject: Subject, claim: ChainClaim, played: Replay) -> Iterator[str]:

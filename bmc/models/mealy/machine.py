@@ -43,6 +43,7 @@ class MachineModel:
 
     decisions = ()
     assumed = ()
+    original_is = "the machine itself"
     described: Mapping[str, Any] = {"defines": {}, "target": "", "init": [], "step": ""}
 
     def __init__(self, machine: Machine, separator: str = "/") -> None:

@@ -32,7 +32,7 @@ class RunningMachine:
     notes: Sequence[str] = ()
 
     def __init__(self, file: str, separator: str, types: Mapping[str, ValueType]) -> None:
-        self.name = f"{Path(file).name}, read a second time"
+        self.name = f"{Path(file).name} read a second time"
         self._names: list[str] = []
         labels, arrows = self._read(Path(file).read_text("utf-8-sig"))
         (state, given, output) = (dict(types[name].labels) for name in ("state", "input", "output"))

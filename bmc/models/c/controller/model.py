@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from pysmt.shortcuts import TRUE
 
@@ -68,6 +68,8 @@ class CModel:
     def decisions(self) -> tuple[Decision, ...]:
         """The decisions in the step function and in what it calls."""
         return decisions(self.program, self.recorder)
+
+    original_is: ClassVar[str] = "the compiled original"
 
     @property
     def original(self) -> Opener:
