@@ -207,7 +207,23 @@ class _Graph:
 
     def machine(self, separator: str) -> Machine:
         """The machine that the graph draws."""
-        starts = [arrow for arrow in self.arrows if not arrow.label and self._is_hidden(arrow.source)]
+        marker, start, arrows = self._transitions()
+        labels = {state: drawn.get("label", "") for state, drawn in self.nodes.items() if state != marker}
+        mealy = any(separator in arrow.label for arrow in arrows)
+        if mealy and all(map(_is_marked, labels.values())):
+            hint = f"in a Moore machine no input has a '{separator}'; in a Mealy machine states need no label"
+            raise self.refused("an output stands both at each state and at an arrow", arrows[0].line, hint)
+        outputs = {} if mealy else self._outputs(labels)
+        made = []
+        for arrow in arrows:
+            given, output = self._parts(arrow, separator) if mealy else (arrow.label, outputs[arrow.target])
+            made.append(Transition(arrow.source, given, output, arrow.target, arrow.line))
+        inputs = tuple(dict.fromkeys(each.input for each in made))
+        return Machine(self.file, tuple(labels), inputs, start, outputs.get(start), tuple(made))
+
+    def _transitions(self) -> tuple[str, str, list[_Arrow]]:
+        """The node that marks the start state, this state, and all arrows but the one between them."""
+        starts = [arrow for arrow in self.arrows if not arrow.label and _is_hidden(arrow.source, self.nodes)]
         if len(starts) != 1:
             told = f"{len(starts)} arrows show" if starts else "no arrow shows"
             text = f"{told} where the machine starts"
@@ -219,38 +235,37 @@ class _Graph:
                 why = f"'{marker}' is no state" if arrow.label else "it has no label"
                 text = f"the arrow from '{arrow.source}' to '{arrow.target}' is no transition: {why}"
                 raise self.refused(text, arrow.line)
-        states = tuple(name for name in self.nodes if name != marker)
-        mealy = any(separator in arrow.label for arrow in arrows)
-        labels = {state: self.nodes[state].get("label", "") for state in states}
-        if mealy and all(any(mark in label for mark in _MARKS) for label in labels.values()):
-            hint = (
-                f"choose names without '{separator}' in a Moore machine, and states without a label in a Mealy machine"
-            )
-            raise self.refused("an output stands both at each state and at an arrow", arrows[0].line, hint)
-        outputs = {} if mealy else self._outputs(labels)
-        made = []
-        for arrow in arrows:
-            parts = [part.strip() for part in arrow.label.split(separator)] if mealy else [arrow.label]
-            if len(parts) != 1 + mealy:
-                hint = f"'{separator}' has to stand once in it; another one is given in the project: separator = ' / '"
-                raise self.refused(f"the label '{arrow.label}' is not one input and one output", arrow.line, hint)
-            output = parts[1] if mealy else outputs[arrow.target]
-            made.append(Transition(arrow.source, parts[0], output, arrow.target, arrow.line))
-        inputs = tuple(dict.fromkeys(each.input for each in made))
-        return Machine(self.file, states, inputs, start, outputs.get(start), tuple(made))
+        return marker, start, arrows
 
-    def _is_hidden(self, node: str) -> bool:
-        drawn = self.nodes[node]
-        shapeless = drawn.get("shape") in _SHAPELESS or "invis" in drawn.get("style", "")
-        return shapeless or node.startswith("__start")
+    def _parts(self, arrow: _Arrow, separator: str) -> tuple[str, str]:
+        """The input and the output of an arrow of a Mealy machine."""
+        if arrow.label.count(separator) != 1:
+            hint = f"'{separator}' has to stand once in it; another one is given in the project: separator = ' / '"
+            raise self.refused(f"the label '{arrow.label}' is not one input and one output", arrow.line, hint)
+        given, _, output = arrow.label.partition(separator)
+        return given.strip(), output.strip()
 
     def _outputs(self, labels: dict[str, str]) -> dict[str, str]:
         """The output of each state of a Moore machine. All labels have the same mark before it, or none has one."""
         mark = next((mark for mark in _MARKS if all(mark in label for label in labels.values())), "")
-        for state, label in sorted(labels.items(), key=lambda item: item[1]):
-            if not label or (not mark and any(mark in label for mark in _MARKS)):
-                hint = "label each arrow 'input/output', or else each state 'id|output'"
-                raise self.refused(f"the label '{label}' of '{state}' tells no output", self.lines[state], hint)
-        if mark == "|" and all(label.startswith("{") and label.endswith("}") for label in labels.values()):
-            labels = {state: label[1:-1] for state, label in labels.items()}
-        return {state: (label.split(mark, 1)[1] if mark else label).strip() for state, label in labels.items()}
+        wrong = [(label, state) for state, label in labels.items() if not label or (not mark and _is_marked(label))]
+        if wrong:
+            label, state = min(wrong)
+            hint = "label each arrow 'input/output', or else each state 'id|output'"
+            raise self.refused(f"the label '{label}' of '{state}' tells no output", self.lines[state], hint)
+        found = {}
+        for state, label in labels.items():
+            inner = label[1:-1] if mark == "|" and label[0] + label[-1] == "{}" else label
+            found[state] = inner[inner.index(mark) + len(mark) :].strip()
+        return found
+
+
+def _is_hidden(node: str, nodes: dict[str, dict[str, str]]) -> bool:
+    """Whether a node is drawn to mark the start state."""
+    drawn = nodes[node]
+    return node.startswith("__start") or drawn.get("shape") in _SHAPELESS or "invis" in drawn.get("style", "")
+
+
+def _is_marked(label: str) -> bool:
+    """Whether an output seems to stand in the label of a state."""
+    return any(mark in label for mark in _MARKS)

@@ -21,7 +21,7 @@ _NAME = re.compile(
 _STATEMENT = re.compile(r"(\d+(?:\s*(?:->|:)\s*\d+)*)\s*((?:\[[^]]*\]\s*)*)")
 
 
-_OUTPUT = (r"\{[^|]*\|(.*)\}", r"[^|]*\|(.*)", r".*? / (.*)", r"(.*)")
+_OUTPUT = (r"\{[^|]*\|(.*)\}|[^|]*\|(.*)", r".*? / (.*)", r"(.*)")
 """Where the output stands in the label of a state: the first of these that fits all labels."""
 
 
@@ -102,5 +102,5 @@ def _outputs(labels: Mapping[str, str]) -> dict[str, str]:
     for pattern in _OUTPUT:
         found = {state: re.fullmatch(pattern, label, re.S) for state, label in labels.items()}
         if all(found.values()):
-            return {state: match[1].strip() for state, match in found.items() if match}
+            return {state: match[match.lastindex or 0].strip() for state, match in found.items() if match}
     raise ValueError("a state without an output")
