@@ -64,7 +64,38 @@ _PLACES = {
 }
 """Where each public name is defined."""
 
-__all__ = [*_PLACES]
+__all__ = [
+    "Bounds",
+    "Certificate",
+    "Chain",
+    "ChainCoverError",
+    "ChainResult",
+    "Goal",
+    "Hit",
+    "InputRefused",
+    "LimitReached",
+    "Listener",
+    "Options",
+    "Problem",
+    "ReachGraph",
+    "Replay",
+    "Request",
+    "Run",
+    "SeveralChains",
+    "Subject",
+    "TransitionSystem",
+    "UsageError",
+    "Verdict",
+    "Verification",
+    "Violation",
+    "generate",
+    "generate_most",
+    "generate_several",
+    "load",
+    "replay",
+    "save",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

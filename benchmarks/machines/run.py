@@ -1,9 +1,9 @@
 """Every transition of the machines once: ``python -m benchmarks.machines.run [NAME ...] [--drawn N] [--first S]``.
 
-Each machine of ``expected.json`` is given to ChainCover with ``transitions()`` as its goals: one chain that ends anywhere,
-one that ends in the start state, and where no chain takes all of them the least number of chains. Lengths, bounds and
-numbers of chains are compared with those of ``postman``, which knows nothing of ChainCover, and each certificate is
-checked. Drawn machines are compared in the same way. Ends with 1 if anything differs, or is not proved.
+Each machine of ``expected.json`` is given to ChainCover with ``transitions()`` as its goals: one chain that ends
+anywhere, one that ends in the start state, and where no chain takes all of them the least number of chains. Lengths,
+bounds and numbers of chains are compared with those of ``postman``, which knows nothing of ChainCover, and each
+certificate is checked. Drawn machines are compared in the same way. Ends with 1 if anything differs, or is not proved.
 """
 
 from __future__ import annotations

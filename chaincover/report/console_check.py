@@ -249,8 +249,10 @@ def _show_functions(out: Console, subject: Subject) -> None:
     """Init and step."""
     described = subject.model.described
     init = ", ".join(f"{function}()" for function in described["init"]) or "(none)"
-    held = f"; inputs are held for {subject.hold} steps" if subject.hold > 1 else ""
-    say(out, f"init {init}, step {described['step']}(){held}")
+    told = [f"init {init}, step {described['step']}()"] if described["step"] else []
+    told += [f"inputs are held for {subject.hold} steps"] if subject.hold > 1 else []
+    if told:
+        say(out, "; ".join(told))
 
 
 def _show_interface(out: Console, subject: Subject) -> None:

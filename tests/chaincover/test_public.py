@@ -38,6 +38,10 @@ def test_every_name_is_there_and_told(name: str) -> None:
     assert f"`{name}" in (ROOT / "docs" / "reference" / "api.md").read_text()
 
 
+def test_all_names_are_listed_as_type_checkers_read_them() -> None:
+    assert [*chaincover.__all__] == sorted(chaincover._PLACES)
+
+
 def test_a_name_that_is_not_there() -> None:
     with pytest.raises(AttributeError, match="no attribute 'chains'"):
         chaincover.chains  # noqa: B018

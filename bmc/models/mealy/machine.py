@@ -121,7 +121,7 @@ def _variable(name: str, labels: Sequence[str]) -> MachineVariable:
 def _system(machine: Machine, named: Mapping[str, MachineVariable]) -> TransitionSystem:
     given, kept, told = (named[name].type for name in ("input", "state", "output"))
     states, outputs = named["state"].values, named["output"].values
-    state, output = kept.symbol("state"), told.symbol("output")
+    state, nothing = kept.symbol("state"), told.constant(0)  # where a step is not allowed
     moves = {(each.source, each.input): each for each in machine.transitions}
     allowed, targets, results = [], [], []  # by input, what it does in each state
     for value in machine.inputs:
@@ -129,11 +129,11 @@ def _system(machine: Machine, named: Mapping[str, MachineVariable]) -> Transitio
         changes = [move if move and move.target != move.source else None for move in row]
         allowed.append(_lookup(state, [TRUE() if move else FALSE() for move in row]))
         targets.append(_lookup(state, [kept.constant(states[move.target]) if move else state for move in changes]))
-        results.append(_lookup(state, [told.constant(outputs[move.output]) if move else output for move in row]))
+        results.append(_lookup(state, [told.constant(outputs[move.output]) if move else nothing for move in row]))
     entered, tried = InputVariable("input", given, ((0, len(machine.inputs) - 1),)), given.symbol("input")
     variables = (
         StateVariable("state", kept, kept.constant(states[machine.start]), _lookup(tried, targets)),
-        StateVariable("output", told, told.constant(0), _lookup(tried, results), "output"),
+        StateVariable("output", told, nothing, _lookup(tried, results), "output"),
     )
     constraint = conjunction([between(tried, given, *entered.values[0]), _lookup(tried, allowed)])
     return TransitionSystem(Path(machine.file).stem, variables, (entered,), constraint)

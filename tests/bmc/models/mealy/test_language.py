@@ -191,7 +191,7 @@ def test_expressions_are_put_together(language: MachineLanguage) -> None:
 
 def test_values(language: MachineLanguage, model: MachineModel) -> None:
     def value(text: str) -> tuple[FNode, FNode, str]:
-        term, defined, kind = language.value(language.parse(text), no_operator)
+        term, defined, kind = language.value(language.parse(text))
         return (*unplaced([term, defined]), kind.name)  # type: ignore[return-value]
 
     state = model.system.state[0]

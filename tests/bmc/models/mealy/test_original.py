@@ -147,7 +147,7 @@ def test_a_run_from_another_state(tmp_path: Path) -> None:
     with model.original(False) as original:
         (before, after) = original.run([{"input": raw(model, "input", "b")}], {"state": raw(model, "state", "t")})
     assert (named(model, before), named(model, after)) == (("t", NO_OUTPUT), ("t", "z"))
-    assert original.name == "machine.dot, read a second time"
+    assert original.name == "machine.dot read a second time"
     assert (original.unreadable, original.notes) == ((), ())
 
 
