@@ -39,6 +39,7 @@ from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, unframed
 from bmc.formulas.value_sets import Ranges, common, contains, whole
+from bmc.system.memory import fixed_memory, recalled
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
     InputVariable,
@@ -311,6 +312,7 @@ class GuessingSession:
     ) -> None:
         self._source = source
         self._bounding = Bounding(system, source)
+        self._memory = fixed_memory(system)
         self._made = 0
         self._sampling = sampling
         self._make = make
@@ -353,15 +355,16 @@ class GuessingSession:
         if self._beyond or given_up >= PATIENCE:
             allowed = 0
         quick = bool(allowed) and not self._by_leaves
-        bounds = self._bounds(formulas, steps) if self._solver is None or not quick else None
+        told = recalled(formulas, self._memory)
+        bounds = self._bounds(told, steps) if self._solver is None or not quick else None
         if quick and (bounds is None or bounds[0] is None):
             answer = self._solved(formulas, steps, deadline, QUICK * allowed)
             if answer.status is not Status.UNKNOWN:
                 return answer
-        core, box = bounds or self._bounds(formulas, steps)
+        core, box = bounds or self._bounds(told, steps)
         if core is not None:
-            return Answer(Status.UNSAT, core)
-        leaves, complete = self._leaves(formulas, steps, effort if self._by_leaves else QUICK / 2 * effort)
+            return Answer(Status.UNSAT, tuple(asked for asked, part in zip(formulas, told, strict=True) if part in core))
+        leaves, complete = self._leaves(told, steps, effort if self._by_leaves else QUICK / 2 * effort)
         if complete and not leaves:
             self._by_leaves = True
             return Answer(Status.UNSAT, tuple(formulas))
@@ -370,10 +373,10 @@ class GuessingSession:
             answer = self._sampling.asked_first(lambda units: self._solved(formulas, steps, deadline, units), first)
             if answer.status is not Status.UNKNOWN:
                 return answer
-        if self._tried(formulas, steps, box):
+        if self._tried(told, steps, box):
             return Answer(Status.SAT)
         if not complete and not self._by_leaves:
-            leaves, complete = self._leaves(formulas, steps, effort * SHARE)
+            leaves, complete = self._leaves(told, steps, effort * SHARE)
         tried = leaves[:LEAVES] if not complete or (leaves and leaves[0].chosen) else []
         found = any(self._tried(leaf.formulas, steps, leaf.box) for leaf in tried)
         if found or (complete and not leaves):

@@ -6,7 +6,7 @@ and so every formula over steps up to this one becomes a formula over this step 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pysmt.fnode import FNode
@@ -14,7 +14,7 @@ from pysmt.shortcuts import BV, TRUE, BVConcat, BVExtract, Equals, Ite, get_env
 
 from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.formulas.terms import both, choose, keep_meaning
-from bmc.formulas.unroll import at, shift, unframed, unplaced
+from bmc.formulas.unroll import at, plain, shift, unframed, unplaced, with_terms
 from bmc.system.transition import BOOLEAN, Run, StateVariable, TransitionSystem, ValueType, symbols_of
 
 CHAINED = 4
@@ -190,3 +190,31 @@ def remembered(run: Run, variables: Sequence[StateVariable]) -> Run:
         now = dict(zip(now, following({**states[-1], **inputs}), strict=True))
         states.append({**state, **now})
     return Run(tuple(states), run.inputs)
+
+
+def fixed_memory(system: TransitionSystem) -> dict[FNode, FNode]:
+    """The Boolean state variables of ``system`` that remember a fixed number of steps, with their next values.
+
+    No such variable reads itself: it is a condition on the step before, and on those before that.
+    """
+    booleans = {var.symbol for var in system.state if var.symbol.get_type().is_bool_type()}
+    found: dict[FNode, FNode] = {}
+    for var in system.state:
+        if var.symbol in booleans and booleans.intersection(symbols_of(var.next)) <= found.keys():
+            found[var.symbol] = var.next
+    return found
+
+
+def recalled(formulas: Sequence[FNode], memory: Mapping[FNode, FNode]) -> list[FNode]:
+    """``formulas`` (framed) about the steps that ``memory`` remembers, not about its variables; the same for all runs.
+
+    What these variables are in the first state is left as it is.
+    """
+    found = list(formulas)
+    while earlier := {
+        symbol: at(memory[plain(symbol)], unframed(symbol)[1] - 1)
+        for symbol in dict.fromkeys(symbol for formula in found for symbol in symbols_of(formula))
+        if memory and plain(symbol) in memory and unframed(symbol)[1]
+    }:
+        found = with_terms(found, earlier)
+    return found

@@ -22,6 +22,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.terms import choose
 from bmc.formulas.unroll import at, framed
 from bmc.formulas.value_sets import contains
+from bmc.system.memory import Memory, with_memory
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 
@@ -157,6 +158,20 @@ def test_what_only_combinations_show_is_refuted() -> None:
         assert bounding.leaves([one], STEPS, 100_000)[0]
     assert bounding.refuted([hot, cold, off], STEPS)[0] is None
     assert bounding.leaves([hot, cold, off], STEPS, 100_000) == ([], True)
+
+
+def test_what_is_remembered_is_told_of_the_step_itself() -> None:
+    """After a step that began with the heating on it is not so cold; without solver and trial runs sets show that."""
+    on = compare.equal(FLOAT.symbol("bd_heater"), known(1.0), FLOAT32)
+    memory = Memory("bd_memory")
+    was_on = memory.before(on, 1)
+    system = with_memory(heating(), memory.variables)
+    source, steps = at(system.init_formula, 0), range(1, STEPS + 1)
+    cold = [Or([And(at(was_on, step), compared(value, False, step)) for step in steps]) for value in (2.75, 4.5)]
+    session = GuessingSession(system, source, [], Sampling(system, Simulator(system)), GivesUp)  # type: ignore[arg-type]
+    assert [bool(Bounding(system, source).leaves([one], STEPS, 100_000)[0]) for one in cold] == [True, True]
+    assert [session.check([one], STEPS).status for one in cold] == [Status.UNSAT, Status.SAT]
+    assert session.check([at(on, 1), at(was_on, 0)], STEPS) == Answer(Status.UNSAT, (at(was_on, 0),))
 
 
 @pytest.mark.parametrize("steps", range(STEPS + 1))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 from command_line import fresh_names
-from pysmt.shortcuts import BV, BVULT, And, Equals
+from pysmt.shortcuts import BV, BVULT, And, Equals, Iff, Not, Or
 
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
-from bmc.system.memory import Memory, called, remembered, with_memory
+from bmc.system.memory import Memory, called, fixed_memory, recalled, remembered, with_memory
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
 
 BYTE = ValueType("byte", 8)
 
@@ -74,6 +75,32 @@ def test_a_formula_over_steps_reads_when_the_last_is_at_hand() -> None:
         seen = [bool(holds({**state, **values})[0]) for state, values in zip(run.states, inputs, strict=False)]
 
     assert seen == [k >= 2 and inputs[k]["a"] < 9 for k in range(len(inputs))]
+
+
+def test_a_formula_about_memory_says_the_same_of_the_steps_themselves() -> None:
+    """In all runs; what goes back to the first step stays, and what is remembered of steps before it."""
+    with fresh_names():
+        source = random.Random(1)
+        n, a = BYTE.symbol("n"), BYTE.symbol("a")
+        memory = Memory("m")
+        third, word, once = memory.before(BVULT(a, n), 3), memory.before(n, 1), memory.fresh()
+        memory.keep(once, Or(once, BVULT(a, n)))
+        late = memory.before(And(once, BVULT(n, a)), 1)
+        system = with_memory(counter(), memory.variables)
+        told = [And(at(third, 2), at(Equals(word, n), 1)), at(Not(third), 5), at(Iff(third, late), 4), at(once, 3)]
+        plainly = recalled(told, fixed_memory(system))
+        holds, simulator = compile_formulas([*told, *plainly]), Simulator(system)
+        answers = set()
+        for _ in range(40):
+            run = simulator.run(simulator.initial(), [{"a": source.choice((0, 0, 3, 200))} for _ in range(5)])
+            rows = (*enumerate(run.states), *enumerate(run.inputs))
+            found = holds({f"{name}@{step}": value for step, row in rows for name, value in row.items()})
+            assert found[:4] == found[4:]
+            answers |= set(enumerate(found[:4]))
+        read = [{symbol.symbol_name() for symbol in symbols_of(formula)} for formula in plainly]
+
+    assert answers == {(0, False), *product((1, 2, 3), (False, True))}
+    assert read == [{"m#1@0", "m#4:8@1", "n@1"}, {"n@2", "a@2"}, {"n@1", "a@1", "m#6@4"}, {"m#5@3"}]
 
 
 def test_what_is_remembered_is_called_by_its_owner() -> None:
