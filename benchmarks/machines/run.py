@@ -100,7 +100,7 @@ def drawn(number: int, seed: int) -> Iterator[tuple[str, str]]:
                 if source.random() < keep:
                     target = source.randrange(states)
                     lines.append(f's{state} -> s{target} [label="i{tried}/o{source.randrange(3)}"];')
-        if len(lines) > 2:
+        if any(line.startswith("s0 ") for line in lines):  # else no run takes a transition
             yield f"drawn {own}", "\n".join([*lines, "}"])
 
 

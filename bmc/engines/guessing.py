@@ -363,7 +363,8 @@ class GuessingSession:
                 return answer
         core, box = bounds or self._bounds(told, steps)
         if core is not None:
-            return Answer(Status.UNSAT, tuple(asked for asked, part in zip(formulas, told, strict=True) if part in core))
+            named = (asked for asked, part in zip(formulas, told, strict=True) if part in core)
+            return Answer(Status.UNSAT, tuple(named))
         leaves, complete = self._leaves(told, steps, effort if self._by_leaves else QUICK / 2 * effort)
         if complete and not leaves:
             self._by_leaves = True
