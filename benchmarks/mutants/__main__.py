@@ -44,7 +44,9 @@ ROOMS = {
             "tests/chaincover/reductions/test_monitors.py",
         ),
     ),
-    "verify": Room(("chaincover/verification",), ("tests/chaincover/verification",)),
+    "verify": Room(
+        ("chaincover/verification",), ("tests/chaincover/verification", "tests/chaincover/graph/test_long_tests.py")
+    ),
     "writer": Room(
         ("chaincover/formats/writer.py",),
         (
