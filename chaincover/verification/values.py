@@ -151,7 +151,6 @@ def bound(document: Document, proof: Certificate | None, setting: Setting, said:
     refuted, counts = proof.refuted, proof.refuted[0] < proof.refuted[1]
     if counts and refuted[0] > proof.order_bound:
         faults.append(f"nothing rules the lengths from {proof.order_bound} to {refuted[0] - 1} out")
-        counts = False
     if faults:
         return Line(BOUND, WRONG, f"{text}: what is said for it does not hold together", tuple(faults))
     bases = _bases(proof, counts)
