@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from random import Random
 
 import pytest
@@ -21,6 +21,7 @@ from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
 from chaincover.verification import acceleration
 from chaincover.verification.acceleration import Graph, Jumps, jumps_of
+from chaincover.verification.counter_lemma import Looks
 from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.report import HOLDS, OPEN, WRONG
 from chaincover.verification.setting import Setting
@@ -151,3 +152,23 @@ def test_a_bound_that_is_too_large_or_of_unknown_goals_is_not_accepted() -> None
     assert least < min(length for goals, length in shortest(SEEDS[1]).items() if goals == {*problem.names}) + 1
     assert {verdict(bound) for bound in range(least + 1, least + 20)} == {OPEN}
     assert verdict(1, ("unknown",)) == WRONG
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cells_hold_their_values(seed: int) -> None:
+    """A cell begins where the certificate says, at 0, or at half of all values, and ends before the next one; beside a
+    state are the same cells, and other values where a cell has several."""
+    problem, starts = drawn(seed)
+    steps = acceleration._Steps(problem.system, Looks.of(Setting(problem.system, problem.goals, None)), starts)
+    assert steps.cells
+    for place, begins in steps.cells.items():
+        half = begins[-1] // 2
+        assert {*begins[:-1]} == {*starts[steps.names[place]], half}
+        for low, after in pairwise(begins):
+            assert {steps.cell(place, value) for value in (low, (low + after) // 2, after - 1)} == {(low, after - 1)}
+        for value in (*begins[:-1], *(begin - 1 for begin in begins[1:])):
+            state = (*steps.start[:place], value, *steps.start[place + 1 :])
+            beside = steps.beside(state)
+            low, high = steps.cell(place, value)
+            assert steps.cell(place, beside[place]) == (low, high)
+            assert (beside[place] != value) == (low < high)
