@@ -18,6 +18,7 @@ from chaincover.cli.options import (
     COUNT,
     Shown,
     held_request_options,
+    no_goal,
     overlap_option,
     read_controller,
     shown_options,
@@ -69,8 +70,7 @@ def _of_project(request: Request, asked: Asked, place: Path, tools: Tools, head:
     prepare_folder(str(place.parent))
     subject = read_controller(request, tools.progress)
     if not subject.goals and subject.final is None:
-        hint = "write property functions p_*, [[property]] tables in the project file, or give --property TEXT"
-        raise InputRefused("there is no goal to cover, and no final condition to reach", subject.settings.where, hint)
+        raise no_goal(subject)
     with tools.progress.stage("export"), ending.interruptible():
         tools.limits.check()
         problem = replace(subject.problem, overlap=overlap or subject.settings.overlap)

@@ -283,14 +283,21 @@ def settings(search: Search, project: Settings) -> Options:
     return Options(**chosen)
 
 
+def no_goal(subject: Subject) -> InputRefused:
+    """That there is nothing to look for, and how goals are given to a model of this kind."""
+    hint = "write property functions p_*, [[property]] tables in the project file, or give --property TEXT"
+    if subject.model.parts("transitions"):
+        hint = "give --cover 'transitions()' for all of them, [[property]] tables in a project file, or --property TEXT"
+    return InputRefused("there is no goal to cover, and no final condition to reach", subject.settings.where, hint)
+
+
 def prepare(request: Request, search: Search, progress: Progress) -> tuple[Subject, Options]:
     """The controller with its invariants proved, and the settings of the search."""
     from chaincover.check.analysis import prepare as proved
 
     subject = read_controller(request, progress)
     if not subject.goals and not subject.final_text:
-        hint = "write property functions p_*, [[property]] tables in the project file, or give --property TEXT"
-        raise InputRefused("there is no goal to cover, and no final condition to reach", subject.settings.where, hint)
+        raise no_goal(subject)
     options = settings(search, subject.settings)
     options.check()
     with progress.stage("check"):

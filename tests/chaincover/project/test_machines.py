@@ -50,6 +50,8 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert "is compiled" not in done.stderr
     assert run("verify", str(ALARM), str(tmp_path / "out")).code == 0
     assert run("replay", str(ALARM), str(tmp_path / "out")).code == 0
+    without = run("generate", str(ALARM))
+    assert (without.code, "give --cover 'transitions()'" in without.err) == (3, True)
     checked = run("check", str(ALARM))
     assert checked.code == 0
     assert "comparison with the machine itself" in checked.out
