@@ -1,4 +1,4 @@
-"""Rows of numbers that are told apart: which are there, and which one each row equals."""
+"""Values of inputs, one of each class; and rows of numbers that are told apart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import random
 import numpy as np
 import pytest
 
+from bmc.formulas.terms import constant
+from bmc.system.transition import InputVariable, ValueType
+from chaincover.verification import inputs
 from chaincover.verification.inputs import distinct
+from chaincover.verification.limits import Clock, Limits
 
 
 @pytest.mark.parametrize("bits", [(1, 1), (40, 20, 3), (60, 60, 60), (63, 64, 1, 64)])
@@ -31,3 +35,17 @@ def test_values_wider_than_a_word() -> None:
 def test_no_row() -> None:
     place, which = distinct([np.zeros(0, np.uint64)], 0)
     assert (place.tolist(), which.tolist()) == ([], [])
+
+
+def test_an_input_that_is_read_as_it_is_has_a_class_for_each_value() -> None:
+    """Of 16 bits, too, which are just as many as are listed; and a signed one has its raw values."""
+    word, small = ValueType("word", 16), ValueType("small", 8, signed=True)
+    clock = Clock(Limits())
+    found = inputs._values(InputVariable("in_word", word), [word.symbol("in_word")], clock)
+    assert found is not None
+    assert sorted(found) == [*range(1 << 16)]
+    found = inputs._values(InputVariable("in_small", small, ((-3, 2),)), [small.symbol("in_small")], clock)
+    assert found == [0, 1, 2, 253, 254, 255]
+    below = small.symbol("in_small").BVSLT(constant(0, 8))
+    found = inputs._values(InputVariable("in_small", small, ((-3, 2),)), [below], clock)
+    assert found == [0, 253]
