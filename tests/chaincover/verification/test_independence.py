@@ -9,7 +9,7 @@ import pytest
 
 import chaincover
 
-ROOM = Path(str(chaincover.__file__)).parent / "verify"
+ROOM = Path(str(chaincover.__file__)).parent / "verification"
 ALLOWED = (
     "bmc.errors",
     "bmc.ending",
@@ -20,7 +20,6 @@ ALLOWED = (
     "bmc.floats",
     "bmc.evaluation",
     "bmc.system",
-    "bmc.models.c",
     "bmc.native",
     "bmc.engines",
     "properties",
@@ -30,6 +29,7 @@ ALLOWED = (
     "chaincover.options",
     "chaincover.problem",
     "chaincover.result",
+    "chaincover.subject",
     "chaincover.weights",
     "chaincover.formats",
     "chaincover.project",
