@@ -80,11 +80,11 @@ def read_property(model: Model, given: PropertyText, default_name: str) -> Goal:
         hint = f"an id is a word, such as {possible if possible[0].isalpha() else f'p_{possible}'}"
         raise InputRefused(f"'{spaced[1]}' is no id of a property", given.where, hint)
     kind, inside = outer(body, given.where)
+    reader = _Reader(model, given.where, name)
     if kind == "cover":
         antecedent, consequent = inside, None
     else:
-        antecedent, consequent = _split(inside, model, given.where)
-    reader = _Reader(model, given.where, name)
+        antecedent, consequent = _split(inside, reader.language, given.where)
 
     def goal(condition: FNode, oracle: FNode | None, length: int) -> Goal:
         about = (body, given.description, given.requirement, given.where)
@@ -160,9 +160,9 @@ def read_constraint(model: Model, text: str, where: Location) -> FNode:
     return framed
 
 
-def _split(inside: str, model: Model, where: Location) -> tuple[str, str]:
+def _split(inside: str, language: Language, where: Location) -> tuple[str, str]:
     """Antecedent and consequent around the one implication outside of all parentheses."""
-    tokens, language = tokens_of(inside), model.language(where, CALLS.values())
+    tokens = tokens_of(inside)
     found: list[int] = []
     depth = 0
     for index, token in enumerate(tokens):
@@ -200,7 +200,7 @@ class _Reader:
         self.length = 0
         """J of what has been read, as it is written: also of what is folded away because its value is known."""
         self.memory = Memory(name)
-        self._language = model.language(where, CALLS.values())
+        self.language = model.language(where, CALLS.values())
         self._variables = {variable.name for variable in model.variables}
         self._inputs = {variable.name for variable in model.variables if variable.role == "input"}
         self._read_before: dict[str, Expression] = {}
@@ -224,7 +224,7 @@ class _Reader:
 
     def value(self, text: str) -> tuple[FNode, FNode, ValueType]:
         """The value of an expression without operators, when it is defined, and its type."""
-        return self._read(text, self._language.value)
+        return self._read(text, self.language.value)
 
     def deadline(self, text: str) -> Deadline | None:
         """A condition that is ``F`` or ``G`` over several steps, perhaps within ``X``; None if it is another one."""
@@ -247,7 +247,7 @@ class _Reader:
         return self._read(text, work)
 
     def _use(self, expression: Expression) -> Use | None:
-        return use_of(expression, self._language, self.where)
+        return use_of(expression, self.language, self.where)
 
     def _deadline(self, condition: Expression, words: str, least: int) -> Deadline | None:
         """``condition`` as one of ``words`` over at least so many steps."""
@@ -261,14 +261,14 @@ class _Reader:
 
     def _holds(self, condition: Expression, step: int) -> FNode:
         """The framed formula of a condition at ``step``; where it is not defined it does not hold."""
-        return self._language.holds(condition, step, self._operator)
+        return self.language.holds(condition, step, self._operator)
 
     def _read(self, text: str, work: Callable[[Expression], _Read]) -> _Read:
         """What ``work`` makes of a condition; refusals quote it."""
 
         def whole() -> _Read:
             if text not in self._read_before:
-                self._read_before[text] = self._language.parse(as_c(text))
+                self._read_before[text] = self.language.parse(as_c(text))
             return work(self._read_before[text])
 
         try:
@@ -277,7 +277,7 @@ class _Reader:
             if isinstance(error, NotAMember) or has_implication(text):
                 hint = f"{FORM}; elsewhere 'a implies b' is !(a) || (b)"
                 raise InputRefused(f"{_ONE_IMPLICATION}, not in '{text.strip()}'", self.where, hint) from None
-            message, hint = self._language.shown(as_written(error.message)), error.hint
+            message, hint = self.language.shown(as_written(error.message)), error.hint
             if isinstance(error, UnknownFunction):
                 hint = FORMS
             if hidden := self._in_macro(text):
@@ -314,7 +314,7 @@ class _Reader:
             found = self._first_read(use.condition, there)
             return there if found is None else found
         inner = [self._first_read(each, step) for each in self._uses_in(condition)]
-        own = [step] if step < 0 and self._language.reads(condition, self._variables) is not False else []
+        own = [step] if step < 0 and self.language.reads(condition, self._variables) is not False else []
         return min([*own, *(each for each in inner if each is not None)], default=None)
 
     def _measure(self, condition: Expression, step: int) -> None:
@@ -332,7 +332,7 @@ class _Reader:
         else:
             for each in self._uses_in(condition):
                 self._measure(each, step)
-            if self._language.reads(condition, self._inputs):
+            if self.language.reads(condition, self._inputs):
                 self.length = max(self.length, step + 1)
 
     def _steps(self, use: Use) -> range:
@@ -340,10 +340,10 @@ class _Reader:
         if use.word not in ("X", "F", "G"):
             return range(-1, 0 if use.word == "prev" else 1)
         for number in use.numbers:
-            if number.name in _ENDLESS and not self._language.declares(number.name):
+            if number.name in _ENDLESS and not self.language.declares(number.name):
                 text = f"'{number.name}' is no number, and {use.word} needs one: a deadline is by some step"
                 raise InputRefused(text, self.where, FORMS)
-        numbers = [self._language.constant(number) for number in use.numbers] or [1]
+        numbers = [self.language.constant(number) for number in use.numbers] or [1]
         first, last = numbers[0], numbers[-1]
         if not 0 <= first <= last:
             text = f"{use.word}{numbers}: the numbers of steps are not 0 or more, and rising"
@@ -364,8 +364,8 @@ class _Reader:
             found = [here.truth(self._at(step, use.condition, here)) for step in steps]
             either = negate(conjunction(negate(part) for part in found))
             return here.of(conjunction(found) if use.word == "G" else either)
-        apply, now = self._language.apply, use.condition
-        before = apply(CALLS["prev"], self._language.number(0), now)
+        apply, now = self.language.apply, use.condition
+        before = apply(CALLS["prev"], self.language.number(0), now)
         if use.word == "changed":
             return here.value(apply("!=", before, now), here.step)
         was, is_ = (before, apply("!", now)) if use.word == "fall" else (apply("!", before), now)
@@ -398,7 +398,7 @@ class _Reader:
     def _in_macro(self, text: str) -> str:
         """An operator that macros put into ``text``, unless the program has the name; '' if there is none."""
         with suppress(InputRefused):
-            tokens, declares = tokens_of(self._language.expanded(text)), self._language.declares
+            tokens, declares = tokens_of(self.language.expanded(text)), self.language.declares
             words = {token for at, token in enumerate(tokens) if is_operator(tokens, at) and not declares(token)}
             return min(words.difference(tokens_of(text)), default="")
         return ""

@@ -211,10 +211,12 @@ def recalled(formulas: Sequence[FNode], memory: Mapping[FNode, FNode]) -> list[F
     What these variables are in the first state is left as it is.
     """
     found = list(formulas)
+    if not memory:
+        return found
     while earlier := {
         symbol: at(memory[plain(symbol)], unframed(symbol)[1] - 1)
         for symbol in dict.fromkeys(symbol for formula in found for symbol in symbols_of(formula))
-        if memory and plain(symbol) in memory and unframed(symbol)[1]
+        if plain(symbol) in memory and unframed(symbol)[1]
     }:
         found = with_terms(found, earlier)
     return found
