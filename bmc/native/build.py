@@ -35,8 +35,7 @@ from bmc.errors import InputRefused, Location, NoOriginal
 from bmc.limits import FILE_SIZE
 from bmc.native import symbols as native_symbols
 from bmc.native.cache import Cache
-from bmc.native.elf import Malformed
-from bmc.native.symbols import LibraryMap
+from bmc.native.symbols import LibraryMap, Malformed
 from bmc.system.original import NativeInterface, ZeroSum
 
 T = TypeVar("T")
