@@ -26,11 +26,11 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from functools import cache
+from hashlib import sha256
 from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
-from bmc.digests import sha256
 from bmc.errors import InputRefused, Location, NoOriginal
 from bmc.limits import FILE_SIZE
 from bmc.native import symbols as native_symbols
