@@ -2,7 +2,7 @@
 
 Cost is told in seconds, and as work: a count that is the same on every machine. Work is counted in nominal nanoseconds:
 what the counted thing takes on a usual machine, measured over the graphs of all bundled models. ``python -m
-benchmarks.effort`` shows how well that fits a machine (docs/explanation/effort.md). The count of a question depends on
+benchmarks effort`` shows how well that fits a machine (docs/explanation/effort.md). The count of a question depends on
 nothing but the questions before it and the versions of the solvers.
 """
 

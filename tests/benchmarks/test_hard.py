@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from command_line import chaincover, fresh_names
 
-from benchmarks.hard.run import CONTROLLERS, GRAPH, Question, answered, facts, questions
-from benchmarks.hard.table import OPEN, Result, summary, table
+from benchmarks.measures.hard.run import CONTROLLERS, GRAPH, Question, answered, facts, questions
+from benchmarks.measures.hard.table import OPEN, Result, summary, table
 from bmc.engines import choose
 from bmc.engines.protocol import CONFLICT
 from bmc.engines.sat_encoding import solver

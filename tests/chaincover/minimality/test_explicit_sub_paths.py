@@ -17,7 +17,7 @@ from problems import problem_of
 from pysmt.shortcuts import And
 from random_systems import random_case
 
-from benchmarks.generated.reference import Reference
+from benchmarks.checks.generated.reference import Reference
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at

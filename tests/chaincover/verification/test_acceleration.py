@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from benchmarks.accelerated.programs import random_program
+from benchmarks.checks.accelerated.programs import random_program
 from bmc.engines.sat import SatEngine
 from bmc.invariants.counters import Starts, find_counters
 from bmc.invariants.induction import Prover

@@ -13,7 +13,7 @@ from pysmt.shortcuts import BV, BVSLT, BVULT, FALSE, And, Ite, Not, Symbol
 from pysmt.typing import BOOL
 from random_systems import random_case
 
-from benchmarks.families.members import member
+from benchmarks.measures.families.members import member
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, PathFact
