@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.measures.mutants import __main__ as mutants
+from benchmarks.measures.mutants import run as mutants
 from benchmarks.measures.mutants.faults import faults
 from benchmarks.measures.mutants.run import EQUAL, FOUND, ROOMS, SURVIVES, Room, drawn, equivalent, main, modules_of
 

@@ -22,8 +22,8 @@ from chaincover.replaying.judge import Judge
 from chaincover.result import Silent
 from properties.goal import Goal
 
-MODE = ValueType("mode", 2)
-NOW = MODE.symbol("mode")
+MODE = ValueType("phase", 2)
+NOW = MODE.symbol("phase")
 GO, STOP = BOOLEAN.symbol("go"), BOOLEAN.symbol("stop")
 FLOW = ValueType("flow", 2)
 INFLOW = FLOW.symbol("inflow")
@@ -70,7 +70,7 @@ def _machine(
 ) -> TransitionSystem:
     """IDLE until GO, then BUSY until ``busy`` leads to DONE, or STOP to IDLE."""
     going = Ite(NOW.Equals(BUSY), Ite(busy, DONE, BUSY), Ite(NOW.Equals(IDLE), Ite(GO, BUSY, IDLE), DONE))
-    state = [StateVariable("mode", MODE, IDLE, Ite(STOP, IDLE, going))]
+    state = [StateVariable("phase", MODE, IDLE, Ite(STOP, IDLE, going))]
     for symbol, (here, else_) in counters.items():
         kind = ValueType(symbol.symbol_name(), symbol.bv_width())
         following = Ite(NOW.Equals(BUSY), here, else_)
