@@ -22,10 +22,10 @@ from bmc.evaluation.vectors import Column
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from chaincover.certificate import CutPrice, Prices
-from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.enumerated_goals import bits, run_of, states_in
 from chaincover.graph.goal_product import Product, goal_product
 from chaincover.known import Board
+from chaincover.limits import PER_UNIT
 from chaincover.minimality.flow_network import Cut, Network
 from chaincover.minimality.flow_program import Relaxation
 from chaincover.orderings.bound import FLOW
@@ -37,11 +37,6 @@ MOST_ARCS = 400_000
 MOST_CUTS = 4_000
 """Cuts that are added at most."""
 
-CUT_PER_UNIT = 300_000
-"""Steps of the search for least cuts in about a unit of work: arcs in use times goals."""
-
-FOLLOWED_PER_UNIT = 10_000_000
-"""Arrows that are followed in about a unit of work to check prices."""
 
 IDLE, FOREVER = 6, 1 << 40
 """A cut that has had no price in so many solutions goes; one that comes again stays for so many."""
@@ -60,7 +55,7 @@ def cover_by_flow(board: Board) -> None:
         return
     board.limits.check()
     limits = board.limits
-    made = goal_product(problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT))
+    made = goal_product(problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT.steps))
     limits.check()
     if made is None or len(made.arrows.ends) > MOST_ARCS:
         board.say("covering flow: too many steps between the enumerated states")
@@ -95,7 +90,7 @@ class _Stage:
                 return
             self._drop(relaxation)
             cuts = network.violated(flow)
-            board.limits.spend((1 + int((flow > 0).sum())) * network.goals / CUT_PER_UNIT)
+            board.limits.spend((1 + int((flow > 0).sum())) * network.goals / PER_UNIT.cut_arrows)
             if not cuts:
                 return
             self._cuts += cuts
@@ -123,9 +118,9 @@ class _Stage:
             try:
                 found = PricedProduct(board.problem, self._states, self._made, self._ends, prices)
             except CircleOfGain as circle:
-                board.limits.spend(circle.args[0] / FOLLOWED_PER_UNIT)
+                board.limits.spend(circle.args[0] / PER_UNIT.checked_arrows)
                 continue
-            board.limits.spend(found.work / FOLLOWED_PER_UNIT)
+            board.limits.spend(found.work / PER_UNIT.checked_arrows)
             self._bound = max(self._bound, found.bound)
             if found.bound > board.known.proof.flow_bound:
                 board.prove(flow_bound=found.bound, prices=replace(prices, bound=found.bound), basis=FLOW)

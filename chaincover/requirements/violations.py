@@ -34,7 +34,7 @@ from chaincover.graph.enumerated import (
     exact_graph,
 )
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import OPERATIONS_PER_UNIT, PER_STEP, UNITS, EffortUsedUp, Limits
+from chaincover.limits import PER_STEP, PER_UNIT, UNITS, EffortUsedUp, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import SubPath
@@ -256,7 +256,7 @@ class Search:
     @property
     def each(self) -> float:
         """Units of work to simulate a step of a run, or to look at it."""
-        return (self._simulator.size + PER_STEP) / OPERATIONS_PER_UNIT
+        return (self._simulator.size + PER_STEP) / PER_UNIT.simulated
 
     def take(self, runs: Iterable[Run]) -> bool:
         """Look at ``runs`` from init, which are known; whether one is the first that is known to violate a property."""
