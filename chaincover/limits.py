@@ -72,6 +72,10 @@ class PerUnit(NamedTuple):
 PER_UNIT = PerUnit()
 
 
+INDUCTION = 8
+"""The largest k of a proof by k-induction. With twice as much, goals far beyond their last change are proved to be
+unreachable where states cannot be listed, after questions about twice as many steps."""
+
 PER_STEP = 40
 """Operations that a step of such a run takes besides its own. With twice as many, small programs rest for fewer
 steps."""

@@ -18,15 +18,13 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc import ending
-from bmc.engines.protocol import LOOK, WORK, Session, Status
+from bmc.engines.protocol import LOOK, SEED, WORK, Session, Status
 from bmc.engines.unrolling import StepFormulas, TermEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached, UsageError
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.unroll import framed, shift
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation
-
-SEED = 1
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 """Signals that wait until the solver has returned."""

@@ -154,6 +154,9 @@ def check_in_turn(
     return Answer(status)
 
 
+SEED = 1
+"""The seed of solvers, so that their answers are repeatable."""
+
 WORK = 1_000_000_000
 """Work in one unit of effort, which is about a second of a usual machine: the unit of what limits a question."""
 

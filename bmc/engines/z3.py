@@ -20,7 +20,7 @@ from pysmt.logics import QF_BV
 from pysmt.shortcuts import get_env
 from pysmt.solvers.z3 import Z3Converter
 
-from bmc.engines.protocol import RESOURCE, WORK, Session, Status
+from bmc.engines.protocol import RESOURCE, SEED, WORK, Session, Status
 from bmc.engines.unrolling import StepFormulas, TermEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
 from bmc.formulas.unroll import framed, unframed
@@ -109,7 +109,6 @@ class Gates:
         return z3.Concat(*parts) if len(parts) > 1 else parts[0]
 
 
-SEED = 1
 NO_LIMIT = 4294967295
 """z3's ``timeout`` value (milliseconds) for none, and the largest number that it takes."""
 

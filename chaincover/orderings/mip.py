@@ -24,6 +24,7 @@ from chaincover.limits import PER_UNIT
 from chaincover.orderings.constraints import Answer, Edge, PathModel, outcome, path_model
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import (
+    SEED,
     UNLIMITED,
     Clock,
     Limit,
@@ -33,9 +34,6 @@ from chaincover.orderings.protocol import (
     Path,
     path_cost,
 )
-
-SEED = 1
-
 
 ROUNDING = 1e-6
 """What a bound in whole steps may lack."""

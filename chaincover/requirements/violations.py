@@ -34,7 +34,7 @@ from chaincover.graph.enumerated import (
     exact_graph,
 )
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import PER_STEP, PER_UNIT, UNITS, EffortUsedUp, Limits
+from chaincover.limits import INDUCTION, PER_STEP, PER_UNIT, UNITS, EffortUsedUp, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import SubPath
@@ -50,9 +50,6 @@ from chaincover.verdicts import never_by_induction
 from chaincover.weights import END, INIT
 from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
-
-INDUCTION = 8
-"""The largest k of a proof by k-induction."""
 
 FIRST = 0.1
 """Units of work for enumerating the states before they get a normal form: mostly they are few."""
