@@ -120,10 +120,10 @@ def proved_again(setting: Setting, conditions: Sequence[Condition], table: Table
     return replace(_line([*found.items()]), check=CLAIMED)
 
 
-def claimed_states(name: str) -> int | None:
-    """How many states an invariant lists; None for another one."""
+def claimed_states(name: str) -> int:
+    """How many states an invariant lists; 0 for another one."""
     found = REACHABLE.fullmatch(name)
-    return int(found[1]) if found else None
+    return int(found[1]) if found else 0
 
 
 def of_states(proof: Certificate) -> bool:

@@ -278,8 +278,7 @@ class Checks:
         asks = proof.exhausted or proof.paths or proof.refuted[0] < proof.refuted[1] or self.about_runs
         if asks or proof.prices is not None:
             return None
-        counts = [claimed_states(name) for name in proof.invariants]
-        if not counts or None in counts or max(filter(None, counts), default=0) < MANY:
+        if min(map(claimed_states, proof.invariants), default=0) < MANY:
             return None
         self.listener.progress("states: all that can be reached, in layers")
         return Layers.of(self.setting, proof, self.clock)
