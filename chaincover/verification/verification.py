@@ -409,9 +409,9 @@ class Checks:
         claim = proof.refuted_lengths
         if claim is None:
             return summed(LENGTHS, ())
-        found = self.prover.no_run(claim, self.searched)
+        verdict, why = self.prover.no_run(claim, self.searched)
         said = f"lengths {claim.first} to {proof.refuted[1] - 1}"
-        return Line(LENGTHS[0], found[0], f"{said}: {found[1]}", unfinished=found[0] == OPEN)
+        return Line(LENGTHS[0], verdict, f"{said}: {why}", unfinished=verdict == OPEN)
 
     def all_runs(self) -> Line:
         """The search over all runs shorter than the bound, where the states are few."""

@@ -15,8 +15,9 @@ from verify_documents import Document, claim, claimed, verdicts, verify
 from benchmarks.fuzz.documents import made
 from benchmarks.fuzz.mutations import changed
 from chaincover.certificate import PathFact
+from chaincover.chain import CAN_FAIL
 from chaincover.verification.fields import FIELDS
-from chaincover.verification.report import WRONG
+from chaincover.verification.report import HOLDS, WRONG
 from chaincover.verification.requirements import NEVER
 
 FAILS = "fails: G(a == 1 && X(a == 1) -> X(X(n == 2)))"
@@ -32,6 +33,18 @@ def test_a_shortest_run_needs_a_step_at_which_the_violation_begins() -> None:
     (line,) = (line for line in found.lines if line.check == FIELDS)
     assert line.verdict == WRONG
     assert any(f"requirements.rulings[{place}].step: the file says None" in text for text in line.details)
+
+
+def test_a_requirement_can_fail_where_there_is_a_run_that_violates_it() -> None:
+    with fresh_names(), mock.patch.dict(os.environ, CHAINCOVER_NO_NATIVE="1"):
+        kept, document = made("failure")
+        rulings = document["requirements"]["rulings"]
+        place = next(n for n, ruling in enumerate(rulings) if ruling["ruling"] == CAN_FAIL)
+        without = {**rulings[place], "shortest": None, "step": None, "values": [], "held": [], "test": None}
+        forged = changed(document, (("requirements", "rulings", place), without))
+        claim(forged["requirements"], edges=())
+        found = [{line.check: line.verdict for line in kept.verify(each).lines}[FIELDS] for each in (document, forged)]
+    assert found == [HOLDS, WRONG]
 
 
 @pytest.fixture
