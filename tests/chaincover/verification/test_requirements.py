@@ -12,8 +12,8 @@ from command_line import chaincover, fresh_names, write_files
 from small_programs import program, project
 from verify_documents import Document, claim, claimed, verdicts, verify
 
-from benchmarks.fuzz.documents import made
-from benchmarks.fuzz.mutations import changed
+from benchmarks.checks.fuzz.documents import made
+from benchmarks.checks.fuzz.mutations import changed
 from chaincover.certificate import PathFact
 from chaincover.chain import CAN_FAIL
 from chaincover.verification.fields import FIELDS
