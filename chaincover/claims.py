@@ -125,7 +125,7 @@ def _most(says: NoRun) -> Claim:
 
 def _of_verdicts(said: Said) -> Iterator[Claim]:
     """What the verdicts of a result claim, and what their details say where the certificate does not."""
-    bound, most, proof = said.settings.get("bound"), said.settings.get("max_length"), said.proof
+    bound, proof = said.settings.get("bound"), said.proof
     left = [verdict for verdict in said.verdicts if verdict.status == EXCLUDED]
     some = tuple(v.goal for v in said.verdicts if v.status not in (UNREACHABLE, NO_WAY_TO_FINAL))
     for verdict in said.verdicts:
@@ -134,21 +134,32 @@ def _of_verdicts(said: Said) -> Iterator[Claim]:
         elif verdict.status == NO_WAY_TO_FINAL and (bound is None or "within K" not in verdict.detail):
             yield _no_way(verdict.goal)
     apart = [verdict.goal for verdict in left if _SEARCHED in verdict.detail]
-    if said.covered is None and apart and not (proof is not None and proof.conflicts):
+    if said.covered is None and apart and not (proof and proof.conflicts):
         yield conflict(apart)
-    kept_apart = (v for v in said.verdicts if v.status in (NOT_WITHIN_BOUND, EXCLUDED, UNDECIDED))
-    shorter = [(int(found[1]), int(found[2])) for v in kept_apart if (found := _SHORTER.search(v.detail))]
-    lower = max((low for asked, low in shorter if low > asked == (STORED if most is None else most)), default=0)
+    lower = _lower_in_details(said)
     if lower:
         yield _shorter(some, lower)
     number = next((int(found[1]) for v in left if (found := _MOST.search(v.detail))), None)
-    if number is not None and said.covered is not None and not (proof is not None and proof.most is not None):
+    if number is not None and said.covered is not None and not (proof and proof.most):
         yield _most(NoRun(some, number + 1))
-    for verdict in left:
-        text = f"no chain covers {listed(said.covered or ())} and {verdict.goal}"
-        if said.covered is None or bound is not None or not isinstance(most, int | None):
-            yield Claim(EXCLUDES, verdict.goal, text, None)
-            continue
-        text += "" if most is None else f" in {counted(most, 'step')} or fewer"
-        says = NoRun((*dict.fromkeys([*said.covered, verdict.goal]),), before=None if most is None else most + 1)
-        yield Claim(EXCLUDES, verdict.goal, text, says)
+    yield from (_excluded(verdict, said) for verdict in left)
+
+
+def _lower_in_details(said: Said) -> int:
+    """The greatest bound that details give as the reason why no chain is as short as the user wants it; else 0."""
+    most = said.settings.get("max_length")
+    longest = STORED if most is None else most
+    open_ones = (v for v in said.verdicts if v.status in (NOT_WITHIN_BOUND, EXCLUDED, UNDECIDED))
+    shorter = [(int(found[1]), int(found[2])) for v in open_ones if (found := _SHORTER.search(v.detail))]
+    return max((lower for length, lower in shorter if lower > length == longest), default=0)
+
+
+def _excluded(verdict: Verdict, said: Said) -> Claim:
+    """That no chain covers one more goal than the chain of a result; no proof is claimed for bounded sub-paths."""
+    most = said.settings.get("max_length")
+    text = f"no chain covers {listed(said.covered or ())} and {verdict.goal}"
+    if said.covered is None or said.settings.get("bound") is not None or not isinstance(most, int | None):
+        return Claim(EXCLUDES, verdict.goal, text, None)
+    text += "" if most is None else f" in {counted(most, 'step')} or fewer"
+    says = NoRun((*dict.fromkeys([*said.covered, verdict.goal]),), before=None if most is None else most + 1)
+    return Claim(EXCLUDES, verdict.goal, text, says)

@@ -7,7 +7,7 @@ be covered: the conditions that rule the step out are named with their places in
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -139,7 +139,7 @@ def dead_end(
 def _explained(
     system: TransitionSystem, engine: Engine, start: FNode, steps: int, limits: QuestionLimits
 ) -> DeadEnd | None:
-    """Which conditions rule out a step after ``steps`` valid ones; none of those told could be left out."""
+    """Which conditions rule out a step after ``steps`` valid ones; none of them could be left out."""
     named = conjunction(c.formula for c in system.constraints)
     others = [part for part in conjuncts(system.input_constraint) if part not in conjuncts(named)]
     reads = [part for part in others if any(s.symbol_name().endswith(DEFINED) for s in symbols_of(part))]
@@ -147,7 +147,6 @@ def _explained(
     undefined |= {at(part, steps): Condition(UNSET, negate(part)) for part in reads}
     assumed = {at(c.formula, steps): c for c in system.assumptions}
     broken = {at(c.formula, steps): c for c in system.constraints}
-    rules = [*undefined, *assumed, *broken]
     other = conjunction(part for part in others if part not in reads)
     before = [at(part, step) for step in range(steps) for part in (system.defined, named, *reads)]
     session = engine.session(replace(system, input_constraint=other, defined=TRUE(), invariants=()), start)
@@ -155,18 +154,27 @@ def _explained(
     def ask(tried: Iterable[FNode]) -> Answer:
         return session.check([*before, *tried], steps + 1, limits.seconds, limits.effort)
 
-    guilty = [rule for rule in rules if rule.is_false()][:1]
-    if not guilty:
-        answer = ask(rules)
-        if answer.status is not Status.UNSAT:
-            return None
-        guilty = [rule for rule in rules if rule in answer.core]
-        for rule in reversed(guilty):
-            others = [other for other in guilty if other is not rule]
-            if ask(others).status is Status.UNSAT:
-                guilty = others
+    guilty = _irreducible([*undefined, *assumed, *broken], ask)
+    if guilty is None:
+        return None
     met, code, stated = (tuple(kind[rule] for rule in guilty if rule in kind) for kind in (undefined, assumed, broken))
     return DeadEnd(steps, met, code, _unset(system, met), stated)
+
+
+def _irreducible(rules: Sequence[FNode], ask: Callable[[Iterable[FNode]], Answer]) -> list[FNode] | None:
+    """Rules that contradict each other, none of which can be left out; None if the engine does not say that they do."""
+    false = [rule for rule in rules if rule.is_false()]
+    if false:
+        return false[:1]
+    answer = ask(rules)
+    if answer.status is not Status.UNSAT:
+        return None
+    guilty = [rule for rule in rules if rule in answer.core]
+    for rule in reversed(guilty):
+        fewer = [other for other in guilty if other is not rule]
+        if ask(fewer).status is Status.UNSAT:
+            guilty = fewer
+    return guilty
 
 
 def _joined(conditions: Iterable[Condition]) -> list[Condition]:

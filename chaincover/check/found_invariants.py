@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -233,22 +234,41 @@ def found_lines(found: Sequence[FoundInvariant], model: Model) -> list[str]:
 
 def _joined(found: Sequence[FoundInvariant]) -> list[tuple[list[str], list[FoundInvariant]]]:
     """What goes on one line, with the facts that it tells."""
-    flags = [fact for fact in found if fact.kind == VALUES and _is_flag(fact)]
-    groups = [_grouped(flags, lambda fact: fact.how, lambda fact: fact.variables[0], "0 or 1: ")]
-    ranges = [fact for fact in found if fact.kind == VALUES and not _is_flag(fact)]
-    groups.append(_grouped(ranges, lambda fact: fact.how, lambda fact: fact.text, ""))
-    equal = [fact for fact in found if fact.kind == EQUALITY]
-    groups.append(_grouped(equal, lambda fact: fact.text.split(" == ")[0], lambda fact: fact.text, ""))
-    implied = [fact for fact in found if fact.kind == IMPLICATION]
-    groups.append(
-        sorted(
-            _grouped(implied, lambda fact: fact.text.split(IMPLIES)[0], lambda fact: fact.text.split(IMPLIES)[1], None),
-            key=lambda group: -len(group[1]),
-        )
-    )
-    order = [fact for fact in found if fact.kind == ORDER]
-    groups.append(_grouped(order, lambda fact: fact.how, lambda fact: fact.text, ""))
-    return [line for group in groups for line in group]
+    how, text = attrgetter("how"), attrgetter("text")
+    values = _of_kind(found, VALUES)
+    flags = [fact for fact in values if _is_flag(fact)]
+    others = [fact for fact in values if not _is_flag(fact)]
+    implied = _grouped(_of_kind(found, IMPLICATION), _condition, _consequence, None)
+    return [
+        *_grouped(flags, how, _first_variable, "0 or 1: "),
+        *_grouped(others, how, text, ""),
+        *_grouped(_of_kind(found, EQUALITY), _left_side, text, ""),
+        *sorted(implied, key=lambda line: -len(line[1])),
+        *_grouped(_of_kind(found, ORDER), how, text, ""),
+    ]
+
+
+def _of_kind(found: Sequence[FoundInvariant], kind: str) -> list[FoundInvariant]:
+    return [fact for fact in found if fact.kind == kind]
+
+
+def _first_variable(fact: FoundInvariant) -> str:
+    return fact.variables[0]
+
+
+def _left_side(fact: FoundInvariant) -> str:
+    """What an equality says that other values are equal to."""
+    return fact.text.split(" == ")[0]
+
+
+def _condition(fact: FoundInvariant) -> str:
+    """The left side of an implication."""
+    return fact.text.split(IMPLIES)[0]
+
+
+def _consequence(fact: FoundInvariant) -> str:
+    """The right side of an implication."""
+    return fact.text.split(IMPLIES)[1]
 
 
 def _grouped(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from bmc.analysis.slice import live_state, without_impossible
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
 from bmc.system.names import DEFINED
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import StateVariable, TransitionSystem
 from chaincover.project.values import show_value
 from chaincover.reductions.slicing import latched_values, plain_symbols
 from chaincover.subject import Observers, compared_with_init, formulas_of, observations
@@ -74,25 +74,38 @@ def find_liveness(
     seen_later = live if system.defined.is_true() else live_state(replace(system, defined=TRUE()), observed)
     constant = constant_state(system)
     seen = [v for v in system.state if v.role != "internal"]
-    kept = {v.name for v in part.state}
-    asked = plain_symbols(formulas_of(goals))
-    nexts = (v.next for v in system.state if not remembers(v.name))
-    everything = [*nexts, system.defined, *(a.formula for a in system.asserts), *asked]
-    read = inputs_read(system, everything)
-    names, seen_names = ({v.name for v in seen if {v.name, v.name + DEFINED} & found} for found in (live, seen_later))
+    names, seen_names = _with_definedness(seen, live), _with_definedness(seen, seen_later)
     dead = [v for v in seen if v.name not in names and v.name not in {*constant, *observers.outputs}]
     read_by_dead = names_in([v.next for v in dead])
+    read = _inputs_with_effect(system, goals)
     return Liveness(
         observed=bool(observers.goals or observers.outputs or system.asserts),
-        live=tuple(v.name for v in seen if v.name in names),
-        for_validity=tuple(v.name for v in seen if v.name in names and v.name not in seen_names),
+        live=_named(seen, names),
+        for_validity=_named(seen, names - seen_names),
         dead=tuple(v.name for v in dead),
-        self_read=tuple(v.name for v in dead if v.name in read_by_dead),
+        self_read=_named(dead, read_by_dead),
         constant=tuple((v.name, str(show_value(v.type, constant[v.name]))) for v in seen if v.name in constant),
         compared=tuple(v.name for v in compared_with_init(system, live) if v.role != "internal"),
         latched=tuple(latched_values(part, final)),
-        needed=tuple(v.name for v in seen if v.name in kept and v.name not in constant),
+        needed=_named(seen, {v.name for v in part.state} - constant.keys()),
         needed_inputs=tuple(v.name for v in part.inputs),
         unread_inputs=tuple(v.name for v in system.inputs if v.name not in read),
         variables=len(seen),
     )
+
+
+def _named(variables: Iterable[StateVariable], names: Collection[str]) -> tuple[str, ...]:
+    """Those of ``names`` that ``variables`` have, in their order."""
+    return tuple(v.name for v in variables if v.name in names)
+
+
+def _with_definedness(variables: Iterable[StateVariable], live: Set[str]) -> set[str]:
+    """The variables that are live themselves, or of which it is live whether they have been set."""
+    return {v.name for v in variables if not live.isdisjoint((v.name, v.name + DEFINED))}
+
+
+def _inputs_with_effect(system: TransitionSystem, goals: Sequence[Goal]) -> Collection[str]:
+    """The inputs that the next state, validity, an assertion or a goal depends on."""
+    nexts = (v.next for v in system.state if not remembers(v.name))
+    asserted = (a.formula for a in system.asserts)
+    return inputs_read(system, [*nexts, system.defined, *asserted, *plain_symbols(formulas_of(goals))])

@@ -238,6 +238,30 @@ def _passed_over(title: str, system: TransitionSystem) -> bool:
 
 
 def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
+    rows = _table(place, text)
+    titles = [cell.strip() for cell in rows[0]]
+    columns = _input_columns(place, titles, system)
+    inputs, lines = [], []
+    initial: Valuation = {}
+    for line, row in enumerate(rows[1:], 2):
+        if not any(cell.strip() for cell in row):
+            continue
+        given = dict(zip(titles, row, strict=False))
+        if given.get("step", "").strip() == START_ROW:
+            initial = _start_values(system, given, Location(str(place), line))
+            continue
+        if len(row) < len(titles) or any(cell.strip() for cell in row[len(titles) :]):
+            text = f"{len(row)} values for {len(titles)} columns"
+            raise InputRefused(text, Location(str(place), line), "write one value under each title of the first line")
+        inputs.append(
+            {v.name: parse_value(row[i], v.type, Location(str(place), line, i + 1), v.name) for i, v in columns.items()}
+        )
+        lines.append(line)
+    return Stimulus(str(place), tuple(inputs), initial, {}, (), lines=tuple(lines))
+
+
+def _table(place: Path, text: str) -> list[list[str]]:
+    """The rows of a table with columns separated by commas. InputRefused if it is none."""
     csv.field_size_limit(FILE_SIZE.most)
     reader = csv.reader(io.StringIO(text))
     try:
@@ -247,41 +271,31 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
         raise InputRefused(f"this is no table: {error}", here, "write values separated by commas") from None
     if not rows:
         raise InputRefused("the file is empty", Location(str(place)), "write a header with the inputs' names first")
-    other = next((name for mark, name in ((";", "';'"), ("\t", "tabs")) if mark in "".join(rows[0][:1])), "")
-    if len(rows[0]) == 1 and other:
-        text = f"the columns are separated by {other}"
-        raise InputRefused(text, Location(str(place), 1), "separate them by ',', as a table is exported in English")
-    names = [var.name for var in system.inputs]
+    if len(rows[0]) == 1:
+        for mark, name in ((";", "';'"), ("\t", "tabs")):
+            if mark in rows[0][0]:
+                text = f"the columns are separated by {name}"
+                advice = "separate them by ',', as a table is exported in English"
+                raise InputRefused(text, Location(str(place), 1), advice)
+    return rows
+
+
+def _input_columns(place: Path, titles: Sequence[str], system: TransitionSystem) -> dict[int, InputVariable]:
+    """The input of each column that holds one. InputRefused unless each input has one column."""
+    inputs = {var.name: var for var in system.inputs}
     columns: dict[int, InputVariable] = {}
-    for index, title in enumerate(cell.strip() for cell in rows[0]):
+    for index, title in enumerate(titles):
         here = Location(str(place), 1, index + 1)
-        if title not in names and _passed_over(title, system):
+        if title not in inputs and _passed_over(title, system):
             continue
-        name = find_variable(title, names, here, what="input")
-        if name in (variable.name for variable in columns.values()):
+        name = find_variable(title, [*inputs], here, what="input")
+        if inputs[name] in columns.values():
             raise InputRefused(f"a second column for the input '{name}'", here, "leave one of them out")
-        columns[index] = next(v for v in system.inputs if v.name == name)
-    missing = [v.name for v in system.inputs if v not in columns.values()]
+        columns[index] = inputs[name]
+    missing = [var.name for var in system.inputs if var not in columns.values()]
     if missing:
         raise InputRefused(f"there is no column for the input '{missing[0]}'", Location(str(place), 1), "add it")
-    inputs, lines = [], []
-    initial: Valuation = {}
-    titles = [cell.strip() for cell in rows[0]]
-    for line, row in enumerate(rows[1:], 2):
-        if not any(cell.strip() for cell in row):
-            continue
-        given = dict(zip(titles, row, strict=False))
-        if given.get("step", "").strip() == START_ROW:
-            initial = _start_values(system, given, Location(str(place), line))
-            continue
-        if len(row) < len(rows[0]) or any(cell.strip() for cell in row[len(rows[0]) :]):
-            text = f"{len(row)} values for {len(rows[0])} columns"
-            raise InputRefused(text, Location(str(place), line), "write one value under each title of the first line")
-        inputs.append(
-            {v.name: parse_value(row[i], v.type, Location(str(place), line, i + 1), v.name) for i, v in columns.items()}
-        )
-        lines.append(line)
-    return Stimulus(str(place), tuple(inputs), initial, {}, (), lines=tuple(lines))
+    return columns
 
 
 def _start_values(system: TransitionSystem, given: Mapping[str, str], where: Location) -> Valuation:

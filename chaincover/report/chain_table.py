@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -240,35 +240,46 @@ class ChainTable:
         """The inputs: flags by their names where they are set, numbers beside them or, if narrower, in columns."""
         flags = [var for var in self._of_system[1] if _is_flag(var) and var.name not in self._labels]
         numbers = [var for var in self._of_system[1] if var not in flags]
-        names = {var.name: self._names[var.name].removeprefix(self._front) for var in self._of_system[1]}
-        none = "(all 0)" if any(var.name not in self._labels for var in numbers) else "(none)"
-        together, alone, zero = [], [], False
-        for row in rows:
-            at = row.steps[0]
-            if at == self._chain.length:
-                together.append(["(end)"])
-                alone.append(["(end)"])
-                continue
-            set_flags = [names[var.name] for var in flags if self._cells[var.name][at] == "1"]
-            values = []
-            for var in numbers:
-                if self._chain.run.inputs[at][var.name] or var.name in self._labels:
-                    values.append(f"{names[var.name]}={self._cells[var.name][at]}")
-                else:
-                    zero = True
-            together.append([*set_flags, *values] or [none])
-            alone.append(set_flags or ["(none)"])
-        said = [*([f"{self._front}*"] if self._front else []), *(["others 0"] if zero else [])]
-        title = ["inputs", f"({', '.join(said)})"] if said else ["inputs"]
-        gathered = _Column(title if lines > 1 else [" ".join(title)], together, least=LEAST_INPUTS)
-        columns = [self._column(var, rows, lines, names[var.name]) for var in numbers]
-        if flags or not numbers:
-            columns.insert(0, _Column(["set"], alone, least=LEAST_INPUTS))
+        gathered = self._gathered(flags, numbers, rows, lines)
+        columns = [self._column(var, rows, lines, self._input_name(var)) for var in numbers]
+        if flags:
+            words = self._words(rows, lambda step: self._set_inputs(flags, step), "(none)")
+            columns.insert(0, _Column(["set"], words, least=LEAST_INPUTS))
         if not numbers or sum(column.wide + 2 for column in columns) - 2 >= gathered.wide:
             return [gathered]
         columns[1:] = [replace(column, words=[*column.words[:-1], [""]]) for column in columns[1:]]
         columns[0] = replace(columns[0], group=f"inputs ({self._front}*)" if self._front else "inputs")
         return columns
+
+    def _gathered(
+        self, flags: Sequence[InputVariable], numbers: Sequence[InputVariable], rows: Sequence[_Row], lines: int
+    ) -> _Column:
+        """One column for all inputs: the names of flags that are set, and numbers that are not 0."""
+        nothing = "(all 0)" if any(var.name not in self._labels for var in numbers) else "(none)"
+        cells = self._words(rows, lambda step: self._set_inputs(flags, step) + self._equations(numbers, step), nothing)
+        steps = [row.steps[0] for row in rows if row.steps[0] < self._chain.length]
+        zero = any(len(self._equations(numbers, step)) < len(numbers) for step in steps)
+        notes = [*([f"{self._front}*"] if self._front else []), *(["others 0"] if zero else [])]
+        title = ["inputs", f"({', '.join(notes)})"] if notes else ["inputs"]
+        return _Column(title if lines > 1 else [" ".join(title)], cells, least=LEAST_INPUTS)
+
+    def _words(self, rows: Sequence[_Row], words: Callable[[int], list[str]], nothing: str) -> list[list[str]]:
+        """The ``words`` of the first step of each row, or ``nothing``; the end has no inputs."""
+        steps = (row.steps[0] for row in rows)
+        return [["(end)"] if step == self._chain.length else words(step) or [nothing] for step in steps]
+
+    def _set_inputs(self, flags: Sequence[InputVariable], step: int) -> list[str]:
+        """The names of those flags among the inputs that are set in a step."""
+        return [self._input_name(var) for var in flags if self._cells[var.name][step] == "1"]
+
+    def _equations(self, numbers: Sequence[InputVariable], step: int) -> list[str]:
+        """The values of those numbers that are not 0 in a step, and of those that have labels."""
+        inputs = self._chain.run.inputs[step]
+        shown = (var for var in numbers if inputs[var.name] or var.name in self._labels)
+        return [f"{self._input_name(var)}={self._cells[var.name][step]}" for var in shown]
+
+    def _input_name(self, var: InputVariable) -> str:
+        return self._names[var.name].removeprefix(self._front)
 
     def _cell(self, name: str, row: _Row) -> str:
         """The value of a variable at the steps of a row: it stays, counts, or counts again and again."""

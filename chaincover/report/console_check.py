@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from bmc.errors import counted
 from chaincover.chain import UNREACHABLE, Verdict
@@ -21,6 +22,7 @@ from chaincover.check.goal_facts import (
     Claim,
     GoalFacts,
     Sharing,
+    Trigger,
 )
 from chaincover.check.liveness import Liveness
 from chaincover.check.undefined_behaviour import UndefinedBehaviour
@@ -379,30 +381,50 @@ def _show_comparison(out: Console, subject: Subject, analysis: Analysis) -> None
 
 
 def _show_facts(out: Console, facts: GoalFacts) -> None:
-    """What is told about the goals; lines with nothing to tell are left out."""
-    reachable = "states" if facts.reachable is None else f"of the {facts.reachable} reachable states"
-    several = [t.goal + (f" ({t.states})" if t.states else "") for t in facts.triggers if t.kind == SEVERAL]
-    lines = {
-        "that start in no reachable state": [t.goal for t in facts.triggers if t.kind == NONE],
-        "that start in one state only": [t.goal for t in facts.triggers if t.kind == SINGLE],
-        f"that start in several {reachable}": several,
-        "not decided whether they start in several states": [t.goal for t in facts.triggers if t.kind == UNKNOWN],
-        "that start exactly in the state after init": [t.goal for t in facts.triggers if t.init == EQUAL],
-        "that start only after init": [t.goal for t in facts.triggers if t.init == INSIDE],
-        "that start exactly where the final condition holds": [t.goal for t in facts.triggers if t.final == EQUAL],
-        "that start only where the final condition holds": [t.goal for t in facts.triggers if t.final == INSIDE],
-        f"that {'can' if facts.exact else 'may'} share a step": [_pair(s) for s in facts.sharing],
-        "not decided whether they can share a step": [f"{a} + {b}" for a, b in facts.sharing_undecided],
-        "where covering the first covers the second": [f"{a} -> {b}" for a, b in facts.implied],
-        "not decided whether covering the first covers the second": [f"{a} -> {b}" for a, b in facts.implied_undecided],
-    }
-    for text, names in lines.items():
+    """What is known of the goals; a line about no goal is left out."""
+    for text, names in {**_starts(facts), **_pairs(facts)}.items():
         if names:
             say(out, f"goals {text}: {listed(names)}")
     if facts.normal_form:
         say(out, f"states count as one where nothing can tell them apart, whatever {listed(facts.normal_form)} hold")
     say(out, f"Lemma 3 (the shortest order gives a minimal chain, if it meets no goal twice): {_claim(facts.lemma_3)}")
     say(out, f"Theorem 2 (repair finds a chain if there is one, with K large enough): {_claim(facts.theorem_2)}")
+
+
+def _starts(facts: GoalFacts) -> dict[str, list[str]]:
+    """What is known of the states in which goals start, and the goals of which it is true."""
+    reachable = "states" if facts.reachable is None else f"of the {facts.reachable} reachable states"
+    kind, init, final = (_goals_by(facts.triggers, relation) for relation in ("kind", "init", "final"))
+    return {
+        "that start in no reachable state": kind[NONE],
+        "that start in one state only": kind[SINGLE],
+        f"that start in several {reachable}": [
+            t.goal + (f" ({t.states})" if t.states else "") for t in facts.triggers if t.kind == SEVERAL
+        ],
+        "not decided whether they start in several states": kind[UNKNOWN],
+        "that start exactly in the state after init": init[EQUAL],
+        "that start only after init": init[INSIDE],
+        "that start exactly where the final condition holds": final[EQUAL],
+        "that start only where the final condition holds": final[INSIDE],
+    }
+
+
+def _goals_by(triggers: Sequence[Trigger], relation: str) -> Mapping[str, list[str]]:
+    """The goals by the value of an attribute of their triggers: ``kind``, ``init`` or ``final``."""
+    goals = defaultdict(list)
+    for trigger in triggers:
+        goals[getattr(trigger, relation)].append(trigger.goal)
+    return goals
+
+
+def _pairs(facts: GoalFacts) -> dict[str, list[str]]:
+    """What is known of two goals together, and the pairs of which it is true."""
+    return {
+        f"that {'can' if facts.exact else 'may'} share a step": [_pair(shared) for shared in facts.sharing],
+        "not decided whether they can share a step": [f"{a} + {b}" for a, b in facts.sharing_undecided],
+        "where covering the first covers the second": [f"{a} -> {b}" for a, b in facts.implied],
+        "not decided whether covering the first covers the second": [f"{a} -> {b}" for a, b in facts.implied_undecided],
+    }
 
 
 def _pair(shared: Sharing) -> str:

@@ -343,36 +343,66 @@ def _typed_without(options: Sequence[str]) -> list[str]:
     return words
 
 
-def _next_options(
-    asked: Asked, found: ChainResult | SeveralChains, several: bool
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The options to take from the command, and those to add; none where no command helps."""
+Change = tuple[tuple[str, ...], tuple[str, ...]]
+"""Options to take from a command, and words to add to it."""
+
+
+def _next_options(asked: Asked, found: ChainResult | SeveralChains, several: bool) -> Change:
+    """What to change in the command; nothing where no command helps."""
     goals, options = asked.subject.goals, asked.options
     aside = infeasible(goals, found.verdicts)
     missed = [verdict for verdict in found.verdicts if verdict.status != COVERED and verdict.goal not in aside]
-    status = Counter(verdict.status for verdict in missed)
-    limited = bool(found.stopped_by or found.used_up)
     if asked.no_step is not None or not missed:
         return (), ()
+    status = Counter(verdict.status for verdict in missed)
+    return (
+        _longer(options, status)
+        or _another_question(found, status, several)
+        or _more_effort(options, found, status)
+        or _without_unreachable(missed, len(goals))
+    )
+
+
+def _longer(options: Options, status: Counter[str]) -> Change | None:
+    """Longer chains or sub-paths, where a bound that the user chose excludes a goal."""
     if options.max_length is not None and (status[NOT_WITHIN_BOUND] or status[EXCLUDED]):
         return ("--max-length",), ()
     if status[NOT_WITHIN_BOUND] and options.bound is not None:
         return ("-K", "--bound"), ("-K", str(max(1, options.bound) * MORE_EFFORT))
+    return None
+
+
+def _another_question(found: ChainResult | SeveralChains, status: Counter[str], several: bool) -> Change | None:
+    """Several chains, or chains that end anywhere, where no one chain of the kind in question covers the goals."""
+    limited = bool(found.stopped_by or found.used_up)
     no_chain = isinstance(found, ChainResult) and bool(found.no_chain)
     alone = bool(found.tests) and not limited and not status[NO_WAY_TO_FINAL]
     if (status[EXCLUDED] or (no_chain and status[UNDECIDED]) or alone) and not several:
         return ("--most",), ("--several",)
     if status[NO_WAY_TO_FINAL]:
         return ("--final",), ("--final", "none")
-    if status[UNDECIDED] and found.stopped_by and options.time_limit:
+    return None
+
+
+def _more_effort(options: Options, found: ChainResult | SeveralChains, status: Counter[str]) -> Change | None:
+    """More time or effort, where that limit left a goal undecided."""
+    if not status[UNDECIDED]:
+        return None
+    if found.stopped_by and options.time_limit:
         return ("--time-limit",), ("--time-limit", f"{options.time_limit * MORE_EFFORT:g}")
-    if status[UNDECIDED] and found.used_up and options.effort:
+    if found.used_up and options.effort:
         layers = found.answered.layers if isinstance(found, ChainResult) else None
         enough = layers.effort if layers is not None and layers.possible else options.effort * MORE_EFFORT
         return ("--effort",), ("--effort", f"{enough:g}")
-    out_of_reach = [verdict.goal for verdict in missed if verdict.status == UNREACHABLE]
-    exclude = tuple(word for goal in out_of_reach for word in ("--exclude", goal))
-    return (), exclude if len(out_of_reach) <= min(MOST_EXCLUDED, len(goals) - 1) else ()
+    return None
+
+
+def _without_unreachable(missed: Sequence[Verdict], count: int) -> Change:
+    """The goals without those that cannot be reached, where they are few of ``count``."""
+    unreachable = [verdict.goal for verdict in missed if verdict.status == UNREACHABLE]
+    if len(unreachable) > min(MOST_EXCLUDED, count - 1):
+        return (), ()
+    return (), tuple(word for goal in unreachable for word in ("--exclude", goal))
 
 
 def _shorter(lower: int, length: int) -> str:

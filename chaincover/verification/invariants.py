@@ -73,21 +73,16 @@ def assumed(
     setting: Setting, proof: Certificate | None, states: Enumerated | None, clock: Clock
 ) -> tuple[Assumed, Line]:
     """Prove the invariants that ``proof`` names again."""
-    names = () if proof is None else proof.invariants
-    if proof is None or not names:
+    if proof is None or not proof.invariants:
         complete = proof is None or not proof.exhausted
         return Assumed(TRUE(), TRUE(), complete), Line(CHECK, UNCLAIMED, "the certificate rests on no invariant")
     verdicts: dict[str, tuple[str, str]] = {}
     stated = {condition.name: condition for condition in setting.system.invariants}
     known = {var.name: var for var in setting.system.state}
     shown: dict[str, str] = {}
-    for name in names:
-        counted = REACHABLE.fullmatch(name)
-        if counted and name in proof.formulas:
-            verdicts[name] = WRONG, "the reachable states are counted; a formula says something else"
-        elif counted:
-            verdicts[name] = _count_again(int(counted[1]), states)
-            shown[name] = "the reachable states" if states is None else f"one of {states.size} reachable states"
+    for name in proof.invariants:
+        if REACHABLE.fullmatch(name):
+            verdicts[name], shown[name] = _counted_states(name, proof, states)
         elif name not in stated or name in proof.formulas:
             own_words = stated.pop(name, None)
             says = _stated(name, known) if own_words is None else own_words.formula
@@ -96,14 +91,20 @@ def assumed(
                 verdicts[name] = verdict
             else:
                 stated[name] = Condition(name, formula)
-    own = [stated[name] for name in names if name in stated]
-    table = None if states is None else states.table
-    found = {} if table is None else _on_states([c for c in own if table.knows(c.formula)], table)
-    found |= _by_induction(setting, [c for c in own if c.name not in found], clock)
+    own = [stated[name] for name in proof.invariants if name in stated]
+    found = _proved(setting, own, None if states is None else states.table, clock)
     verdicts.update(found)
     proved = conjunction(c.formula for c in own if found[c.name][0] == HOLDS)
     complete = all(verdict == HOLDS for verdict, _ in verdicts.values())
     return Assumed(TRUE(), proved, complete), _line([(shown.get(name, name), said) for name, said in verdicts.items()])
+
+
+def _counted_states(name: str, proof: Certificate, states: Enumerated | None) -> tuple[tuple[str, str], str]:
+    """The verdict on an invariant that gives the number of reachable states, and how it is shown."""
+    if name in proof.formulas:
+        return (WRONG, "the reachable states are counted; a formula says something else"), name
+    shown = "the reachable states" if states is None else f"one of {states.size} reachable states"
+    return _count_again(claimed_states(name), states), shown
 
 
 def told_invariants(setting: Setting, proof: Certificate | None, said: Collection[str]) -> list[Condition]:
@@ -114,10 +115,16 @@ def told_invariants(setting: Setting, proof: Certificate | None, said: Collectio
 
 def proved_again(setting: Setting, conditions: Sequence[Condition], table: Table | None, clock: Clock) -> Line:
     """Look at ``conditions`` in all states of ``table``, where it has their variables, else prove them."""
+    return replace(_line([*_proved(setting, conditions, table, clock).items()]), check=CLAIMED)
+
+
+def _proved(
+    setting: Setting, conditions: Sequence[Condition], table: Table | None, clock: Clock
+) -> dict[str, tuple[str, str]]:
+    """The verdict on each of ``conditions``, from the states of ``table`` where it has its variables, else by proof."""
     known = [] if table is None else [c for c in conditions if table.knows(c.formula)]
     found = {} if table is None else _on_states(known, table)
-    found |= _by_induction(setting, [c for c in conditions if c.name not in found], clock)
-    return replace(_line([*found.items()]), check=CLAIMED)
+    return found | _by_induction(setting, [c for c in conditions if c.name not in found], clock)
 
 
 def claimed_states(name: str) -> int:

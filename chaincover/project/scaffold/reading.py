@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.externals import is_rte, undefined_functions
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig, read_program
+from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.execute.variables import CVariable
 from bmc.models.c.source.preprocess import STANDARD_HEADERS, stand_in
 from bmc.models.c.source.program import parse_file
@@ -25,7 +26,7 @@ from bmc.models.c.source.types import DATA_MODELS
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
 from bmc.system.names import matching
-from bmc.system.transition import symbols_of
+from bmc.system.transition import TransitionSystem, symbols_of
 from chaincover.project.scaffold.entry_points import init_functions, states_property, values_of
 from chaincover.project.scaffold.facts import Declared, Facts, FileFacts, FunctionFacts, ObjectFacts, facts_of
 from chaincover.project.scaffold.recognisers import Proposal
@@ -411,27 +412,35 @@ def shared_variables(facts: Facts, roots: Sequence[FunctionFacts]) -> dict[str, 
 
 def _unset_inputs(model: CModel, facts: Facts, reading: Reading) -> dict[str, str]:
     """State that the step reads and never writes, and that nothing in the program gives a value: with the reason."""
-    terms = [var.next for var in model.system.state if var.next is not var.symbol]
-    terms += [model.system.defined, *(each.formula for each in model.system.asserts)]
-    read = {symbol.symbol_name() for term in terms for symbol in symbols_of(term)}
+    read = _read_by_step(model.system)
     written = {w.root for function, _ in reading.init for f in facts.reached([function]) for w in f.writes}
-    changed = {var.name for var in model.system.state if var.next is not var.symbol}
-    only_read = {
-        v.key[0] for v in model.variables if v.key[1] and v.key[0].name in _structures(facts, reading.proposal)
-    }
-    only_read -= {v.key[0] for v in model.variables if v.name in changed or v.role != "state"}
+    only_read = _only_read(model, _structures(facts, reading.proposal))
+    still = {var.name: var for var in model.system.state if var.next is var.symbol}
     found = {}
     for variable in model.variables:
-        state = next((var for var in model.system.state if var.name == variable.name), None)
-        if variable.role != "state" or state is None or state.next is not state.symbol or variable.name not in read:
+        if variable.role != "state" or variable.name not in still or variable.name not in read:
             continue
         if variable.key[0] in only_read:
             found[variable.name] = "the step changes nothing of what it stands in"
-        elif state.init is None:
+        elif still[variable.name].init is None:
             found[variable.name] = "the step reads it, init leaves it open and the step never writes it"
         elif _is_free_global(variable, facts, written):
             found[variable.name] = "a global variable that nothing in the program writes"
     return found
+
+
+def _read_by_step(system: TransitionSystem) -> set[str]:
+    """The variables that the new values of others, validity or an assertion depend on."""
+    terms = [var.next for var in system.state if var.next is not var.symbol]
+    terms += [system.defined, *(each.formula for each in system.asserts)]
+    return {symbol.symbol_name() for term in terms for symbol in symbols_of(term)}
+
+
+def _only_read(model: CModel, structures: Collection[str]) -> set[MemObject]:
+    """The objects named in ``structures`` of which the step changes nothing and which hold state alone."""
+    changed = {var.name for var in model.system.state if var.next is not var.symbol}
+    held = {variable.key[0] for variable in model.variables if variable.key[1] and variable.key[0].name in structures}
+    return held - {v.key[0] for v in model.variables if v.name in changed or v.role != "state"}
 
 
 _SETTINGS = re.compile(r"par(am|$)|prm|cfg|conf|cal(ib|$)|const|setting|prog|(^|_)P$", re.IGNORECASE)

@@ -15,7 +15,7 @@ from bmc.models.c.source.types import IntType, show_type
 from bmc.records import dataclass
 from bmc.system.names import matching, suggestion
 from chaincover.project.scaffold.entry_points import commands, file_name, states_property, values_of
-from chaincover.project.scaffold.facts import Facts
+from chaincover.project.scaffold.facts import Facts, FunctionFacts
 from chaincover.project.scaffold.reading import (
     ANYTHING,
     ROLES,
@@ -86,16 +86,13 @@ def _no_step(sources: Sources, place: str, step: str) -> InputRefused:
 
 def _questions(sources: Sources, reading: Reading, others: Sequence[Proposal], base: Path) -> Iterator[str]:
     """What a user is to decide or to mend, the most urgent first."""
+    init = [function for function, _ in reading.init]
     if reading.problem:
-        may_help = recipe(sources, reading.proposal, [f for f, _ in reading.init], base)
+        may_help = recipe(sources, reading.proposal, init, base)
         more = "\n  or: a file of your own, see the recipe in [functions]" if may_help else ""
         yield f"the step cannot be read yet: {reading.problem}{more}"
-    unread = {_shown(file, base): why for file, why in sources.unreadable.items() if file not in reading.problem}
-    if len(unread) > 1:
-        yield f"these files cannot be read, and nothing in them was considered: {_some([*unread])}"
-    for file, why in unread.items() if len(unread) == 1 else ():
-        yield f"{file} cannot be read, and nothing in it was considered: {why}"
-    also = commands(sources.facts, reading.proposal.step, [f for f, _ in reading.init])
+    yield from _unread(sources, reading, base)
+    also = commands(sources.facts, reading.proposal.step, init)
     near = [other.step for other in others if other.score > reading.proposal.score - _NEAR]
     rivals = [step.name for step in near if step not in also and sources.facts.changes(step)]
     if rivals:
@@ -103,18 +100,33 @@ def _questions(sources: Sources, reading: Reading, others: Sequence[Proposal], b
     unknown = [function.name for function in reading.functions if function.role not in ("input", "output")]
     if unknown:
         yield f"nothing tells what these functions do: {_some(unknown)} (functions.input or .output, or their files)"
-    if reading.model is None:
+    if reading.model is not None:
+        yield from _about_model(reading.model, init, also)
+
+
+def _unread(sources: Sources, reading: Reading, base: Path) -> Iterator[str]:
+    """The files that cannot be read, but for those that the problem of the step names."""
+    unread = {_shown(file, base): why for file, why in sources.unreadable.items() if file not in reading.problem}
+    if len(unread) > 1:
+        yield f"these files cannot be read, and nothing in them was considered: {_some([*unread])}"
         return
-    starts = _open_starts(reading.model)
-    for function, _ in reading.init:
-        if values_of(function):
-            names = ", ".join(p.name for p in values_of(function))
-            yield f"{function.name}() takes values that only you know: {names} (see the recipe in [functions])"
+    for file, why in unread.items():
+        yield f"{file} cannot be read, and nothing in it was considered: {why}"
+
+
+def _about_model(model: CModel, init: Sequence[FunctionFacts], also: Sequence[FunctionFacts]) -> Iterator[str]:
+    """What a user is to decide about start values, further calls of the environment (``also``) and inputs."""
+    open_values = [(function.name, values_of(function)) for function in init]
+    for name, parameters in open_values:
+        if parameters:
+            names = ", ".join(parameter.name for parameter in parameters)
+            yield f"{name}() takes values that only you know: {names} (see the recipe in [functions])"
     if also:
         yield f"the environment may call {_some([f.name for f in also])}, too (see the recipe in [functions])"
-    if starts and not any(values_of(function) for function, _ in reading.init):
+    starts = _open_starts(model)
+    if starts and not any(parameters for _, parameters in open_values):
         yield f"nothing sets these before the first step: {_some(starts)} (see [interface]: zeroed or chosen)"
-    if not reading.model.inputs:
+    if not model.inputs:
         yield "nothing looks like an input: a program without inputs has one run only (see [interface])"
 
 
