@@ -22,7 +22,7 @@ from bmc.floats.operations import Program
 from bmc.floats.ranges import cut
 from bmc.formulas.unroll import at, framed, unframed
 from bmc.formulas.value_sets import NEVER, Ranges, common, united, whole, width_of
-from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, proved_invariants, symbols_of
 
 
 def name_at(name: str, step: int) -> str:
@@ -106,9 +106,8 @@ class Bounding:
 
     def __init__(self, system: TransitionSystem, source: FNode) -> None:
         self._system = system
-        proved = conjunction(inv.formula for inv in system.invariants if inv.proved)
-        self._proved = proved
-        self._source = conjunction([source, at(proved, 0)])
+        self._proved = proved_invariants(system)
+        self._source = conjunction([source, at(self._proved, 0)])
         self._program = Program([*(var.next for var in system.state), system.input_constraint, system.defined])
         self.made = 0
         self._formulas: dict[FNode, _Formula] = {}

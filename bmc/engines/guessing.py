@@ -48,6 +48,7 @@ from bmc.system.transition import (
     TransitionSystem,
     Valuation,
     conjunction,
+    proved_invariants,
     symbols_of,
 )
 
@@ -80,7 +81,7 @@ class Sampling:
         self._system = system
         self._simulator = simulator
         steps = [*(var.next for var in system.state), conjunction([system.input_constraint, system.defined])]
-        self._proved = conjunction(inv.formula for inv in system.invariants if inv.proved)
+        self._proved = proved_invariants(system)
         self._program = Program(steps)
         self._random = random.Random(1)
         self._floats = {

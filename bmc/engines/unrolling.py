@@ -33,7 +33,16 @@ from bmc.floats.operations import has_arithmetic
 from bmc.formulas.unroll import at, at_each, framed, shift, unframed
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
+from bmc.system.transition import (
+    Run,
+    StateVariable,
+    TransitionSystem,
+    Valuation,
+    conjunction,
+    equal,
+    proved_invariants,
+    symbols_of,
+)
 
 Step = TypeVar("Step")
 """One step of some state variables, translated for the solver."""
@@ -123,11 +132,6 @@ class Backend(ABC, Generic[Step, Literal]):
     @abstractmethod
     def _values(self, symbols: Sequence[FNode], step: int) -> Valuation:
         """The values of plain ``symbols`` at ``step`` in the run that the last query found; what is open is 0."""
-
-
-def proved(system: TransitionSystem) -> FNode:
-    """The invariants that may strengthen a claim."""
-    return conjunction(inv.formula for inv in system.invariants if inv.proved)
 
 
 class UnrollingEngine(ABC):
@@ -228,7 +232,7 @@ class UnrollingSession(Backend[Step, Literal]):
         with self._engine.within_memory(), self._engine.cost.in_session():
             self._widen(goals or [source], [source])
             self._span = self._reaches.span(source)
-            self._begin(source, at(proved(self._system), 0))
+            self._begin(source, at(proved_invariants(self._system), 0))
 
     def check(
         self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
@@ -488,7 +492,7 @@ class StepFormulas:
         after = at_each([var.next for var in variables], 0)
         pairs = zip(variables, after, strict=True)
         equations = conjunction(equal(framed(var.symbol, 1), term) for var, term in pairs)
-        parts = [at(system.input_constraint, 0), at(system.defined, 0), at(proved(system), 1)]
+        parts = [at(system.input_constraint, 0), at(system.defined, 0), at(proved_invariants(system), 1)]
         condition = conjunction(parts if conditions else [])
         return StepFormulas(equations, condition, tuple(symbols_of(conjunction([equations, condition]))))
 

@@ -268,15 +268,67 @@ _RULES: Mapping[int, Rule] = {
 }
 
 
-def _moved(term: FNode, a: Ranges) -> Iterable[tuple[int, int]]:
+def truth(possible: bool, sure: bool) -> Ranges:
+    """The set of a Boolean's values."""
+    return ALWAYS if sure else BOTH if possible else NEVER
+
+
+def _any_or_all(term: FNode, operands: Sequence[Ranges]) -> Ranges:
+    decisive = ALWAYS if term.node_type() == op.OR else NEVER
+    if decisive in operands:
+        return decisive
+    return BOTH if BOTH in operands else operands[0]
+
+
+def _negated(term: FNode, operands: Sequence[Ranges]) -> Ranges:
+    return truth(operands[0] != ALWAYS, operands[0] == NEVER)
+
+
+def _implied(term: FNode, operands: Sequence[Ranges]) -> Ranges:
+    condition, consequence = operands
+    return truth(condition != ALWAYS or consequence != NEVER, condition == NEVER or consequence == ALWAYS)
+
+
+def _equal(term: FNode, operands: Sequence[Ranges]) -> Ranges:
+    a, b = operands
+    one = only(a)
+    return truth(bool(common(a, b)), one is not None and one == only(b))
+
+
+def _chosen(term: FNode, operands: Sequence[Ranges]) -> Ranges:
+    condition, one, other = operands
+    if condition != BOTH:
+        return one if condition == ALWAYS else other
+    return one if one == other else united([*one, *other])
+
+
+def _compared(term: FNode, operands: Sequence[Ranges]) -> Ranges:
+    kind, (a, b) = term.node_type(), operands
+    if kind in (op.BV_ULT, op.BV_ULE):
+        (low, high), (least, greatest) = (a[0][0], a[-1][1]), (b[0][0], b[-1][1])
+    else:
+        bits = width_of(term.arg(0))
+        (low, high), (least, greatest) = signed_ends(a, bits), signed_ends(b, bits)
+    if kind in (op.BV_ULT, op.BV_SLT):
+        return truth(low < greatest, high < least)
+    return truth(low <= greatest, high <= least)
+
+
+def _moved(term: FNode, operands: Sequence[Ranges]) -> Ranges:
+    """Operators on one word, each range on its own."""
+    bits = width_of(term)
+    return united(part for low, high in _numbers(term, operands[0]) for part in wrapped(low, high, bits))
+
+
+def _numbers(term: FNode, a: Ranges) -> Iterable[tuple[int, int]]:
     """Operators on one word: intervals of numbers, each modulo the width."""
-    kind, inner = term.node_type(), width_of(term.arg(0))
+    kind = term.node_type()
     if kind == op.BV_NOT:
         return [(~high, ~low) for low, high in a]
     if kind == op.BV_NEG:
         return [(-high, -low) for low, high in a]
     if kind == op.BV_SEXT:
-        return [(piece.least, piece.greatest) for piece in _pieces(a, inner)]
+        return [(piece.least, piece.greatest) for piece in _pieces(a, width_of(term.arg(0)))]
     if kind == op.BV_EXTRACT:
         start = int(term.bv_extract_start())
         return [(low >> start, high >> start) for low, high in a]
@@ -284,57 +336,16 @@ def _moved(term: FNode, a: Ranges) -> Iterable[tuple[int, int]]:
     return a
 
 
-_MOVED = frozenset([op.BV_NOT, op.BV_NEG, op.BV_SEXT, op.BV_EXTRACT, op.BV_ZEXT])
+def _concatenated(term: FNode, operands: Sequence[Ranges]) -> Ranges:
+    lower = width_of(term.arg(1))
+    pairs = product(operands[0], operands[1])
+    return united(((a << lower) + c, (b << lower) + d) for (a, b), (c, d) in pairs)
 
 
-def truth(possible: bool, sure: bool) -> Ranges:
-    """The set of a Boolean's values."""
-    return ALWAYS if sure else BOTH if possible else NEVER
-
-
-def _equal(a: Ranges, b: Ranges) -> Ranges:
-    one = only(a)
-    return truth(bool(common(a, b)), one is not None and one == only(b))
-
-
-def _compared(kind: int, a: Ranges, b: Ranges, bits: int) -> Ranges:
-    if kind in (op.BV_ULT, op.BV_ULE):
-        (low, high), (least, greatest) = (a[0][0], a[-1][1]), (b[0][0], b[-1][1])
-    else:
-        (low, high), (least, greatest) = signed_ends(a, bits), signed_ends(b, bits)
-    if kind in (op.BV_ULT, op.BV_SLT):
-        return truth(low < greatest, high < least)
-    return truth(low <= greatest, high <= least)
-
-
-def applied(term: FNode, operands: Sequence[Ranges]) -> Ranges:
-    """The set of ``term``, an operator's, from those of its arguments; none of them is empty."""
-    kind = term.node_type()
-    if kind in (op.AND, op.OR):
-        decisive = ALWAYS if kind == op.OR else NEVER
-        if decisive in operands:
-            return decisive
-        return BOTH if BOTH in operands else operands[0]
-    if kind == op.NOT:
-        return truth(operands[0] != ALWAYS, operands[0] == NEVER)
-    if kind == op.IMPLIES:
-        return truth(operands[0] != ALWAYS or operands[1] != NEVER, operands[0] == NEVER or operands[1] == ALWAYS)
-    if kind in (op.EQUALS, op.IFF, op.BV_COMP):
-        return _equal(operands[0], operands[1])
-    if kind == op.ITE:
-        if operands[0] != BOTH:
-            return operands[1] if operands[0] == ALWAYS else operands[2]
-        return operands[1] if operands[1] == operands[2] else united([*operands[1], *operands[2]])
-    if kind in _RELATIONS:
-        return _compared(kind, operands[0], operands[1], width_of(term.arg(0)))
+def _by_rule(term: FNode, operands: Sequence[Ranges]) -> Ranges:
+    """Operators on two words, by their rules for pieces; any value for an operator without a rule."""
     bits = width_of(term)
-    if kind in _MOVED:
-        return united(part for low, high in _moved(term, operands[0]) for part in wrapped(low, high, bits))
-    if kind == op.BV_CONCAT:
-        lower = width_of(term.arg(1))
-        pairs = product(operands[0], operands[1])
-        return united(((a << lower) + c, (b << lower) + d) for (a, b), (c, d) in pairs)
-    rule = _RULES.get(kind)
+    rule = _RULES.get(term.node_type())
     if rule is None:
         return whole(bits)
     sides = [_pieces(operand, bits) for operand in operands]
@@ -342,3 +353,23 @@ def applied(term: FNode, operands: Sequence[Ranges]) -> Ranges:
         sides = [_hulls(side) for side in sides]
     found = [ends for a, b in product(*sides) for ends in rule(a, b, bits)]
     return united(part for low, high in found for part in wrapped(low, high, bits))
+
+
+_APPLIED: Mapping[int, Callable[[FNode, Sequence[Ranges]], Ranges]] = {
+    op.AND: _any_or_all,
+    op.OR: _any_or_all,
+    op.NOT: _negated,
+    op.IMPLIES: _implied,
+    op.EQUALS: _equal,
+    op.IFF: _equal,
+    op.BV_COMP: _equal,
+    op.ITE: _chosen,
+    **dict.fromkeys(_RELATIONS, _compared),
+    **dict.fromkeys([op.BV_NOT, op.BV_NEG, op.BV_SEXT, op.BV_EXTRACT, op.BV_ZEXT], _moved),
+    op.BV_CONCAT: _concatenated,
+}
+
+
+def applied(term: FNode, operands: Sequence[Ranges]) -> Ranges:
+    """The set of ``term``, an operator's, from those of its arguments; none of them is empty."""
+    return _APPLIED.get(term.node_type(), _by_rule)(term, operands)

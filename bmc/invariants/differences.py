@@ -27,7 +27,7 @@ were held for alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 import pysmt.operators as op
@@ -149,35 +149,39 @@ def _groups(system: TransitionSystem, seen: Sequence[FNode]) -> list[set[str]]:
     counters = _counters(system)
     if len(counters) < 2:
         return []
-    joined: dict[str, set[str]] = {var.symbol.symbol_name(): {var.name} for var in counters.values()}
-
-    def join(names: Iterable[str]) -> None:
+    joined: dict[str, set[str]] = {var.name: {var.name} for var in counters.values()}
+    formulas = [*(var.next for var in system.state), system.input_constraint, system.defined, *_plain(seen)]
+    for names in (*_taken_over(counters), *_read_together(formulas, counters)):
         together = set().union(*(joined[name] for name in names))
         for name in together:
             joined[name] = together
-
-    for var in counters.values():
-        join([var.name, *(e.base.symbol_name() for e in _ends(var) or () if e.base is not None)])
-    read: dict[FNode, frozenset[str]] = {}
-    formulas = [*(var.next for var in system.state), system.input_constraint, system.defined, *_plain(seen)]
-    for term in post_order(formulas):
-        if term in counters:
-            read[term] = frozenset([term.symbol_name()])
-        elif not term.args():
-            continue
-        else:
-            args = term.args()[1:] if term.is_ite() else term.args()
-            names = frozenset().union(*(read.get(arg, frozenset()) for arg in args))
-            if len(names) > 1 and (term.is_bv_op() or term.node_type() in _COMPARISONS) and not term.is_ite():
-                join(names)
-            if names and not term.get_type().is_bool_type():
-                read[term] = names
     found: list[set[str]] = []
     for group in joined.values():
         if group not in found:
             found.append(group)
     kinds = {var.name: (var.type.bits, var.type.signed) for var in counters.values()}
     return [group for group in found if len(group) > 1 and len({kinds[name] for name in group}) == 1]
+
+
+def _taken_over(counters: Mapping[FNode, StateVariable]) -> Iterator[list[str]]:
+    """Each counter with those whose values it takes."""
+    for var in counters.values():
+        yield [var.name, *(end.base.symbol_name() for end in _ends(var) or () if end.base is not None)]
+
+
+def _read_together(formulas: Sequence[FNode], counters: Mapping[FNode, StateVariable]) -> Iterator[frozenset[str]]:
+    """The counters of each comparison or operation that reads several; what a condition chooses is no operation."""
+    read: dict[FNode, frozenset[str]] = {}
+    for term in post_order(formulas):
+        if term in counters:
+            read[term] = frozenset([term.symbol_name()])
+            continue
+        args = term.args()[1:] if term.is_ite() else term.args()
+        names = frozenset().union(*(read.get(arg, frozenset()) for arg in args))
+        if len(names) > 1 and not term.is_ite() and (term.is_bv_op() or term.node_type() in _COMPARISONS):
+            yield names
+        if names and not term.get_type().is_bool_type():
+            read[term] = names
 
 
 _COMPARISONS = (op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE, op.EQUALS)

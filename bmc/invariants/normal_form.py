@@ -24,7 +24,7 @@ from pysmt.shortcuts import Ite, Or
 from bmc.analysis.state_values import every_step, state_values
 from bmc.engines.protocol import Status
 from bmc.evaluation.vectors import node_count
-from bmc.explicit.batch import Batch
+from bmc.explicit.batch import Batch, Runs
 from bmc.explicit.rows import distinct
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.unroll import with_terms
@@ -142,30 +142,23 @@ class _Guesses:
 
         None too where a step's formulas have more than ``most`` nodes: the proof would take longer than it may.
         """
-        wide = [v for v in system.state if v.init is not None and v.type.bits >= WIDE]
+        begun = [v for v in system.state if v.init is not None]
+        wide = [v for v in begun if v.type.bits >= WIDE]
         allowed = conjunction([system.input_constraint, system.defined])
         if node_count([*(v.next for v in system.state), allowed]) > most or not _may_take_many(wide, system):
             return None
         batch = Batch(system, seen)
-        runs = batch.draw(batch.initial(), RUNS, STEPS)
+        start = batch.initial()
+        runs = batch.draw(start, RUNS, STEPS)
         values = {name: distinct(rows) for name, rows in runs.states.items()}
         many = [var for var in wide if len(values[var.name]) > MANY]
-        modes = [v for v in system.state if v.init is not None and 2 <= len(values[v.name]) <= FEW]
+        modes = [v for v in begun if 2 <= len(values[v.name]) <= FEW]
         pairs = {(mode.name, int(value)) for mode in modes for value in values[mode.name]}
         if not many or not pairs or len(many) * len(pairs) > MOST_GUESSES:
             return None
-        random = Random(1)
-        samples = []
-        for _ in range(SAMPLES):
-            step, number = random.randrange(STEPS - 1), random.randrange(RUNS)
-            state = {name: int(rows[step, number]) for name, rows in runs.states.items()}
-            state |= {v.name: random.getrandbits(max(1, v.type.bits)) for v in many if random.random() < 0.5}
-            drawn = [{name: int(rows[k, number]) for name, rows in runs.inputs.items()} for k in (step, step + 1)]
-            samples.append((state, drawn[0], drawn[1]))
-        start = batch.initial()
-        values_there = {var.name: start[var.name] for var in many}
+        plain = {var.name: start[var.name] for var in many}
         endless = [var.name for var in many if var.type.bits >= ENDLESS]
-        return cls(system, seen, {var.name: set(pairs) for var in many}, values_there, endless, samples)
+        return cls(system, seen, {var.name: set(pairs) for var in many}, plain, endless, _samples(runs, many))
 
     def terms(self) -> Terms:
         """The terms of the normal form."""
@@ -221,6 +214,19 @@ class _Guesses:
         for name in guilty:
             self.unread[name] = {(mode, value) for mode, value in self.unread[name] if state[mode] != value}
         return bool(guilty)
+
+
+def _samples(runs: Runs, many: Sequence[StateVariable]) -> Sequence[tuple[Valuation, Valuation, Valuation]]:
+    """States of ``runs``, the values of ``many`` drawn anew in half of the cases, with the inputs of two steps."""
+    random = Random(1)
+    samples = []
+    for _ in range(SAMPLES):
+        step, number = random.randrange(STEPS - 1), random.randrange(RUNS)
+        state = {name: int(rows[step, number]) for name, rows in runs.states.items()}
+        state |= {v.name: random.getrandbits(max(1, v.type.bits)) for v in many if random.random() < 0.5}
+        inputs, later = ({name: int(rows[k, number]) for name, rows in runs.inputs.items()} for k in (step, step + 1))
+        samples.append((state, inputs, later))
+    return samples
 
 
 def _may_take_many(variables: Sequence[StateVariable], system: TransitionSystem) -> bool:

@@ -123,43 +123,16 @@ def expression(node: FNode, names: Mapping[FNode, str]) -> str:
         return _floating_expression(floating, [names[a] for a in floating.operands])
     if node.is_constant():
         return literal(int(node.constant_value()), bits_of(node))
-    kind, bits, word = node.node_type(), bits_of(node), word_of(node)
+    kind, word = node.node_type(), word_of(node)
     given = [names[a] for a in node.args()]
     if kind in _JOINS:
         return f" {_JOINS[kind]} ".join(given)
     if kind in _PLAIN:
         return _PLAIN[kind].format(*given)
-    if kind in _MASKED:
-        return f"({_MASKED[kind].format(*given)}) & {literal((1 << bits) - 1, bits)}"
-    if kind in _SIGNED:
-        wide = bits_of(node.arg(0))
-        function = "sn" if wide <= 64 else "sx"
-        return _SIGNED[kind].format(*(f"{function}({each}, {wide})" for each in given))
-    mask = literal((1 << bits) - 1, bits)
-    if kind == op.BV_UDIV:
-        return f"{given[1]} ? {given[0]} / {given[1]} : {mask}"
-    if kind == op.BV_UREM:
-        return f"{given[1]} ? {given[0]} % {given[1]} : {given[0]}"
-    if kind in (op.BV_SDIV, op.BV_SREM):
-        return f"({word}){'sdiv' if kind == op.BV_SDIV else 'srem'}({given[0]}, {given[1]}, {bits})"
-    if kind == op.BV_LSHL:
-        return f"{given[1]} < {bits} ? ({given[0]} << {given[1]}) & {mask} : 0"
-    if kind == op.BV_LSHR:
-        return f"{given[1]} < {bits} ? {given[0]} >> {given[1]} : 0"
-    if kind == op.BV_ASHR:
-        return f"({word})(sx({given[0]}, {bits}) >> ({given[1]} < {bits} ? {given[1]} : {bits - 1})) & {mask}"
-    if kind == op.BV_CONCAT:
-        return f"(({word}){given[0]} << {bits_of(node.arg(1))}) | {given[1]}"
-    if kind == op.BV_EXTRACT:
-        return f"({word})({given[0]} >> {node.bv_extract_start()}) & {mask}"
-    if kind == op.BV_ZEXT:
-        return given[0]
-    if kind == op.BV_SEXT:
-        narrow = bits_of(node.arg(0))
-        return f"({word}){'sn' if narrow <= 64 and bits <= 64 else 'sx'}({given[0]}, {narrow}) & {mask}"
+    if kind in _SIZED:
+        return _SIZED[kind].format(*given, word=word, **_sizes(node))
     if kind in (op.BV_ROL, op.BV_ROR):
-        by = int(node.bv_rotation_step()) * (1 if kind == op.BV_ROL else -1) % bits
-        return f"(({given[0]} << {by}) | ({given[0]} >> {bits - by})) & {mask}" if by else given[0]
+        return _rotated(node, given[0])
     raise NoTranslation(f"the operator {op.op_to_str(kind)} is neither Boolean nor of bit-vectors")
 
 
@@ -174,14 +147,50 @@ _PLAIN = {
     op.BV_ULT: "{} < {}",
     op.BV_ULE: "{} <= {}",
 }
-_MASKED = {
-    op.BV_NOT: "~{}",
-    op.BV_NEG: "-{}",
-    op.BV_ADD: "{} + {}",
-    op.BV_SUB: "{} - {}",
-    op.BV_MUL: "{} * {}",
+_SIZED = {
+    op.BV_NOT: "(~{0}) & {mask}",
+    op.BV_NEG: "(-{0}) & {mask}",
+    op.BV_ADD: "({0} + {1}) & {mask}",
+    op.BV_SUB: "({0} - {1}) & {mask}",
+    op.BV_MUL: "({0} * {1}) & {mask}",
+    op.BV_UDIV: "{1} ? {0} / {1} : {mask}",
+    op.BV_UREM: "{1} ? {0} % {1} : {0}",
+    op.BV_SDIV: "({word})sdiv({0}, {1}, {bits})",
+    op.BV_SREM: "({word})srem({0}, {1}, {bits})",
+    op.BV_SLT: "{signed}({0}, {first}) < {signed}({1}, {first})",
+    op.BV_SLE: "{signed}({0}, {first}) <= {signed}({1}, {first})",
+    op.BV_LSHL: "{1} < {bits} ? ({0} << {1}) & {mask} : 0",
+    op.BV_LSHR: "{1} < {bits} ? {0} >> {1} : 0",
+    op.BV_ASHR: "({word})(sx({0}, {bits}) >> ({1} < {bits} ? {1} : {top})) & {mask}",
+    op.BV_CONCAT: "(({word}){0} << {last}) | {1}",
+    op.BV_EXTRACT: "({word})({0} >> {start}) & {mask}",
+    op.BV_ZEXT: "{0}",
+    op.BV_SEXT: "({word}){signed}({0}, {first}) & {mask}",
 }
-_SIGNED = {op.BV_SLT: "{} < {}", op.BV_SLE: "{} <= {}"}
+"""Operators whose expression depends on sizes; see ``_sizes``."""
+
+
+def _sizes(node: FNode) -> dict[str, int | str]:
+    """The sizes that the expression of an operator may name: its ``bits``, their ``mask`` and the place of the ``top``
+    one, the bits of its ``first`` and its ``last`` argument, the ``start`` of an extraction, and the function that
+    reads a word as ``signed``."""
+    bits, first = bits_of(node), bits_of(node.arg(0))
+    return {
+        "bits": bits,
+        "top": bits - 1,
+        "mask": literal((1 << bits) - 1, bits),
+        "first": first,
+        "last": bits_of(node.args()[-1]),
+        "start": int(node.bv_extract_start()) if node.is_bv_extract() else 0,
+        "signed": "sn" if first <= 64 and bits <= 64 else "sx",
+    }
+
+
+def _rotated(node: FNode, given: str) -> str:
+    """A word rotated by a constant number of bits."""
+    bits = bits_of(node)
+    by = int(node.bv_rotation_step()) * (1 if node.is_bv_rol() else -1) % bits
+    return f"(({given} << {by}) | ({given} >> {bits - by})) & {literal((1 << bits) - 1, bits)}" if by else given
 
 
 def _floating(node: FNode) -> Operation | None:

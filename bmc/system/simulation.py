@@ -9,7 +9,7 @@ from typing import Any
 from pysmt.fnode import FNode
 
 from bmc.formulas.evaluate import MOST_COMPILED, compile_formulas, define, post_order, translate
-from bmc.system.transition import Condition, Run, TransitionSystem, Valuation, conjunction
+from bmc.system.transition import Condition, Run, TransitionSystem, Valuation, proved_invariants
 
 __all__ = ["Simulator", "compile_formulas"]
 
@@ -77,7 +77,7 @@ class Simulator:
 
     @cached_property
     def _proved(self) -> Callable[[Valuation], tuple[int, ...]]:
-        return compile_formulas([conjunction(c.formula for c in self.system.invariants if c.proved)])
+        return compile_formulas([proved_invariants(self.system)])
 
     @cached_property
     def _initial(self) -> dict[str, int]:

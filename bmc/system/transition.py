@@ -230,6 +230,11 @@ def conjunction(parts: Iterable[FNode]) -> FNode:
     return items[0] if len(items) == 1 else And(items)
 
 
+def proved_invariants(system: TransitionSystem) -> FNode:
+    """The invariants that may strengthen a claim."""
+    return conjunction(inv.formula for inv in system.invariants if inv.proved)
+
+
 def equal(symbol: FNode, value: FNode) -> FNode:
     """Equality of two formulas of one type, Boolean or bit-vector."""
     return symbol.Iff(value) if symbol.get_type().is_bool_type() else symbol.Equals(value)

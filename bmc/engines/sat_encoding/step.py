@@ -24,7 +24,7 @@ from bmc.floats.operations import Program
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.terms import meanings
 from bmc.formulas.unroll import plain, unframed
-from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, proved_invariants, symbols_of
 
 NONE, SEVERAL = -1, -2
 """Instead of a step: a formula without symbols, one that speaks of more than one step."""
@@ -109,6 +109,22 @@ def _gates(words: Mapping[Key, Word]) -> list[int]:
     return [bit >> 1 for word in words.values() for bit in word]
 
 
+def _layers(system: TransitionSystem, parts: Iterable[FNode]) -> dict[FNode, int]:
+    """The layer of each part."""
+    states = {var.symbol for var in system.state}
+    return {part: STATE if states.issuperset(symbols_of(part)) else STEP for part in parts}
+
+
+def _equivalent(words: Iterable[Word]) -> dict[int, int]:
+    """The bits of ``words``, each equivalent to what it stands for."""
+    return {bit: EQUIVALENT for word in words for bit in word}
+
+
+def _local(template: ClauseTemplate, words: Mapping[FNode, Word]) -> dict[FNode, list[int]]:
+    """The local variables of the bits of ``words``."""
+    return {key: [template.local(bit) for bit in word] for key, word in words.items()}
+
+
 def always_possible(system: TransitionSystem) -> bool:
     """Whether it is plain that every state has a valid step: what makes it valid is a matter of the inputs alone.
 
@@ -127,8 +143,7 @@ def facts_of_orders(system: TransitionSystem, variables: Sequence[StateVariable]
     if not meanings():
         return []
     program = Program([var.next for var in variables])
-    proved = conjunction(inv.formula for inv in system.invariants if inv.proved)
-    values = Evaluation(program, narrowed(proved, input_values(system)) or {})
+    values = Evaluation(program, narrowed(proved_invariants(system), input_values(system)) or {})
     found: list[FNode] = []
     for instruction in program.instructions:
         if instruction.floating is not None:
@@ -164,17 +179,14 @@ class Step:
             return _inputs(graph, symbols, node, width(node)) if node.is_symbol() else None
 
         blaster = Blaster(graph, leaf)
-        states = {var.symbol for var in system.state}
-        self.layers = {part: STATE if states.issuperset(symbols_of(part)) else STEP for part in parts}
+        self.layers = _layers(system, parts)
         found = {part: blaster.word(part) for part in self.layers}
         after = {var.symbol: blaster.word(var.next) for var in variables}
-        invariants = [inv.formula for inv in system.invariants if inv.proved] if conditions else []
-        restrictions = [system.input_constraint, system.defined] if conditions else []
-        proved = blaster.literal(conjunction(invariants))
-        valid = blaster.literal(conjunction(restrictions))
-        state = {bit: EQUIVALENT for part, word in found.items() if self.layers[part] == STATE for bit in word}
-        step = {bit: EQUIVALENT for part, word in found.items() if self.layers[part] == STEP for bit in word}
-        step.update((bit, EQUIVALENT) for word in after.values() for bit in word)
+        known, allowed = [proved_invariants(system)], [system.input_constraint, system.defined]
+        proved = blaster.literal(conjunction(known if conditions else []))
+        valid = blaster.literal(conjunction(allowed if conditions else []))
+        state = _equivalent(word for part, word in found.items() if self.layers[part] == STATE)
+        step = _equivalent([*(word for part, word in found.items() if self.layers[part] == STEP), *after.values()])
         state.setdefault(proved, IMPLIES)
         step.setdefault(valid, IMPLIES)
         self.symbols = tuple(symbols)
@@ -182,10 +194,8 @@ class Step:
         step.update((literal, step.get(literal, IMPLIES)) for literal in orders)
         asserted = [*orders, *([valid, proved] if conditions and always_possible(system) else [])]
         self.template = ClauseTemplate(graph, _gates(symbols), [state, step], cost.in_library, asserted)
-        local = self.template.local
-        self.after = {symbol: [local(bit) for bit in word] for symbol, word in after.items()}
-        self.parts = {part: [local(bit) for bit in word] for part, word in found.items()}
-        self.valid, self.proved = local(valid), local(proved)
+        self.after, self.parts = _local(self.template, after), _local(self.template, found)
+        self.valid, self.proved = self.template.local(valid), self.template.local(proved)
         cost.work += len(graph.kinds) * GATE
 
 
