@@ -23,15 +23,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 
-import numpy as np
-from pysmt.shortcuts import TRUE
-
-from bmc.evaluation.vectors import Column, Program, column
-from bmc.explicit.rows import Rows, first_of_each
-from bmc.explicit.scope import FoundSteps, Inputs, Scope
-from bmc.explicit.splitting import FIXED
-from bmc.explicit.steps import BLOCK, EveryInput
-from bmc.formulas.unroll import NEXT, at
+from bmc.evaluation.vectors import column
+from bmc.explicit.rows import Rows
+from bmc.explicit.scope import Inputs, Scope
+from bmc.formulas.unroll import at
 from bmc.invariants.counters import Seen
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
@@ -39,21 +34,15 @@ from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.certificate import Acceleration
 from chaincover.chain import STORED
 from chaincover.graph.counter_groups import Counter, Groups, Moves, State, straight
+from chaincover.graph.counter_steps import PLACED, Step, Steps
 from chaincover.problem import Problem
 from properties.goal import Events
-
-MOST_EVENTS = 62
-"""Events that paths are asked for; of more, the first ones."""
 
 MOST_NODES = 300_000
 """Nodes of a graph: it takes about a kilobyte for each."""
 
 MOST_EXITS = 2048
 """Values of a cell from which one step may leave it: where there are more, nothing is gained by jumps."""
-
-PLACED, APART = 5_000, 400_000
-"""Operations on values that could be done while a step takes its place among the nodes, and while the different steps
-of some states are found out. With twice as many, turns that build a graph of jumps are half as long."""
 
 Lag = tuple[int, int]
 """Which slow counter lags behind and is charged by its gap (-1: none), and which others do (as bits)."""
@@ -127,32 +116,6 @@ def scope_of(problem: Problem) -> Scope:
     return Scope(problem.system, [*(goal.antecedent for goal in problem.goals), *ends])
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A step from the state number ``row``; ``forgotten``: bits of the counters that are set anew, or have one value in
-    their cell. It adds ``shift`` to counter ``mover`` (-1: to none); ``inner`` are its events within the cell."""
-
-    row: int
-    choice: int
-    target: State
-    mask: int
-    forgotten: int
-    mover: int
-    shift: int
-    inner: int
-
-
-@dataclass(frozen=True)
-class _Movement:
-    """For each step the number of the counter that it moves (-1: none), by how much, and which it sets anew (as bits).
-    ``samples`` has for each counter a value of its cell from which it is moved within the cell, if there is one."""
-
-    mover: Column
-    shift: Column
-    forgotten: Column
-    samples: Mapping[str, Column]
-
-
 class Jumps:
     """Builds the graph for the cells of ``claim``, in whose words it says what is kept, and which counters are slow.
     ``advance`` yields the work done, in operations on values; at the end there is ``graph``, unless it is too large.
@@ -163,7 +126,7 @@ class Jumps:
         counters = [(place, var) for place, var in enumerate(scope.system.state) if var.name in claim.cells]
         self._names = [var.name for _, var in counters]
         self._counters = [Counter(place, claim.cells[var.name], var.type.bits) for place, var in counters]
-        self._steps = _Steps(problem, scope, inputs, self._counters)
+        self._steps = Steps(problem, scope, inputs, self._counters)
         slow = sum(1 << number for number, name in enumerate(self._names) if name in claim.slow)
         self._nodes = _Nodes(self._counters, slow)
         self.graph: JumpGraph | None = None
@@ -219,121 +182,6 @@ def _end_of(simulator: Simulator, inputs: Rows, state: State, choices: Sequence[
             return None
         values = simulator.step(values, inputs[choice])
     return tuple(values[var.name] for var in simulator.system.state)
-
-
-class _Steps:
-    """Makes steps from many states at once, under every combination of inputs; ``tried`` has these by number."""
-
-    def __init__(self, problem: Problem, scope: Scope, inputs: Inputs, counters: Sequence[Counter]) -> None:
-        self._variables, self._counters = scope.system.state, counters
-        self._names = [var.name for var in self._variables]
-        assert inputs.every is not None  # inputs of one outcome here may have different ones where a counter has moved
-        self.tried, self._every = inputs.every, EveryInput(scope, inputs)
-        self._looks = _Looks(problem, self._names)
-        self._nexts = Program([var.next for var in self._variables])
-
-    @property
-    def together(self) -> int:
-        """States from which steps are made at once."""
-        return max(1, BLOCK // self._every.size)
-
-    def seen_in(self, states: Sequence[State]) -> tuple[list[int], list[bool]]:
-        """For each state its events, and whether a run may end there."""
-        return self._looks.at(self._columns(states), len(states))
-
-    def of(self, states: Sequence[State]) -> Iterator[int | _Step]:
-        """All different steps from ``states``, and the work done."""
-        columns = self._columns(states)
-        for found in self._found(columns, len(states)):
-            if isinstance(found, int):
-                yield found
-                continue
-            yield 3 * self._nexts.size * (FIXED + len(found.row))
-            if len(found.row):
-                yield APART
-                yield from self._told(columns, found)
-
-    def _columns(self, states: Sequence[State]) -> dict[str, Column]:
-        rows = list(zip(*states, strict=True))
-        return {var.name: column(rows[place], var.type.bits) for place, var in enumerate(self._variables)}
-
-    def _found(self, columns: Mapping[str, Column], count: int) -> Iterator[int | FoundSteps]:
-        """The work done, and at last all steps of ``count`` states."""
-        spent, row, choice, nexts = self._every.steps(columns, count, list)
-        yield spent
-        yield FoundSteps(row, choice, nexts, {}, row)
-
-    def _told(self, columns: Mapping[str, Column], found: FoundSteps) -> Iterator[_Step]:
-        row, size = found.row, len(found.row)
-        nexts = [np.broadcast_to(part, (size,)) for part in found.nexts]
-        given = {name: part[found.choice] for name, part in self.tried.columns.items()}
-        here = {name: part[row] for name, part in columns.items()}
-        moves = self._movement(here, given, nexts)
-        sample = {**here, **moves.samples}
-        after_sample = [np.broadcast_to(part, (size,)) for part in self._nexts({**sample, **given})]
-        mask, inner = self._looks.on({**here, **given}, nexts), self._looks.on({**sample, **given}, after_sample)
-        told = mask, moves.forgotten, moves.mover, moves.shift, inner
-        chosen = first_of_each([key.astype(np.uint64) for key in (row, *nexts, *told)], np.ones(size, bool))
-        targets = zip(*(list(map(int, part[chosen].tolist())) for part in nexts), strict=True)
-        rest = zip(*(part[chosen].tolist() for part in (row, found.choice, *told)), strict=True)
-        for target, (source, choice, *others) in zip(targets, rest, strict=True):
-            yield _Step(source, choice, target, *others)
-
-    def _movement(self, here: Mapping[str, Column], given: Mapping[str, Column], nexts: Sequence[Column]) -> _Movement:
-        """What steps do with counters, as steps from other values of the same cells tell."""
-        size, names = len(nexts[0]), self._names
-        beside = {**here}
-        for counter in self._counters:
-            name = names[counter.place]
-            value = here[name].astype(np.int64)
-            low, high = counter.all_bounds(value)
-            other = np.where(high == low, value, np.where(value < high, value + 1, value - 1))
-            beside[name] = column(other, counter.bits)
-        there = self._nexts({**beside, **given})
-        mover, shift, forgotten = np.full(size, -1), np.zeros(size, np.int64), np.zeros(size, np.int64)
-        samples = {}
-        for number, counter in enumerate(self._counters):
-            value, following = here[names[counter.place]].astype(np.int64), nexts[counter.place]
-            low, high = counter.all_bounds(value)
-            alike = (np.broadcast_to(there[counter.place], (size,)) == following) | (low == high)
-            delta = (following.astype(np.int64) - value) % (1 << counter.bits)
-            moving = ~alike & (delta != 0)
-            mover[moving], shift[moving] = number, delta[moving]
-            forgotten |= alike.astype(np.int64) << number
-            back = (1 << counter.bits) - delta
-            up, down = moving & (delta <= high - low), moving & (back <= high - low)
-            sample = np.where(up & (value + delta > high), high - delta, value)
-            sample = np.where(~up & down & (value - back < low), low + back, sample)
-            samples[names[counter.place]] = column(sample, counter.bits)
-        return _Movement(mover, shift, forgotten, samples)
-
-
-class _Looks:
-    """Which events happen in states and steps, as bits."""
-
-    def __init__(self, problem: Problem, names: Sequence[str]) -> None:
-        events = Events.of(problem.goals, problem.system)
-        self._names = names
-        self._first = min(len(events.states), MOST_EVENTS)
-        self._states = Program([*events.states[: self._first], problem.final or TRUE()])
-        self._steps = Program(events.steps[: MOST_EVENTS - self._first])
-
-    def at(self, columns: Mapping[str, Column], size: int) -> tuple[list[int], list[bool]]:
-        """For each state its events, and whether a run may end there."""
-        *values, ends = self._states(columns)
-        return [int(mask) for mask in _bits(values, size, 0).tolist()], np.broadcast_to(ends, (size,)).tolist()
-
-    def on(self, values: Mapping[str, Column], nexts: Sequence[Column]) -> Column:
-        """For each step its events."""
-        later = {NEXT + name: part for name, part in zip(self._names, nexts, strict=True)}
-        return _bits(self._steps({**values, **later}), len(nexts[0]), self._first)
-
-
-def _bits(values: Sequence[Column], size: int, first: int) -> Column:
-    found = np.zeros(size, np.uint64)
-    for number, value in enumerate(values):
-        found |= np.broadcast_to(value, (size,)).astype(np.uint64) << np.uint64(first + number)
-    return found
 
 
 @dataclass(slots=True)
@@ -394,7 +242,7 @@ class _Nodes:
             self._waiting[least] = queue[most:]
         return queue[:most]
 
-    def step(self, number: int, step: _Step, moved: int = -1, left: int = -1) -> None:
+    def step(self, number: int, step: Step, moved: int = -1, left: int = -1) -> None:
         """A step as it is. It moves the counter of number ``moved`` within its cell, or that of ``left`` out of it."""
         node = self._nodes[number]
         gone = step.forgotten | (1 << left if left >= 0 else 0)
@@ -406,40 +254,48 @@ class _Nodes:
         if moved < 0:
             self.groups.step(node.group, self._nodes[target].group, ~gone, step.choice)
 
-    def moving(self, node: int, step: _Step, most: int) -> int:
+    def moving(self, node: int, step: Step, most: int) -> int:
         """A step that moves a counter, whose value may be kept over ``most`` of them; the number of values from which
         it leaves the cell."""
-        number, shift, counter = step.mover, step.shift, self._counters[step.mover]
-        place, state, here = counter.place, self.states[node], self._nodes[node]
-        value, back = state[place], (1 << counter.bits) - shift
-        low, high = counter.bounds(value)
-        up, down = shift if shift <= high - low else 0, back if back <= high - low else 0
-        inside, slow, lags = low <= step.target[place] <= high, bool(self._slow >> number & 1), here.lags(number)
-        if up or down:
-            lagging = (*step.target[:place], value, *step.target[place + 1 :])
-            way = here.group, self.groups.number(lagging)
-            self.groups.move(way, ~step.forgotten, number, step.choice, (up, down))
-            if lagging == state and not (up and down):
-                self._pure.setdefault((node, number), []).append((up or -down, step.choice, step.inner))
-                self.jumped.add(number)
-            if inside and here.kept[number] < most and not lags and (slow or step.inner or lagging != state):
-                self.step(node, step, moved=number)
-            elif (slow and (inside or lags)) or (not slow and (step.inner or lagging != state)):
-                onward = value == (high if up else low) and not (up and down)
-                self._behind(node, lagging, step, 0 if slow or not onward else 1)
-        if not inside and not lags:
+        number, counter = step.mover, self._counters[step.mover]
+        state, here = self.states[node], self._nodes[node]
+        place, lags = counter.place, here.lags(number)
+        value = state[place]
+        if any(counter.within(value, step.shift)):
+            self._within(node, step, most)
+        if not lags and not counter.same_cell(value, step.target[place]):
             self.step(node, step, left=number)
-        first, end = (high - up + 1, high + 1) if up else (low, low + down if down else high + 1)
-        self.too_many |= end - first > MOST_EXITS  # no cell is so wide that a step may lead up or down in it
-        exits = range(first, min(end, first + MOST_EXITS))
-        for last in exits:
+        exits = counter.exits(value, step.shift)
+        self.too_many |= len(exits) > MOST_EXITS  # no cell is so wide that a step may lead up or down in it
+        for last in exits[:MOST_EXITS]:
             if last != value or lags:
                 anew = (*here.kept[:number], 0, *here.kept[number + 1 :])
                 there = (*state[:place], last, *state[place + 1 :])
                 self._jumps[node, number, last] = self.number(there, anew, here.lag_without(1 << number))
-        return len(exits)
+        return len(exits[:MOST_EXITS])
 
-    def _behind(self, number: int, lagging: State, step: _Step, weight: int) -> None:
+    def _within(self, node: int, step: Step, most: int) -> None:
+        """A step that moves a counter within its cell, from this or from other values: made as it is, so that the
+        value is kept over one step more (``most`` at most), or without moving the counter, which lags behind then."""
+        number, counter = step.mover, self._counters[step.mover]
+        state, here = self.states[node], self._nodes[node]
+        place, lags, slow = counter.place, here.lags(number), bool(self._slow >> number & 1)
+        value = state[place]
+        up, down = counter.within(value, step.shift)
+        lagging = (*step.target[:place], value, *step.target[place + 1 :])
+        self.groups.move((here.group, self.groups.number(lagging)), ~step.forgotten, number, step.choice, (up, down))
+        if lagging == state and not (up and down):
+            self._pure.setdefault((node, number), []).append((up or -down, step.choice, step.inner))
+            self.jumped.add(number)
+        inside, more = counter.same_cell(value, step.target[place]), bool(step.inner) or lagging != state
+        if inside and here.kept[number] < most and not lags and (slow or more):
+            self.step(node, step, moved=number)
+        elif (inside or lags) if slow else more:
+            low, high = counter.bounds(value)
+            onward = value == (high if up else low) and not (up and down)
+            self._behind(node, lagging, step, int(onward and not slow))
+
+    def _behind(self, number: int, lagging: State, step: Step, weight: int) -> None:
         """A step that is made without moving its counter, which lags behind then."""
         node, mover = self._nodes[number], step.mover
         after_it = tuple(0 if step.forgotten >> n & 1 else steps for n, steps in enumerate(node.kept))

@@ -38,6 +38,26 @@ class Counter:
         cell = bisect_right(self.starts, value)
         return self.starts[cell - 1], (self.starts[cell] if cell < len(self.starts) else 1 << self.bits) - 1
 
+    def same_cell(self, value: int, other: int) -> bool:
+        """Whether two values lie in one cell."""
+        low, high = self.bounds(value)
+        return low <= other <= high
+
+    def within(self, value: int, shift: int) -> tuple[int, int]:
+        """By how much adding ``shift``, modulo the width, leads up and down in the cell of ``value``; 0: it does not,
+        from any value of the cell."""
+        low, high = self.bounds(value)
+        back = (1 << self.bits) - shift
+        return shift if shift <= high - low else 0, back if back <= high - low else 0
+
+    def exits(self, value: int, shift: int) -> range:
+        """The values in the cell of ``value`` from which adding ``shift`` leaves it; where that leads both up and down,
+        those from which it leaves upwards."""
+        (low, high), (up, down) = self.bounds(value), self.within(value, shift)
+        if up:
+            return range(high - up + 1, high + 1)
+        return range(low, low + down if down else high + 1)
+
     def all_bounds(self, values: Column) -> tuple[Column, Column]:
         """The same for many values."""
         starts = np.array(self.starts, np.int64)
