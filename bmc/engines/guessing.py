@@ -39,6 +39,7 @@ from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, unframed
 from bmc.formulas.value_sets import Ranges, common, contains, whole
+from bmc.records import dataclass
 from bmc.system.memory import fixed_memory, recalled
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
@@ -300,6 +301,22 @@ PATIENCE = 2
 it may work more on them."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Whether a run of ``steps`` steps satisfies ``formulas``; ``plain`` say the same without variables that remember
+    earlier steps.
+
+    It may take ``effort``; of this the solver may take ``allowed``.
+    """
+
+    formulas: Sequence[FNode]
+    plain: Sequence[FNode]
+    steps: int
+    deadline: Deadline
+    effort: float
+    allowed: float
+
+
 class GuessingSession:
     """A session from ``source``; ``make`` makes the solver's session when it is first needed."""
 
@@ -351,47 +368,71 @@ class GuessingSession:
         it. It is not asked where it gave up on as much with as much effort.
         """
         deadline.left()
-        given_up = sum(1 for length, units in self._given_up if length <= steps and units >= effort)
-        allowed = effort * SHARE if self._by_leaves else effort
-        if self._beyond or given_up >= PATIENCE:
-            allowed = 0
-        quick = bool(allowed) and not self._by_leaves
-        told = recalled(formulas, self._memory)
-        bounds = self._bounds(told, steps) if self._solver is None or not quick else None
-        if quick and (bounds is None or bounds[0] is None):
-            answer = self._solved(formulas, steps, deadline, QUICK * allowed)
-            if answer.status is not Status.UNKNOWN:
-                return answer
-        core, box = bounds or self._bounds(told, steps)
-        if core is not None:
-            named = (asked for asked, part in zip(formulas, told, strict=True) if part in core)
-            return Answer(Status.UNSAT, tuple(named))
-        leaves, complete = self._leaves(told, steps, effort if self._by_leaves else QUICK / 2 * effort)
+        plain = recalled(formulas, self._memory)
+        question = _Question(formulas, plain, steps, deadline, effort, self._allowed(steps, effort))
+        answer, box = self._at_once(question)
+        if answer.status is not Status.UNKNOWN:
+            return answer
+        leaves, complete = self._leaves(plain, steps, effort if self._by_leaves else QUICK / 2 * effort)
         if complete and not leaves:
-            self._by_leaves = True
-            return Answer(Status.UNSAT, tuple(formulas))
-        first = 0 if self._by_leaves else min(allowed, self._sampling.first)
+            return self._none_left(question)
+        first = 0 if self._by_leaves else min(question.allowed, self._sampling.first)
         if first:
-            answer = self._sampling.asked_first(lambda units: self._solved(formulas, steps, deadline, units), first)
+            answer = self._sampling.asked_first(lambda units: self._solved(question, units), first)
             if answer.status is not Status.UNKNOWN:
                 return answer
-        if self._tried(told, steps, box):
+        if self._tried(plain, steps, box):
             return Answer(Status.SAT)
         if not complete and not self._by_leaves:
-            leaves, complete = self._leaves(told, steps, effort * SHARE)
+            leaves, complete = self._leaves(plain, steps, effort * SHARE)
+        answer = self._combined(question, leaves, complete)
+        if answer.status is Status.UNKNOWN and question.allowed:
+            answer = self._at_last(question, question.allowed - first, leaves if complete else [])
+        return answer
+
+    def _allowed(self, steps: int, effort: float) -> float:
+        """The solver's work for a question; none where the arithmetic is beyond solvers, or it gave up too often."""
+        given_up = sum(1 for length, units in self._given_up if length <= steps and units >= effort)
+        if self._beyond or given_up >= PATIENCE:
+            return 0
+        return effort * SHARE if self._by_leaves else effort
+
+    def _at_once(self, question: _Question) -> tuple[Answer, Box]:
+        """What bounds refute, or before them the solver with little effort answers; else the box of the runs."""
+        quick = bool(question.allowed) and not self._by_leaves
+        bounds = self._bounds(question.plain, question.steps) if self._solver is None or not quick else None
+        if quick and (bounds is None or bounds[0] is None):
+            answer = self._solved(question, QUICK * question.allowed)
+            if answer.status is not Status.UNKNOWN:
+                return answer, {}
+        core, box = bounds or self._bounds(question.plain, question.steps)
+        if core is None:
+            return Answer(Status.UNKNOWN), box
+        named = (formula for formula, part in zip(question.formulas, question.plain, strict=True) if part in core)
+        return Answer(Status.UNSAT, tuple(named)), box
+
+    def _none_left(self, question: _Question) -> Answer:
+        """No combination of alternatives is possible: combinations may take more effort from now on."""
+        self._by_leaves = True
+        return Answer(Status.UNSAT, tuple(question.formulas))
+
+    def _combined(self, question: _Question, leaves: Sequence[Leaf], complete: bool) -> Answer:
+        """By trial runs for each combination of alternatives; UNSAT where these are ``complete`` and none is left."""
         tried = leaves[:LEAVES] if not complete or (leaves and leaves[0].chosen) else []
-        found = any(self._tried(leaf.formulas, steps, leaf.box) for leaf in tried)
-        if found or (complete and not leaves):
+        if any(self._tried(leaf.formulas, question.steps, leaf.box) for leaf in tried):
             self._by_leaves = True
-            return Answer(Status.SAT) if found else Answer(Status.UNSAT, tuple(formulas))
-        if allowed > first:
-            left = [Or([And(leaf.chosen) for leaf in leaves])] if complete and leaves[0].chosen else []
-            answer = self._solved(formulas, steps, deadline, allowed - first, left)
+            return Answer(Status.SAT)
+        return self._none_left(question) if complete and not leaves else Answer(Status.UNKNOWN)
+
+    def _at_last(self, question: _Question, effort: float, leaves: Sequence[Leaf]) -> Answer:
+        """By the solver with the ``effort`` that is left, told of ``leaves``, if these are all combinations."""
+        if effort > 0:
+            left = [Or([And(leaf.chosen) for leaf in leaves])] if leaves and leaves[0].chosen else []
+            answer = self._solved(question, effort, left)
             if answer.status is not Status.UNKNOWN:
                 self._by_leaves = False
                 return answer
-        if allowed:
-            self._given_up.append((steps, effort))
+        self._given_up.append((question.steps, question.effort))
         return Answer(Status.UNKNOWN)
 
     def _bounds(self, formulas: Sequence[FNode], steps: int) -> tuple[tuple[FNode, ...] | None, Box]:
@@ -400,14 +441,13 @@ class GuessingSession:
         self._count_sets()
         return found
 
-    def _solved(
-        self, formulas: Sequence[FNode], steps: int, deadline: Deadline, effort: float, left: Sequence[FNode] = ()
-    ) -> Answer:
+    def _solved(self, question: _Question, effort: float, left: Sequence[FNode] = ()) -> Answer:
         """The solver's answer. It is told the bounds of all runs, and what combinations leave of those asked for."""
         if self._solver is None:
             self._solver = self._make()
+        formulas, steps = question.formulas, question.steps
         told = [*formulas, *self._bounding.facts(steps), *left]
-        answer = self._solver.check(told, steps, deadline.left(), effort)
+        answer = self._solver.check(told, steps, question.deadline.left(), effort)
         self._found = self._solver.run if answer.status is Status.SAT else None
         if not set(left).isdisjoint(answer.core):
             return Answer(answer.status, tuple(formulas))
