@@ -35,10 +35,10 @@ from properties.goal import Goal
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
     from chaincover.check.found_invariants import FoundInvariant
-    from chaincover.check.goal_facts import GoalFacts
+    from chaincover.check.goal_facts import GoalFacts, VacuitySearch
     from chaincover.check.hints import Slow
     from chaincover.check.liveness import Liveness
-    from chaincover.check.undefined_behaviour import UndefinedBehaviour
+    from chaincover.check.undefined_behaviour import UndefinedBehaviour, UndefinedBehaviourSearch
 
 TRIED_STEPS, SIMULATED_STEPS = 100, 2000
 """Random steps on which invariants are tried before a proof is sought, and those that are not proved."""
@@ -184,11 +184,36 @@ def analyse(
         return _analysis(subject, options or Options(), compare_steps, progress)
 
 
+@dataclass(frozen=True)
+class _Setting:
+    """What is checked, and by which means: the whole ``system`` of ``subject``, its invariants proved, and the
+    ``problem`` on the part of it that matters to goals and end."""
+
+    subject: Subject
+    options: Options
+    engine: Engine
+    limits: Limits
+    system: TransitionSystem
+    problem: Problem
+
+
+@dataclass
+class _Findings:
+    """What the checks have found so far; a limit or an interrupt may end them at any time."""
+
+    goals: VacuitySearch
+    undefined_behaviour: UndefinedBehaviourSearch
+    compared: Compared = Compared()
+    final_unsatisfiable: bool = False
+    facts: GoalFacts | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    slow: tuple[Slow, ...] = ()
+    invariants: tuple[FoundInvariant, ...] = ()
+
+
 def _analysis(subject: Subject, options: Options, compare_steps: int, progress: Progress) -> Analysis:
     """``analyse``, of which only what takes long can be interrupted."""
-    from chaincover.check.found_invariants import find_invariants
-    from chaincover.check.goal_facts import NONE, UNKNOWN, VacuitySearch, find_facts
-    from chaincover.check.hints import find_slow, why_unreachable, why_unsatisfiable
+    from chaincover.check.goal_facts import UNKNOWN, VacuitySearch
     from chaincover.check.liveness import find_liveness
     from chaincover.check.undefined_behaviour import UndefinedBehaviourSearch
 
@@ -199,82 +224,112 @@ def _analysis(subject: Subject, options: Options, compare_steps: int, progress: 
     try:
         with ending.interruptible():
             system = prepare(subject, engine, limits.share(0.3))
-    except LimitReached as error:
-        interrupted = error.limit
-    except KeyboardInterrupt as error:
-        interrupted = str(error) or INTERRUPT
+    except (LimitReached, KeyboardInterrupt) as error:
+        interrupted = _name_of(error)
     progress("check: state")
-    final = subject.final
     part = sliced(system, subject.goals, subject.final)
-    free = unconstrained(system)
-    liveness = find_liveness(system, subject.observers, subject.goals, final, part)
+    liveness = find_liveness(system, subject.observers, subject.goals, subject.final, part)
     limits.spend(Simulator(system).size / PER_UNIT.checked_nodes)
-    problem = Problem(part, subject.goals, final, subject.settings.overlap)
-    goals = VacuitySearch(part, subject.goals, engine)
-    undefined_behaviour = UndefinedBehaviourSearch(system, engine, options.engine in ENUMERATING)
-    compared = Compared()
-    facts: GoalFacts | None = None
-    invariants: tuple[FoundInvariant, ...] = ()
-    final_open = False
-    reasons: dict[str, str] = {}
-    slow: tuple[Slow, ...] = ()
+    problem = Problem(part, subject.goals, subject.final, subject.settings.overlap)
+    setting = _Setting(subject, options, engine, limits, system, problem)
+    search = UndefinedBehaviourSearch(system, engine, options.engine in ENUMERATING)
+    found = _Findings(VacuitySearch(part, subject.goals, engine), search)
     try:
         with ending.interruptible():
             if interrupted:
                 raise KeyboardInterrupt(interrupted)
-            with suppress(LimitReached):
-                goals.run(limits.share(0.2), progress)
-            with suppress(LimitReached):
-                if subject.final is not None:
-                    final_open = _impossible(part, subject.final, engine, limits.share(0.2))
-            progress("check: comparison with the compiled original")
-            compared = _compared(subject, free, compare_steps, limits.share(0.3))
-            with suppress(LimitReached):
-                undefined_behaviour.run(limits.share(0.6 if subject.goals else 1.0), progress)
-            progress("check: reachable states")
-            graph, not_enumerated = _enumerated(problem, options.engine, limits.share(0.5))
-            normal, normal_graph = Reduction(problem, lambda result: result), graph
-            if graph is None and not_enumerated and options.engine in ENUMERATING:
-                progress("check: a normal form of states")
-                normal, normal_graph = _in_normal_form(problem, options, limits.share(0.3))
-            if normal_graph is None and not_enumerated:
-                slow = find_slow(part, subject.goals, limits.share(0.2), engine)
-            progress("check: facts about the goals")
-            questions = Questions(normal.problem, engine, limits.share(0.7))
-            with suppress(StepTooLarge):
-                facts = find_facts(questions, normal_graph, not_enumerated if normal_graph is None else "")
-            facts = facts or find_facts(Questions(problem, engine, Limits(0.0)), None)
-            ended = _dead_end(system, engine, limits.share(0.2), normal_graph)
-            facts = replace(facts, normal_form=normal.normal_form, dead_end=ended)
-            contradictory = [goal for goal in goals.unsatisfiable if not goal.generated]
-            never = {trigger.goal for trigger in facts.triggers if trigger.kind == NONE}
-            missed = [goal for goal in subject.goals if goal.name in never and not goal.generated]
-            reasons = why_unreachable(part, missed, limits.share(0.1))
-            reasons |= why_unsatisfiable(part, contradictory, engine, limits.share(0.2))
-            progress("check: invariants")
-            with suppress(StepTooLarge):
-                invariants = find_invariants(system, Questions(problem, engine, limits.share(1.0)), graph)
-    except LimitReached as error:
-        interrupted = error.limit
-    except KeyboardInterrupt as error:
-        interrupted = str(error) or INTERRUPT
-    if facts is None:
-        facts = find_facts(Questions(problem, engine, Limits(0.0)), None)
+            _check(setting, found, compare_steps, progress)
+    except (LimitReached, KeyboardInterrupt) as error:
+        interrupted = _name_of(error)
+    facts = found.facts or _undecided_facts(setting)
     open_goals = {trigger.goal for trigger in facts.triggers if trigger.kind == UNKNOWN}
     return Analysis(
-        unsatisfiable=goals.unsatisfiable,
-        undecided=tuple(goal for goal in goals.undecided if goal.name in open_goals),
-        final_unsatisfiable=final_open,
-        undefined_behaviour=tuple(undefined_behaviour.found()),
+        unsatisfiable=found.goals.unsatisfiable,
+        undecided=tuple(goal for goal in found.goals.undecided if goal.name in open_goals),
+        final_unsatisfiable=found.final_unsatisfiable,
+        undefined_behaviour=tuple(found.undefined_behaviour.found()),
         invariants=system.invariants,
-        found=invariants,
+        found=found.invariants,
         facts=facts,
         liveness=liveness,
-        compared=compared,
+        compared=found.compared,
         interrupted=interrupted,
-        reasons=reasons,
-        slow=slow,
+        reasons=found.reasons,
+        slow=found.slow,
     )
+
+
+def _name_of(error: LimitReached | KeyboardInterrupt) -> str:
+    """The limit or the signal that ended the checks early."""
+    return error.limit if isinstance(error, LimitReached) else str(error) or INTERRUPT
+
+
+def _check(setting: _Setting, found: _Findings, compare_steps: int, progress: Progress) -> None:
+    """Make all checks, those first whose findings say most about what is wrong."""
+    from chaincover.check.found_invariants import find_invariants
+
+    subject, problem, engine, limits = setting.subject, setting.problem, setting.engine, setting.limits
+    with suppress(LimitReached):
+        found.goals.run(limits.share(0.2), progress)
+    with suppress(LimitReached):
+        if subject.final is not None:
+            found.final_unsatisfiable = _impossible(problem.system, subject.final, engine, limits.share(0.2))
+    progress("check: comparison with the compiled original")
+    found.compared = _compared(subject, unconstrained(setting.system), compare_steps, limits.share(0.3))
+    with suppress(LimitReached):
+        found.undefined_behaviour.run(limits.share(0.6 if subject.goals else 1.0), progress)
+    progress("check: reachable states")
+    graph, not_enumerated = _enumerated(problem, setting.options.engine, limits.share(0.5))
+    _find_facts(setting, found, graph, not_enumerated, progress)
+    _find_reasons(setting, found)
+    progress("check: invariants")
+    with suppress(StepTooLarge):
+        found.invariants = find_invariants(setting.system, Questions(problem, engine, limits.share(1.0)), graph)
+
+
+def _find_facts(
+    setting: _Setting, found: _Findings, graph: StateGraph | None, not_enumerated: str, progress: Progress
+) -> None:
+    """Facts about the goals from all reachable states (``graph``), else from all in a normal form, else by questions;
+    and what makes a search slow, where the states are too many for either."""
+    from chaincover.check.goal_facts import find_facts
+    from chaincover.check.hints import find_slow
+
+    problem, engine, limits = setting.problem, setting.engine, setting.limits
+    normal, states = Reduction(problem, lambda result: result), graph
+    if graph is None and not_enumerated and setting.options.engine in ENUMERATING:
+        progress("check: a normal form of states")
+        normal, states = _in_normal_form(problem, setting.options, limits.share(0.3))
+    if states is None and not_enumerated:
+        found.slow = find_slow(problem.system, problem.goals, limits.share(0.2), engine)
+    progress("check: facts about the goals")
+    questions = Questions(normal.problem, engine, limits.share(0.7))
+    with suppress(StepTooLarge):
+        found.facts = find_facts(questions, states, not_enumerated if states is None else "")
+    found.facts = found.facts or _undecided_facts(setting)
+    ended = _dead_end(setting.system, engine, limits.share(0.2), states)
+    found.facts = replace(found.facts, normal_form=normal.normal_form, dead_end=ended)
+
+
+def _undecided_facts(setting: _Setting) -> GoalFacts:
+    """The facts about the goals that take no effort to find."""
+    from chaincover.check.goal_facts import find_facts
+
+    return find_facts(Questions(setting.problem, setting.engine, Limits(0.0)), None)
+
+
+def _find_reasons(setting: _Setting, found: _Findings) -> None:
+    """Why goals that somebody wrote cannot be met."""
+    from chaincover.check.goal_facts import NONE
+    from chaincover.check.hints import why_unreachable, why_unsatisfiable
+
+    assert found.facts is not None
+    part, limits = setting.problem.system, setting.limits
+    contradictory = [goal for goal in found.goals.unsatisfiable if not goal.generated]
+    never = {trigger.goal for trigger in found.facts.triggers if trigger.kind == NONE}
+    missed = [goal for goal in setting.problem.goals if goal.name in never and not goal.generated]
+    found.reasons = why_unreachable(part, missed, limits.share(0.1))
+    found.reasons |= why_unsatisfiable(part, contradictory, setting.engine, limits.share(0.2))
 
 
 def _dead_end(system: TransitionSystem, engine: Engine, limits: Limits, states: StateGraph | None) -> DeadEnd | None:
