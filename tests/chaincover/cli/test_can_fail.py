@@ -155,7 +155,7 @@ def test_a_replay_that_a_run_has_no_time_for_is_named(
         monkeypatch.setattr("chaincover.replaying.original.replay_each", stopped)
     else:
         monkeypatch.setattr("chaincover.runs.leave_out.leave_out_steps", stopped)
-        monkeypatch.setattr("chaincover.cli.generate.REPLAYED", 0)
+        monkeypatch.setattr("chaincover.cli.delivery.REPLAYED", 0)
     ended = generated(tmp_path, "--engine", "sat", "--no-native", *several)
     chain = "chain-1.json" if several else "chain.json"
     assert (

@@ -263,8 +263,8 @@ def test_what_a_replay_does_not_change_is_written_once_after_a_limit(
         entry.closing(reason, bounded)
 
     monkeypatch.setattr(search, name, stopped)
-    monkeypatch.setattr("chaincover.cli.generate.write_texts", counting)
-    monkeypatch.setattr("chaincover.cli.generate.closing", closing)
+    monkeypatch.setattr("chaincover.cli.delivery.write_texts", counting)
+    monkeypatch.setattr("chaincover.cli.delivery.closing", closing)
     write_files(tmp_path, {"c.c": GOOD})
     outcome = chaincover("generate", "c.c", *REACH, *options, cwd=tmp_path)
     assert (outcome.code, outcome.err) == (0, "")
@@ -300,9 +300,9 @@ def test_a_chain_that_takes_long_to_write_is_told_before_that_after_a_limit(
         entry.closing(reason, bounded)
 
     monkeypatch.setattr(search, name, stopped)
-    monkeypatch.setattr("chaincover.cli.generate.REPLAYED", 1)
-    monkeypatch.setattr("chaincover.cli.generate.write_texts", told)
-    monkeypatch.setattr("chaincover.cli.generate.closing", closing)
+    monkeypatch.setattr("chaincover.cli.delivery.REPLAYED", 1)
+    monkeypatch.setattr("chaincover.cli.delivery.write_texts", told)
+    monkeypatch.setattr("chaincover.cli.delivery.closing", closing)
     write_files(tmp_path, {"c.c": GOOD})
     monkeypatch.chdir(tmp_path)
     with mock.patch.object(sys, "argv", ["chaincover", "generate", "c.c", *REACH, *options]), pytest.raises(SystemExit):
@@ -326,7 +326,7 @@ def test_a_signal_after_the_proof_is_told_and_a_limit_that_leaves_nothing_open_i
         ending.call_off(reason)
         entry.closing(stopped_by, bounded)
 
-    monkeypatch.setattr("chaincover.cli.generate.closing", closing)
+    monkeypatch.setattr("chaincover.cli.delivery.closing", closing)
     write_files(tmp_path, {"c.c": GOOD})
     told = chaincover("generate", "c.c", *REACH, "--no-replay", *options, cwd=tmp_path).out
     assert "minimal, proved" in told
@@ -334,7 +334,7 @@ def test_a_signal_after_the_proof_is_told_and_a_limit_that_leaves_nothing_open_i
         [f"{named if named == 'Interrupted' else f'Stopped by {named}'}; what is told is valid."] if named else []
     )
     if not named:
-        monkeypatch.setattr("chaincover.cli.generate.REPLAYED", 1)
+        monkeypatch.setattr("chaincover.cli.delivery.REPLAYED", 1)
         told = chaincover("generate", "c.c", *REACH, *options, cwd=tmp_path).out
         assert "Stopped by time limit; what is told is valid." in told
         assert "not replayed, as the run was stopped" in told
