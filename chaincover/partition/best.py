@@ -14,6 +14,7 @@ from properties.one_step import MONITOR
 
 SHARED = "shortest order over all chains, with resets between them"
 EXACT = "search over all reachable states with the goals covered"
+FLOW = "least covering flow of so many chains over all reachable states, its dual solution checked exactly"
 RESETS = "shortest run through all goals with resets in it"
 ONE = "bound of the one chain"
 

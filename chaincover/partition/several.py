@@ -23,7 +23,7 @@ from bmc.records import dataclass
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.limits import Limits
 from chaincover.options import Options
-from chaincover.partition.best import EXACT, ONE, RESETS, SHARED, Best, covered_by, narrowed, total
+from chaincover.partition.best import EXACT, FLOW, ONE, RESETS, SHARED, Best, covered_by, narrowed, total
 from chaincover.partition.conflicts import (
     classes_without,
     conflict_of_class,
@@ -32,6 +32,7 @@ from chaincover.partition.conflicts import (
     pairs_apart,
 )
 from chaincover.partition.coverable_sets import Exhaustion
+from chaincover.partition.joint_flow import JointFlow, joint_flow
 from chaincover.partition.set_cover import (
     SHARE,
     Distribution,
@@ -111,6 +112,7 @@ class _Several:
         self._impossible: set[str] = set()
         self._conflicts: list[Conflict] = []
         self._stopped = self._limited = ""
+        self._flow: JointFlow | None = None
         self._in_hand = RunsInHand(self._problem, options)
 
     @property
@@ -143,7 +145,7 @@ class _Several:
         self._listener.begin()
         self._conflicts = pairs_apart(whole, self._left())
         soon = self._options.bound is None and (whole.answered.exact or not whole.used_up)  # else listing takes long
-        if not (soon and self._settled_by(self._sets_of(self._left(), measured=False))):
+        if not (soon and (self._by_flow() or self._settled_by(self._sets_of(self._left(), measured=False)))):
             self._cover_the_rest()
             possible = self._left()
             if not self._settled_by(self._sets_of(possible)):
@@ -200,6 +202,31 @@ class _Several:
                 self._take((*self._best.results, found))
             else:
                 self._give_up(found, missing[:1])
+
+    def _by_flow(self) -> bool:
+        """Whether the covering flow of several chains settles number and total length of the chains."""
+        self._listener("partition: covering flow of several chains")
+        goals = self._left()
+        try:
+            self._flow = found = joint_flow(self._problem.of(goals), self._options, self._limits)
+        except LimitReached as error:
+            self._limited = self._limited or error.limit
+            return False
+        if found is None:
+            return False
+        self._offer([result for each in found.chains if (result := self._proved(each)) is not None])
+        if len(self._best.results) != found.number or not {*goals} <= self._best.covered:
+            return False
+        self._take(self._best.results, Bounds(found.lower, total(self._best.results), FLOW))
+        self._prove(whatever_k=True)
+        return self._best.bounds.minimal
+
+    def _proved(self, chain: ChainResult) -> ChainResult | None:
+        """``chain`` of some of the goals as one of all of them, with its proof; None where it is too long."""
+        if chain.chain is None or chain.chain.length > self._options.most_steps:
+            return None
+        result = self._in_hand.chain_of(chain.chain.run)
+        return result and replace(result, bounds=chain.bounds, certificate=chain.certificate)
 
     @property
     def _kinds(self) -> list[str]:
@@ -429,6 +456,8 @@ class _Several:
         results = tuple(narrowed(result, verdicts, self._problem) for result in best.results)
         if len(results) == 1:
             results = (replace(results[0], used_up=used_up),)
+        flow = self._flow
+        proved = flow is not None and flow.number == len(results) and bool(best.bounds.lower)
         return SeveralChains(
             tuple(replace(result, options=self._options) for result in results),
             verdicts,
@@ -436,6 +465,7 @@ class _Several:
             minimal,
             minimal and best.number_minimal and {*missed} <= self._impossible,
             best.bounds,
+            flow.certificate if flow is not None and proved else None,
             self._stopped,
             used_up,
             tests,
