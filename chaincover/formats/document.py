@@ -193,7 +193,8 @@ class Entry:
 class Summary:
     """``chains.json``: ``lower`` is the bound on all steps (0: none), ``conflicts`` goals said not to fit together.
 
-    ``at_all``: for each conflict, whether that is said of all runs.
+    ``at_all``: for each conflict, whether that is said of all runs. ``certificate``: what the number of chains and that
+    bound rest on besides, None where it is no more.
     """
 
     place: Path
@@ -205,6 +206,7 @@ class Summary:
     conflicts: tuple[tuple[str, ...], ...]
     at_all: tuple[bool, ...]
     verdicts: tuple[GoalClaim, ...]
+    certificate: Certificate | None = None
     requirements: RulingsClaim | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
 
@@ -335,6 +337,7 @@ def _chain(data: dict[str, Any], relies_on_starts: bool) -> ChainClaim:
 
 
 def _summary(place: Path, data: dict[str, Any]) -> Summary:
+    proof = data["certificate"]
     return Summary(
         place=place,
         entries=tuple(
@@ -348,6 +351,7 @@ def _summary(place: Path, data: dict[str, Any]) -> Summary:
         conflicts=tuple(tuple(str(name) for name in c["goals"]) for c in data["conflicts"]),
         at_all=tuple(bool(c["at_all"]) for c in data["conflicts"]),
         verdicts=tuple(_goal({"step": None, "property": "", **v}, str(v["goal"])) for v in data["verdicts"]),
+        certificate=None if proof is None else certificate.from_data(proof),
         requirements=_rulings(data["requirements"]),
         data=data,
     )

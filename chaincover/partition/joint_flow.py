@@ -14,7 +14,7 @@ from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, Prices
 from chaincover.chain import Bounds, Chain
-from chaincover.graph.enumerated import ENUMERATING, enumerated_within
+from chaincover.graph.enumerated import enumerated_within
 from chaincover.graph.enumerated import PER_UNIT as STEPS_PER_UNIT
 from chaincover.graph.goal_product import goal_product
 from chaincover.known import NOTHING
@@ -48,10 +48,10 @@ class JointFlow:
 def joint_flow(problem: Problem, options: Options, limits: Limits) -> JointFlow | None:
     """What the covering flow tells of several chains through all goals of ``problem``, by a share of the effort.
 
-    None where it tells nothing: the states are not to be enumerated or there are too many, a chain has a greatest
-    length, some goal is covered by no chain, or one chain may suffice. LimitReached when time is over.
+    None where it tells nothing: there are too many states, some goal is covered by no chain, or one chain may suffice.
+    LimitReached when time is over.
     """
-    if options.engine != ENUMERATING or options.max_length is not None or not problem.goals:
+    if not problem.goals:
         return None
     part = limits.share(SHARE)
     try:

@@ -21,7 +21,11 @@ from bmc import ending
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.records import dataclass
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
+from chaincover.facts import Fact
+from chaincover.graph.enumerated import ENUMERATING
+from chaincover.known import Board
 from chaincover.limits import Limits
+from chaincover.minimality.covering_flow import MOST_ARCS
 from chaincover.options import Options
 from chaincover.partition.best import EXACT, FLOW, ONE, RESETS, SHARED, Best, covered_by, narrowed, total
 from chaincover.partition.conflicts import (
@@ -45,8 +49,9 @@ from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import distinct
 from chaincover.reductions.resets import parts, placed_apart, with_resets
-from chaincover.requirements.deciding import Deciding, for_chains
+from chaincover.requirements.deciding import REQUIREMENTS, Deciding, for_chains
 from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Conflict, SeveralChains, Silent
+from chaincover.stages import Stage
 from chaincover.verdicts import own_test
 from chaincover.work.workers import choose as choose_workers
 from chaincover.work.workers import pack, unpack
@@ -58,6 +63,14 @@ ONE_SHARE = 0.4
 """Part of time and effort for the one chain that is tried first; the rest is for several."""
 
 MEMORY_LIMIT = "memory limit"
+
+
+def _apart(board: Board) -> bool:
+    states = board.known.enumerated
+    return bool(board.known.no_chain) and states is not None and len(states.moves.ends) <= MOST_ARCS
+
+
+APART = Fact("that no chain covers all goals, on so few states that the flow of several chains tells more", _apart)
 
 
 class Listener(Protocol):
@@ -162,8 +175,15 @@ class _Several:
 
     @ending.uninterrupted()
     def _all_in_one(self) -> ChainResult:
-        """The best chain for all goals, taken if there is one."""
-        whole = self._one(self._kinds, ONE_SHARE)
+        """The best chain for all goals, taken if there is one.
+
+        Where no chain covers all of them, nothing is gained by a chain through as many as possible.
+        """
+        stages = [
+            stage if stage.name == REQUIREMENTS else replace(stage, until=(*stage.until, APART))
+            for stage in self._listener.stages
+        ]
+        whole = self._one(self._kinds, ONE_SHARE, stages if self._by_states else self._listener.stages)
         self._give_up(whole, whole.uncoverable)
         if whole.chain is not None:
             self._take((whole,), Bounds(whole.bounds.lower, whole.chain.length, ONE))
@@ -207,6 +227,8 @@ class _Several:
         """Whether the covering flow of several chains settles number and total length of the chains."""
         self._listener("partition: covering flow of several chains")
         goals = self._left()
+        if not self._by_states:
+            return False
         try:
             self._flow = found = joint_flow(self._problem.of(goals), self._options, self._limits)
         except LimitReached as error:
@@ -220,6 +242,12 @@ class _Several:
         self._take(self._best.results, Bounds(found.lower, total(self._best.results), FLOW))
         self._prove(whatever_k=True)
         return self._best.bounds.minimal
+
+    @property
+    def _by_states(self) -> bool:
+        """Whether the flow of several chains is to tell of all of them: they may be as long as they need to."""
+        options = self._options
+        return options.engine == ENUMERATING and options.bound is None and options.max_length is None
 
     def _proved(self, chain: ChainResult) -> ChainResult | None:
         """``chain`` of some of the goals as one of all of them, with its proof; None where it is too long."""
@@ -390,10 +418,10 @@ class _Several:
         done = workers.map(generate_packed, tasks, lambda count: self._limits.check())
         return [self._counted(result) for result in done]
 
-    def _one(self, names: Sequence[str], share: float) -> ChainResult:
+    def _one(self, names: Sequence[str], share: float, stages: Sequence[Stage] = ()) -> ChainResult:
         """The best chain for the goals ``names``, with a share of what is left of time and effort."""
         own, listener = share_of(self._options, self._limits, share), _Growing(self._listener, self._with_more)
-        return self._counted(generate(self._expanded(names), own, listener, self._listener.stages))
+        return self._counted(generate(self._expanded(names), own, listener, stages or self._listener.stages))
 
     def _with_more(self, found: ChainResult) -> SeveralChains:
         """What is known now, while the search for one more chain goes on that has ``found`` this so far."""
