@@ -278,7 +278,7 @@ def _claims(proof: Certificate) -> list[dict[str, Any]]:
     by_kind: dict[str, list[dict[str, Any]]] = {
         NEVER: _never(proof),
         INDUCTIVE: [{"name": name, "formula": proof.formulas.get(name)} for name in proof.invariants],
-        PRICES: bounds + [*map(_priced, [*filter(None, [proof.prices]), *proof.together])],
+        PRICES: [*bounds, *map(_priced, [*filter(None, [proof.prices]), *proof.together])],
         SIMULATES: [_plain(form)] if proof.normal_form or proof.validity is not None else [],
     }
     by_kind[SIMULATES] += map(_plain, filter(None, [proof.acceleration]))

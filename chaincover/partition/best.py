@@ -66,13 +66,13 @@ def narrowed(result: ChainResult, verdicts: Sequence[Verdict], problem: Problem)
         return replace(result, verdicts=tuple(own.get(verdict.goal, verdict) for verdict in verdicts))
     certificate = result.certificate
     if certificate is not None:
-        certificate = _of_own(replace(certificate, unreachable=(), no_way_to_end=(), conflicts=()), problem.of(own))
+        certificate = of_own(replace(certificate, unreachable=(), no_way_to_end=(), conflicts=()), problem.of(own))
     bounds = result.bounds if certificate is not None or result.certificate is None else replace(result.bounds, lower=0)
     told = tuple(own.values())
     return replace(result, verdicts=told, bounds=bounds, certificate=certificate, no_chain="", tests={})
 
 
-def _of_own(proof: Certificate, problem: Problem) -> Certificate | None:
+def of_own(proof: Certificate, problem: Problem) -> Certificate | None:
     """``proof`` with the monitors of the goals of ``problem`` alone; None where it speaks of those of other goals."""
     made = problem.in_one_step(proof.monitors)[1]
     own = {} if made is None else monitor_texts(made)

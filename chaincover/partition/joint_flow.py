@@ -14,8 +14,8 @@ from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, Prices
 from chaincover.chain import Bounds, Chain
-from chaincover.graph.enumerated import enumerated_within
 from chaincover.graph.enumerated import PER_UNIT as STEPS_PER_UNIT
+from chaincover.graph.enumerated import enumerated_within
 from chaincover.graph.goal_product import goal_product
 from chaincover.known import NOTHING
 from chaincover.limits import EffortUsedUp, Limits

@@ -27,7 +27,7 @@ from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.minimality.covering_flow import MOST_ARCS
 from chaincover.options import Options
-from chaincover.partition.best import EXACT, FLOW, ONE, RESETS, SHARED, Best, covered_by, narrowed, total
+from chaincover.partition.best import EXACT, FLOW, ONE, RESETS, SHARED, Best, covered_by, narrowed, of_own, total
 from chaincover.partition.conflicts import (
     classes_without,
     conflict_of_class,
@@ -158,7 +158,7 @@ class _Several:
         self._listener.begin()
         self._conflicts = pairs_apart(whole, self._left())
         soon = self._options.bound is None and (whole.answered.exact or not whole.used_up)  # else listing takes long
-        if not (soon and (self._by_flow() or self._settled_by(self._sets_of(self._left(), measured=False)))):
+        if not (soon and (self._by_flow(whole) or self._settled_by(self._sets_of(self._left(), measured=False)))):
             self._cover_the_rest()
             possible = self._left()
             if not self._settled_by(self._sets_of(possible)):
@@ -223,7 +223,7 @@ class _Several:
             else:
                 self._give_up(found, missing[:1])
 
-    def _by_flow(self) -> bool:
+    def _by_flow(self, whole: ChainResult) -> bool:
         """Whether the covering flow of several chains settles number and total length of the chains."""
         self._listener("partition: covering flow of several chains")
         goals = self._left()
@@ -236,7 +236,7 @@ class _Several:
             return False
         if found is None:
             return False
-        self._offer([result for each in found.chains if (result := self._proved(each)) is not None])
+        self._offer([result for each in found.chains if (result := self._proved(each, whole)) is not None])
         if len(self._best.results) != found.number or not {*goals} <= self._best.covered:
             return False
         self._take(self._best.results, Bounds(found.lower, total(self._best.results), FLOW))
@@ -249,12 +249,17 @@ class _Several:
         options = self._options
         return options.engine == ENUMERATING and options.bound is None and options.max_length is None
 
-    def _proved(self, chain: ChainResult) -> ChainResult | None:
-        """``chain`` of some of the goals as one of all of them, with its proof; None where it is too long."""
+    def _proved(self, chain: ChainResult, whole: ChainResult) -> ChainResult | None:
+        """``chain`` of some of the goals as one of all of them, with its proof, and the distances that the search for
+        the ``whole`` has found; None where it is too long."""
         if chain.chain is None or chain.chain.length > self._options.most_steps:
             return None
         result = self._in_hand.chain_of(chain.chain.run)
-        return result and replace(result, bounds=chain.bounds, certificate=chain.certificate)
+        if result is None or chain.certificate is None:
+            return result
+        proof = of_own(chain.certificate, self._problem.of(covered_by(result)))
+        graph = whole.graph.restricted(covered_by(result))
+        return result if proof is None else replace(result, bounds=chain.bounds, certificate=proof, graph=graph)
 
     @property
     def _kinds(self) -> list[str]:

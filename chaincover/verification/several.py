@@ -99,7 +99,10 @@ def _named(listener: Listener, file: str) -> Listener:
 def _left(summary: Summary, first: Document) -> Document:
     """A document that claims what the summary says of goals that no chain covers, with its certificate, and nothing
     else; it has the settings of the ``first`` chain, or of the summary itself."""
-    left, none = tuple(claim for claim in summary.verdicts if claim.verdict != COVERED), BoundsClaim(None, 0, False, None)
+    left, none = (
+        tuple(claim for claim in summary.verdicts if claim.verdict != COVERED),
+        BoundsClaim(None, 0, False, None),
+    )
     return replace(first, goals=left, chain=None, bounds=none, certificate=summary.certificate)
 
 
@@ -250,9 +253,7 @@ def _priced(summary: Summary, proof: Certificate, checks: Checks) -> PricedLines
     return found
 
 
-def _number(
-    summary: Summary, checks: Checks, shown: tuple[Line, PricedLines], alone: Line | None
-) -> Iterator[Line]:
+def _number(summary: Summary, checks: Checks, shown: tuple[Line, PricedLines], alone: Line | None) -> Iterator[Line]:
     """Whether fewer chains would do, or as many of fewer steps in all; one chain rests on its own bound, ``alone``.
 
     ``shown``: whether the conflicts are ones, and whether prices hold.
@@ -302,13 +303,11 @@ def _total(summary: Summary, checks: Checks, priced: tuple[Prices, Line] | None)
     """Whether so many chains take at least so many steps in all, by prices, or else by all sets of goals that one run
     covers."""
     number, goals, marks = len(summary.entries), _covered(summary), checks.marks
+    steps = counted(summary.lower, "step")
     if summary.lower > summary.length:
-        steps = counted(summary.length, "step")
-        return Line(TOTAL, WRONG, f"the bound {summary.lower} is above the {steps} of the chains")
-    if priced is not None and priced[0].chains == number and priced[0].bound >= summary.lower:
-        if priced[1].verdict == HOLDS:
-            steps = counted(summary.lower, "step")
-            return Line(TOTAL, HOLDS, f"no {number} chains take less than {steps} in all: see the prices")
+        return Line(TOTAL, WRONG, f"the bound {summary.lower} is above the {summary.length} steps of the chains")
+    if priced is not None and priced[1].verdict == HOLDS and _enough(priced[0], summary):
+        return Line(TOTAL, HOLDS, f"no {number} chains take less than {steps} in all: see the prices")
     if marks is None or checks.confirmation.differences:
         return Line(TOTAL, OPEN, TOO_LARGE)
     found = covers(marks, goals, checks.clock)
@@ -320,7 +319,12 @@ def _total(summary: Summary, checks: Checks, priced: tuple[Prices, Line] | None)
         return Line(TOTAL, OPEN, "not done: more ways to choose the runs than the effort allows, or no time left")
     if least < summary.lower:
         return Line(TOTAL, WRONG, f"{number} chains of {least:.0f} steps in all cover the goals, below {summary.lower}")
-    return Line(TOTAL, HOLDS, f"no {number} chains take less than {counted(summary.lower, 'step')} in all")
+    return Line(TOTAL, HOLDS, f"no {number} chains take less than {steps} in all")
+
+
+def _enough(prices: Prices, summary: Summary) -> bool:
+    """Whether ``prices`` are of so many chains, and give the bound on their steps."""
+    return prices.chains == len(summary.entries) and prices.bound >= summary.lower
 
 
 def _covered(summary: Summary) -> list[str]:
