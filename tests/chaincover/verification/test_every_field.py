@@ -24,6 +24,7 @@ from benchmarks.fuzz.results import found_out as text_found_out
 from chaincover.chain import UNDECIDED
 from chaincover.verification.fields import FIELDS, INFORMATIVE, INFORMATIVE_OF_ALL, PROJECT
 from chaincover.verification.invariants import CHECK as INVARIANTS
+from chaincover.verification.marks import Marks
 from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Verification
 from chaincover.verification.requirements import CAN_FAIL_LINE
 from chaincover.verification.several import CONFLICTS, FEWEST, TOTAL
@@ -293,9 +294,18 @@ def said_of(found: Verification, check: str) -> str:
 
 
 def test_the_number_of_chains_is_not_proved_by_searches_that_were_given_up() -> None:
+    """Without prices, and where a conflict is not seen to be one by looking at two goals at a time."""
     kept, summary = made_several()
-    found = kept.verify_chains(summary, SEARCHED_LITTLE)
+    with mock.patch.object(Marks, "both", return_value=True):
+        found = kept.verify_chains(changed(summary, (("certificate",), None)), SEARCHED_LITTLE)
     assert said_of(found, CONFLICTS[0]) == said_of(found, FEWEST) == OPEN
+
+
+def test_the_number_of_chains_rests_on_prices_where_searches_were_given_up() -> None:
+    kept, summary = made_several()
+    with mock.patch.object(Marks, "both", return_value=True):
+        found = kept.verify_chains(summary, SEARCHED_LITTLE)
+    assert [said_of(found, check) for check in (CONFLICTS[0], FEWEST, TOTAL)] == [OPEN, HOLDS, HOLDS]
 
 
 def test_the_number_of_chains_is_not_minimal_while_a_goal_is_left_open() -> None:
@@ -307,7 +317,8 @@ def test_the_number_of_chains_is_not_minimal_while_a_goal_is_left_open() -> None
 
 def test_the_number_of_chains_needs_conflicts_of_all_runs() -> None:
     kept, summary = made_several()
-    found = kept.verify_chains(changed(summary, (("conflicts", 0, "at_all"), False)))
+    without = changed(summary, (("certificate",), None))
+    found = kept.verify_chains(changed(without, (("conflicts", 0, "at_all"), False)))
     assert said_of(found, FEWEST) == WRONG
     assert said_of(found, CONFLICTS[0]) == UNCLAIMED
 
@@ -316,4 +327,5 @@ def test_the_most_goals_are_not_proved_by_a_search_that_was_given_up() -> None:
     kept, document = made("apart")
     assert any(claim.get("least") is not None for claim in document["certificate"]["claims"])
     assert said_of(kept.verify(document), UNCOVERED[0]) == HOLDS
-    assert said_of(kept.verify(document, SEARCHED_LITTLE), UNCOVERED[0]) == OPEN
+    with mock.patch.object(Marks, "both", return_value=True):
+        assert said_of(kept.verify(document, SEARCHED_LITTLE), UNCOVERED[0]) == OPEN
