@@ -95,6 +95,7 @@ class CoveringFlow:
         self._chains, self._ends = chains, states_in(states, problem.final)
         self._network = Network(made, self._ends, len(problem.goals))
         self._relaxation: Relaxation
+        self._way = 0
         self._cuts: list[Cut] = []
         self._idle: list[int] = []
         self._dropped: set[bytes] = set()
@@ -151,24 +152,26 @@ class CoveringFlow:
                 self._limits.spend(circle.args[0] / FOLLOWED_PER_UNIT)
                 continue
             self._limits.spend(found.work / FOLLOWED_PER_UNIT)
+            self._way = found.way
             return replace(prices, bound=found.bound)
         return None
 
     def of_one(self, prices: Prices, goals: Collection[str]) -> Prices:
-        """Those of ``prices`` that one chain through ``goals`` collects, with the bound on such a chain.
-
-        Steps cost no less than by all of ``prices``: no circle of them gains.
-        """
-        own = {goal: price for goal, price in prices.goals.items() if goal in goals}
-        cuts = tuple(cut for cut in prices.cuts if cut.goal in goals)
+        """Those of ``prices``, the last ones that were proved, that one chain through ``goals`` collects, and the bound
+        that they give: by fewer prices no way costs less."""
+        cuts = [cut for cut in prices.cuts if cut.goal in goals]
         numbers = {state: place for place, state in enumerate(sorted({state for cut in cuts for state in cut.inside}))}
-        cuts = tuple(replace(cut, inside=tuple(numbers[state] for state in cut.inside)) for cut in cuts)
-        states = tuple(prices.states[state] for state in numbers)
-        variables = prices.variables if states else ()
-        alone = replace(prices, goals=own, cuts=cuts, variables=variables, states=states, chains=1)
-        found = PricedProduct(self._problem, self._states, self._made, self._ends, alone)
-        self._limits.spend(found.work / FOLLOWED_PER_UNIT)
-        return replace(alone, bound=found.bound)
+        own = {goal: price for goal, price in prices.goals.items() if goal in goals}
+        total = sum(own.values()) + sum(cut.price for cut in cuts)
+        return replace(
+            prices,
+            goals=own,
+            cuts=tuple(replace(cut, inside=tuple(numbers[state] for state in cut.inside)) for cut in cuts),
+            variables=prices.variables if numbers else (),
+            states=tuple(prices.states[state] for state in numbers),
+            bound=max(0, -(-(total + self._way) // prices.scale)),
+            chains=1,
+        )
 
     def _prices(self, part: float) -> Prices:
         """The dual solution in whole parts of a step, times ``part``."""
@@ -246,7 +249,8 @@ class PricedProduct:
     """The nodes of a goal product with the least cost of a way from each to an end. CircleOfGain if there is none.
 
     ``bound``: no run from a start that covers all goals and gets to an end takes fewer steps, or no so many chains do
-    together, or there are no fewer chains that do. ``work``: the number of arrows that were followed.
+    together, or there are no fewer chains that do. ``way``: the least cost from a start to an end. ``work``: the number
+    of arrows that were followed.
     """
 
     def __init__(self, problem: Problem, graph: StateGraph, made: Product, ends: Column, prices: Prices) -> None:
@@ -276,18 +280,14 @@ class PricedProduct:
         begun = worth[start_masks]
         for place, inside in enumerate(self._inside):
             begun = begun + (inside[starts] | has[place][start_masks]) * self._cut_prices[place]
-        self._total = int(self._goals.sum()) + int(self._cut_prices.sum())
-        self._least = int((self.to_end[starts] - begun).min(initial=NEVER))
-        self._chains = prices.chains
-
-    @property
-    def bound(self) -> int:
-        """See above."""
-        if self._least >= NEVER // 2:
-            return 0
-        if self._chains is None:
-            return -(-self._total // -self._least) if self._least < 0 else 0
-        return max(0, -(-(self._total + self._chains * self._least) // self._scale))
+        total = int(self._goals.sum()) + int(self._cut_prices.sum())
+        self.way = int((self.to_end[starts] - begun).min(initial=NEVER))
+        if self.way >= NEVER // 2:
+            self.bound = 0
+        elif prices.chains is None:
+            self.bound = -(-total // -self.way) if self.way < 0 else 0
+        else:
+            self.bound = max(0, -(-(total + prices.chains * self.way) // self._scale))
 
     def still(self, places: Column, missing: Column) -> Column:
         """A lower bound on the steps from each of ``places`` to an end, over the goals that are ``missing`` there.

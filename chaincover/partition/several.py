@@ -237,11 +237,9 @@ class _Several:
         if found is None:
             return False
         self._offer([result for each in found.chains if (result := self._proved(each, whole)) is not None])
-        if len(self._best.results) != found.number or not {*goals} <= self._best.covered:
-            return False
-        self._take(self._best.results, Bounds(found.lower, total(self._best.results), FLOW))
-        self._prove(whatever_k=True)
-        return self._best.bounds.minimal
+        if self._best.results:
+            self._take(self._best.results, self._best.bounds)
+        return self._best.number_minimal and self._best.bounds.minimal
 
     @property
     def _by_states(self) -> bool:
@@ -469,8 +467,18 @@ class _Several:
             bounds = Bounds(self._best.bounds.lower if same else 0, total(results), SHARED)
         if bounds.length is not None and bounds.length < bounds.lower:
             raise CheckDisagreed(f"chains of {bounds.length} steps were found below the proven least {bounds.lower}")
-        self._best = replace(self._best if same else fresh, results=results, bounds=bounds)
+        self._best = self._with_flow(replace(self._best if same else fresh, results=results, bounds=bounds))
         self._listener.improved(self._answer)
+
+    def _with_flow(self, best: Best) -> Best:
+        """``best``, with what the covering flow has proved of so many chains through all goals."""
+        flow = self._flow
+        if flow is None or len(best.results) != flow.number or not {*self._left()} <= best.covered:
+            return best
+        bounds = best.bounds
+        if flow.lower > bounds.lower:
+            bounds = Bounds(flow.lower, bounds.length, FLOW)
+        return replace(best, bounds=bounds, number_minimal_within_k=True, number_minimal=True)
 
     def _prove(self, whatever_k: bool) -> None:
         """Note that fewer chains do not cover these goals, within the K reached or, with ``whatever_k``, at all."""
@@ -489,8 +497,7 @@ class _Several:
         results = tuple(narrowed(result, verdicts, self._problem) for result in best.results)
         if len(results) == 1:
             results = (replace(results[0], used_up=used_up),)
-        flow = self._flow
-        proved = flow is not None and flow.number == len(results) and bool(best.bounds.lower)
+        flow = self._flow if self._with_flow(best) is not best else None
         return SeveralChains(
             tuple(replace(result, options=self._options) for result in results),
             verdicts,
@@ -498,7 +505,7 @@ class _Several:
             minimal,
             minimal and best.number_minimal and {*missed} <= self._impossible,
             best.bounds,
-            flow.certificate if flow is not None and proved else None,
+            None if flow is None else flow.certificate,
             self._stopped,
             used_up,
             tests,

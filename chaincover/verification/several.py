@@ -245,12 +245,11 @@ def _priced(summary: Summary, proof: Certificate, checks: Checks) -> PricedLines
     found: dict[str, tuple[Prices, Line]] = {}
     for each in proof.together:
         check = FEWEST if each.chains is None else TOTAL
+        if check in found:
+            faults.append(f"it has two claims of the {check}")
         line = Line(PRICES, WRONG, "of several chains", tuple(faults)) if faults else checks.together(each)
         found[check] = each, replace(line, check=f"{PRICES}, {check}")
-    if len(found) < len(proof.together) or not found:
-        text = "the certificate has no prices, or more than those of number and total length"
-        found = {check: (Prices(0, {}), Line(PRICES, WRONG, text)) for check in (FEWEST,)}
-    return found
+    return found or {"": (Prices(0, {}), Line(PRICES, WRONG, "there are none"))}
 
 
 def _number(summary: Summary, checks: Checks, shown: tuple[Line, PricedLines], alone: Line | None) -> Iterator[Line]:

@@ -21,6 +21,7 @@ from chaincover.minimality import covering_flow
 from chaincover.options import Options
 from chaincover.partition import joint_flow as flows
 from chaincover.partition.joint_flow import JointFlow, joint_flow
+from chaincover.partition.several import generate_several
 from chaincover.problem import Problem
 from chaincover.verification import prices as checked
 from chaincover.verification.limits import Clock
@@ -235,3 +236,21 @@ def test_a_bound_without_whole_chains_is_told_too(monkeypatch: pytest.MonkeyPatc
     _, found = found_for(fork())
     assert found is not None
     assert (found.chains, found.number, found.lower) == ((), 2, 6)
+
+
+def test_chains_that_are_found_elsewhere_have_the_proofs_of_the_flow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(covering_flow.CoveringFlow, "runs", lambda *given: [])
+    found = generate_several(Problem(fork()[0], tuple(fork()[1]), None))
+    assert (len(found.results), found.length, found.number_minimal) == (2, 6, True)
+    assert found.bounds.minimal
+    assert found.certificate is not None
+
+
+def test_the_distances_of_the_search_for_one_chain_are_those_of_each() -> None:
+    found = generate_several(Problem(fork()[0], tuple(fork()[1]), None))
+    assert found.certificate is not None
+    for result in found.results:
+        assert result.chain is not None
+        assert {*result.graph.goals} <= result.chain.goals
+        assert result.graph.weights
+        assert result.bounds.minimal

@@ -238,7 +238,10 @@ FORGED: dict[str, tuple[Callable[[Document], object], str]] = {
     "another overlap": (lambda proof: proof.update(overlap="forbid"), "prices of goals, number of chains"),
     "a bound of one chain": (lambda proof: proof.update(lower=1), "prices of goals, number of chains"),
     "no claim": (lambda proof: proof["claims"].clear(), "prices of goals"),
-    "a claim twice": (lambda proof: proof["claims"].append(of_total(proof)), "prices of goals"),
+    "a claim twice": (
+        lambda proof: proof["claims"].append(of_total(proof)),
+        "prices of goals, total length",
+    ),
     "a claim of one chain": (
         lambda proof: proof["claims"].insert(0, {"claim": "prices", "of": "orders", "bound": 1}),
         "prices of goals, number of chains",
