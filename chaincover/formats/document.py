@@ -191,11 +191,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Summary:
-    """``chains.json``: ``lower`` is the bound on all steps (0: none), ``conflicts`` goals said not to fit together.
-
-    ``at_all``: for each conflict, whether that is said of all runs. ``certificate``: what the number of chains and that
-    bound rest on besides, None where it is no more.
-    """
+    """``chains.json``: ``lower`` is the bound on all steps (0: none), ``conflicts`` goals said not to fit together;
+    ``at_all``: for each conflict, whether that is said of all runs. ``certificate`` proves number and bound."""
 
     place: Path
     entries: tuple[Entry, ...]
@@ -337,7 +334,6 @@ def _chain(data: dict[str, Any], relies_on_starts: bool) -> ChainClaim:
 
 
 def _summary(place: Path, data: dict[str, Any]) -> Summary:
-    proof = data["certificate"]
     return Summary(
         place=place,
         entries=tuple(
@@ -351,7 +347,7 @@ def _summary(place: Path, data: dict[str, Any]) -> Summary:
         conflicts=tuple(tuple(str(name) for name in c["goals"]) for c in data["conflicts"]),
         at_all=tuple(bool(c["at_all"]) for c in data["conflicts"]),
         verdicts=tuple(_goal({"step": None, "property": "", **v}, str(v["goal"])) for v in data["verdicts"]),
-        certificate=None if proof is None else certificate.from_data(proof),
+        certificate=None if data["certificate"] is None else certificate.from_data(data["certificate"]),
         requirements=_rulings(data["requirements"]),
         data=data,
     )

@@ -7,17 +7,18 @@ the goals that it covers, are the proofs: nothing is searched for these again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, Prices
 from chaincover.chain import Bounds, Chain
+from chaincover.facts import Fact
+from chaincover.graph.enumerated import ENUMERATING, enumerated_within
 from chaincover.graph.enumerated import PER_UNIT as STEPS_PER_UNIT
-from chaincover.graph.enumerated import enumerated_within
 from chaincover.graph.goal_product import goal_product
-from chaincover.known import NOTHING
+from chaincover.known import NOTHING, Board
 from chaincover.limits import EffortUsedUp, Limits
 from chaincover.minimality.covering_flow import MOST_ARCS, CoveringFlow
 from chaincover.options import Options
@@ -28,7 +29,28 @@ from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, in_turn
 from chaincover.reductions.slicing import smaller_problem
 from chaincover.replaying.judge import Judge
+from chaincover.requirements.deciding import REQUIREMENTS
 from chaincover.result import ChainResult
+from chaincover.stages import Stage
+
+
+def applies(options: Options) -> bool:
+    """Whether the flow of several chains is to tell of all of them: they may be as long as they need to."""
+    return options.engine == ENUMERATING and options.bound is None and options.max_length is None
+
+
+def _apart(board: Board) -> bool:
+    states = board.known.enumerated
+    return bool(board.known.no_chain) and states is not None and len(states.moves.ends) <= MOST_ARCS
+
+
+APART = Fact("that no chain covers all goals, on so few states that the flow of several chains tells more", _apart)
+
+
+def until_apart(stages: Sequence[Stage]) -> list[Stage]:
+    """``stages`` that end once no chain is proved to cover all goals: nothing is gained then by one through as many as
+    possible. Those of requirements go on."""
+    return [each if each.name == REQUIREMENTS else replace(each, until=(*each.until, APART)) for each in stages]
 
 
 @dataclass(frozen=True)

@@ -13,21 +13,27 @@ before all that. The chains of least total length are one shortest run with rese
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from bmc import ending
 from bmc.errors import CheckDisagreed, LimitReached, counted
-from bmc.records import dataclass
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
-from chaincover.facts import Fact
-from chaincover.graph.enumerated import ENUMERATING
-from chaincover.known import Board
 from chaincover.limits import Limits
-from chaincover.minimality.covering_flow import MOST_ARCS
 from chaincover.options import Options
-from chaincover.partition.best import EXACT, FLOW, ONE, RESETS, SHARED, Best, covered_by, narrowed, of_own, total
+from chaincover.partition.best import (
+    EXACT,
+    FLOW,
+    ONE,
+    RESETS,
+    SHARED,
+    Best,
+    Growing,
+    Listener,
+    covered_by,
+    narrowed,
+    total,
+)
 from chaincover.partition.conflicts import (
     classes_without,
     conflict_of_class,
@@ -36,7 +42,7 @@ from chaincover.partition.conflicts import (
     pairs_apart,
 )
 from chaincover.partition.coverable_sets import Exhaustion
-from chaincover.partition.joint_flow import JointFlow, joint_flow
+from chaincover.partition.joint_flow import JointFlow, applies, joint_flow, until_apart
 from chaincover.partition.set_cover import (
     SHARE,
     Distribution,
@@ -44,12 +50,13 @@ from chaincover.partition.set_cover import (
     minimal_set_cover,
     sets_of_goals,
     share_of,
+    with_implied,
 )
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import distinct
 from chaincover.reductions.resets import parts, placed_apart, with_resets
-from chaincover.requirements.deciding import REQUIREMENTS, Deciding, for_chains
+from chaincover.requirements.deciding import Deciding, for_chains
 from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Conflict, SeveralChains, Silent
 from chaincover.stages import Stage
 from chaincover.verdicts import own_test
@@ -63,24 +70,6 @@ ONE_SHARE = 0.4
 """Part of time and effort for the one chain that is tried first; the rest is for several."""
 
 MEMORY_LIMIT = "memory limit"
-
-
-def _apart(board: Board) -> bool:
-    states = board.known.enumerated
-    return bool(board.known.no_chain) and states is not None and len(states.moves.ends) <= MOST_ARCS
-
-
-APART = Fact("that no chain covers all goals, on so few states that the flow of several chains tells more", _apart)
-
-
-class Listener(Protocol):
-    """As for one chain; every better set of chains is told as soon as it is known."""
-
-    def __call__(self, text: str) -> None:
-        """A stage begins, or goes on."""
-
-    def improved(self, result: Callable[[], SeveralChains]) -> None:
-        """There are better chains; ``result`` makes the answer so far."""
 
 
 def generate_several(
@@ -179,11 +168,8 @@ class _Several:
 
         Where no chain covers all of them, nothing is gained by a chain through as many as possible.
         """
-        stages = [
-            stage if stage.name == REQUIREMENTS else replace(stage, until=(*stage.until, APART))
-            for stage in self._listener.stages
-        ]
-        whole = self._one(self._kinds, ONE_SHARE, stages if self._by_states else self._listener.stages)
+        stages = self._listener.stages
+        whole = self._one(self._kinds, ONE_SHARE, until_apart(stages) if applies(self._options) else stages)
         self._give_up(whole, whole.uncoverable)
         if whole.chain is not None:
             self._take((whole,), Bounds(whole.bounds.lower, whole.chain.length, ONE))
@@ -225,39 +211,20 @@ class _Several:
 
     def _by_flow(self, whole: ChainResult) -> bool:
         """Whether the covering flow of several chains settles number and total length of the chains."""
-        self._listener("partition: covering flow of several chains")
-        goals = self._left()
-        if not self._by_states:
+        if not applies(self._options):
             return False
+        self._listener("partition: covering flow of several chains")
         try:
-            self._flow = found = joint_flow(self._problem.of(goals), self._options, self._limits)
+            self._flow = joint_flow(self._problem.of(self._left()), self._options, self._limits)
         except LimitReached as error:
             self._limited = self._limited or error.limit
+        if self._flow is None:
             return False
-        if found is None:
-            return False
-        self._offer([result for each in found.chains if (result := self._proved(each, whole)) is not None])
+        chains = [self._in_hand.proved(each, whole) for each in self._flow.chains]
+        self._offer([chain for chain in chains if chain is not None])
         if self._best.results:
             self._take(self._best.results, self._best.bounds)
         return self._best.number_minimal and self._best.bounds.minimal
-
-    @property
-    def _by_states(self) -> bool:
-        """Whether the flow of several chains is to tell of all of them: they may be as long as they need to."""
-        options = self._options
-        return options.engine == ENUMERATING and options.bound is None and options.max_length is None
-
-    def _proved(self, chain: ChainResult, whole: ChainResult) -> ChainResult | None:
-        """``chain`` of some of the goals as one of all of them, with its proof, and the distances that the search for
-        the ``whole`` has found; None where it is too long."""
-        if chain.chain is None or chain.chain.length > self._options.most_steps:
-            return None
-        result = self._in_hand.chain_of(chain.chain.run)
-        if result is None or chain.certificate is None:
-            return result
-        proof = of_own(chain.certificate, self._problem.of(covered_by(result)))
-        graph = whole.graph.restricted(covered_by(result))
-        return result if proof is None else replace(result, bounds=chain.bounds, certificate=proof, graph=graph)
 
     @property
     def _kinds(self) -> list[str]:
@@ -324,7 +291,7 @@ class _Several:
         joined = with_resets(self._problem.of(goals), chains, placed_apart(goals, pairs, chains))
         own = replace(share_of(self._options, self._limits, SHARE), bound=None)
         with ending.uninterrupted():
-            found = generate(joined, own, _Growing(self._listener, self._with_parts))
+            found = generate(joined, own, Growing(self._listener, self._with_parts))
             self._limits.spend(found.answered.effort)
             self._offer(self._parts_of(found))
         if found.stopped_by and found.stopped_by not in (TIME_LIMIT, MEMORY_LIMIT):
@@ -405,7 +372,7 @@ class _Several:
             if not order.path or self._best.bounds.minimal or self._limits.used_up or (number and not fresh):
                 return
             classes = shared.classes(order.path)
-            last = tuple(self._all_of([_with_implied(names, left, whole.represented) for names in classes]))
+            last = tuple(self._all_of([with_implied(names, left, whole.represented) for names in classes]))
             if not self._offer(last) and not {*left} <= {name for result in last for name in covered_by(result)}:
                 return
 
@@ -423,7 +390,7 @@ class _Several:
 
     def _one(self, names: Sequence[str], share: float, stages: Sequence[Stage] = ()) -> ChainResult:
         """The best chain for the goals ``names``, with a share of what is left of time and effort."""
-        own, listener = share_of(self._options, self._limits, share), _Growing(self._listener, self._with_more)
+        own, listener = share_of(self._options, self._limits, share), Growing(self._listener, self._with_more)
         return self._counted(generate(self._expanded(names), own, listener, stages or self._listener.stages))
 
     def _with_more(self, found: ChainResult) -> SeveralChains:
@@ -525,27 +492,6 @@ class _Several:
         if run is None or verdict.status != UNDECIDED or own_test(run) in verdict.detail:
             return verdict
         return replace(verdict, detail=f"{own_test(run)}; {verdict.detail}")
-
-
-@dataclass(frozen=True)
-class _Growing:
-    """The listener of the search for one more chain: what it finds is told with the chains that there are before it."""
-
-    listener: Listener
-    with_more: Callable[[ChainResult], SeveralChains]
-
-    def __call__(self, text: str) -> None:
-        """See the protocol."""
-        self.listener(text)
-
-    def improved(self, result: Callable[[], ChainResult]) -> None:
-        """See the protocol."""
-        self.listener.improved(lambda: self.with_more(result()))
-
-
-def _with_implied(names: Sequence[str], goals: Sequence[str], represented: Mapping[str, str]) -> list[str]:
-    """``names``, and those of ``goals`` that these represent, in the order of ``goals``."""
-    return [name for name in goals if represented.get(name, name) in names]
 
 
 def generate_packed(task: bytes) -> ChainResult:

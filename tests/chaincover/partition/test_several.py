@@ -30,7 +30,7 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover import limits, pipeline
 from chaincover.chain import COVERED, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.options import Options
-from chaincover.partition import several
+from chaincover.partition import joint_flow, several
 from chaincover.partition.best import SHARED
 from chaincover.partition.conflicts import classes_without, pairs_apart
 from chaincover.partition.several import generate_several
@@ -79,7 +79,7 @@ def by_searches_alone(
     for name in without:
         monkeypatch.setattr(several, name, lambda *given: None)
     if without:
-        monkeypatch.setattr(several, "MOST_ARCS", -1)
+        monkeypatch.setattr(joint_flow, "MOST_ARCS", -1)
 
 
 def test_three_goals_that_fit_pairwise_but_not_together() -> None:
