@@ -33,7 +33,6 @@ _LIBRARIES = (
     "pysmt",
     "z3-solver",
     "python-sat",
-    "bitwuzla",
     "elkai",
     "clingo",
     "ortools",
