@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError
 from functools import partial
-from reprlib import recursive_repr
+from reprlib import Repr, recursive_repr
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def _made(options: _Options, cls: Any) -> type:
     kinds: Mapping[str, Any] = cls.__annotations__
     apart = any(word in str(kind) for kind in kinds.values() for word in SPECIAL)
     if apart or any(map(dataclasses.is_dataclass, cls.__bases__)):
+        cls.__repr__ = vars(cls).get("__repr__", _repr)
         return dataclasses.dataclass(**options._asdict())(cls)
     own = dict(vars(cls))
     fields = {name: _field(name, kind, own.get(name, MISSING), options.kw_only) for name, kind in kinds.items()}
@@ -178,10 +179,33 @@ def _hash(key: Key) -> Callable[[Any], int]:
     return lambda self: hash(key(self))
 
 
+class _Shown(Repr):
+    """Shows records down to some level, and of long collections and texts the beginning."""
+
+    def __init__(self, levels: int) -> None:
+        super().__init__()
+        self.maxlevel, self.maxstring, self.maxother, self.maxlong = levels, 80, 80, 80
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        """A record by its fields, or ``Name(...)`` on the last level; another object as always."""
+        if not dataclasses.is_dataclass(x) or isinstance(x, type):
+            return super().repr_instance(x, level)
+        if level <= 0:
+            return f"{x.__class__.__qualname__}(...)"
+        shown = (f"{f.name}={self.repr1(getattr(x, f.name), level - 1)}" for f in dataclasses.fields(x) if f.repr)
+        return f"{x.__class__.__qualname__}({', '.join(shown)})"
+
+
+LONGEST_SHOWN = 800
+"""Characters that a record is shown in at most: ten lines of a terminal."""
+
+
 @recursive_repr()
 def _repr(self: Any) -> str:
-    shown = (f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self) if field.repr)
-    return f"{self.__class__.__qualname__}({', '.join(shown)})"
+    """The record in at most ``LONGEST_SHOWN`` characters, with as many levels of what it holds as they allow."""
+    texts = (_Shown(levels).repr_instance(self, levels) for levels in (6, 4, 3, 2, 1))
+    fitting = next((text for text in texts if len(text) <= LONGEST_SHOWN), "")
+    return fitting or f"{_Shown(1).repr_instance(self, 1)[: LONGEST_SHOWN - 3]}..."
 
 
 def _refuse_change(self: Any, name: str, value: Any = None) -> NoReturn:

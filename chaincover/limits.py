@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from bmc import ending, footprint
 from bmc.errors import LimitReached
@@ -16,12 +16,65 @@ if TYPE_CHECKING:
 UNITS = 60
 """Units of work in one unit of ``--effort``. A unit takes about a second on a usual machine."""
 
-SIMPLEX_PER_UNIT = 220_000_000
-"""Iterations of the simplex method times rows and columns in about a unit of work."""
 
-OPERATIONS_PER_UNIT = 20_000_000
-"""Operations of the steps of a run by itself that take about a unit of work. With twice as many, runs rest for twice as
-many steps."""
+class PerUnit(NamedTuple):
+    """How much of each kind of work takes about one unit of it, a second on a usual machine.
+
+    ``python -m benchmarks effort`` shows how well these fit a machine. Twice as much of a kind makes it cheaper: a
+    stage that does it does more in its turns, and has more of the effort.
+    """
+
+    simplex: int = 220_000_000
+    """Iterations of the simplex method, times rows and columns."""
+    order_simplex: int = 100_000_000
+    """The same in programs for orders of goals, which are small."""
+    row_entries: int = 10_000_000
+    """Entries of the rows that a linear program starts with."""
+    simulated: int = 20_000_000
+    """Operations of the steps of a run by itself."""
+    sampled: int = 5_000_000
+    """Operations of random steps on which ``check`` looks for goals and undefined behaviour."""
+    values: int = 400_000_000
+    """Operations on single values while states are enumerated."""
+    run_values: int = 1_200_000_000
+    """Operations on single values in many runs side by side."""
+    pairs: int = 3_000_000_000
+    """Pairs of goals, at one step of one run each, whose distance is looked at."""
+    compiled: int = 10_000
+    """Operations that are compiled."""
+    read_nodes: int = 5_000
+    """Nodes of the formulas of a step that are read."""
+    analysed_nodes: int = 3_000
+    """Nodes of the formulas of a step of which a slice, or the values of its variables, are found; four times as many
+    take eight units."""
+    checked_nodes: int = 20_000
+    """Nodes of the formulas of a step that ``check`` looks through."""
+    steps: int = 20_000_000
+    """Steps of the system that are followed, for one goal each."""
+    arrows: int = 1_500_000
+    """Arrows between states with the goals covered that are followed."""
+    set_arrows: int = 5_000_000
+    """The same where all sets of goals that chains cover are wanted."""
+    checked_arrows: int = 10_000_000
+    """Arrows that are followed to check prices."""
+    cut_arrows: int = 300_000
+    """Arrows in use, times goals, in the search for minimal cuts."""
+    arcs: int = 250_000
+    """Arcs of the graph of jumps that are followed."""
+    weighed_arcs: int = 1_500_000
+    """Such arcs of which just the weights are looked at."""
+    places: int = 300_000
+    """Places of goals in windows of a chain for which formulas are made and encoded."""
+    cells: int = 60_000_000
+    """States with the memory of goals, times steps, in layers for canonical inputs."""
+
+
+PER_UNIT = PerUnit()
+
+
+INDUCTION = 8
+"""The largest k of a proof by k-induction. With twice as much, goals far beyond their last change are proved to be
+unreachable where states cannot be listed, after questions about twice as many steps."""
 
 PER_STEP = 40
 """Operations that a step of such a run takes besides its own. With twice as many, small programs rest for fewer

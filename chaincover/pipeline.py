@@ -46,9 +46,9 @@ from chaincover.facts import (
     WHOLE,
     Fact,
 )
-from chaincover.graph.enumerated import LISTING, STATES_PER_UNIT, enumerate_states, exact_graph
+from chaincover.graph.enumerated import LISTING, enumerate_states, exact_graph
 from chaincover.known import Board, Known
-from chaincover.limits import SIMPLEX_PER_UNIT, Limits
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import find_tests
 from chaincover.options import Options
@@ -61,14 +61,11 @@ from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
 from chaincover.stages import FIRST_TURN, PARTS, Profiler, Stage, later, take_turns
 
 SHORTEST = "shortest chain"
-NODES_PER_UNIT = 5_000
-"""Operations of a step for each unit of work of the first random runs, where the states are not listed by then: about
-so many are read in a second. With twice as many, the first chain comes sooner, with fewer goals."""
 
 
 def as_long_as_reading(board: Board) -> float:
     """Units of work that are about as long as the step took to be read."""
-    return node_count([var.next for var in board.known.problem.system.state]) / NODES_PER_UNIT
+    return node_count([var.next for var in board.known.problem.system.state]) / PER_UNIT.read_nodes
 
 
 LONG = 4.0
@@ -78,7 +75,7 @@ after waits for it."""
 
 def rest_of_listing(board: Board) -> float:
     """Units of work that it takes to list what follows the states known so far; infinite where that is not known."""
-    return inf if board.enumeration is None else board.enumeration.rest / STATES_PER_UNIT
+    return inf if board.enumeration is None else board.enumeration.rest / PER_UNIT.values
 
 
 def _nearly_listed(board: Board) -> bool:
@@ -104,7 +101,7 @@ def as_long_as_a_program(board: Board) -> float:
     states = board.known.enumerated
     assert states is not None
     nodes = len(states.states)
-    return max(FIRST_TURN / PARTS, nodes * (nodes + len(states.moves.ends)) / SIMPLEX_PER_UNIT)
+    return max(FIRST_TURN / PARTS, nodes * (nodes + len(states.moves.ends)) / PER_UNIT.simplex)
 
 
 ENUMERATE = Stage("enumerate", enumerate_states, for_targets=False, gives=(STATES, LISTED, NEARLY_LISTED))

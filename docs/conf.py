@@ -15,7 +15,7 @@ version = release = version_of("chaincover")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click", "made_from_code"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["extension"]
+exclude_patterns = ["extension", "**.ipynb"]
 myst_enable_extensions = ["deflist", "attrs_inline", "colon_fence"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # a page made of tables may begin its headings deeper

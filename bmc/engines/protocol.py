@@ -2,7 +2,7 @@
 
 Cost is told in seconds, and as work: a count that is the same on every machine. Work is counted in nominal nanoseconds:
 what the counted thing takes on a usual machine, measured over the graphs of all bundled models. ``python -m
-benchmarks.effort`` shows how well that fits a machine (docs/explanation/effort.md). The count of a question depends on
+benchmarks effort`` shows how well that fits a machine (docs/explanation/effort.md). The count of a question depends on
 nothing but the questions before it and the versions of the solvers.
 """
 
@@ -154,6 +154,9 @@ def check_in_turn(
     return Answer(status)
 
 
+SEED = 1
+"""The seed of solvers, so that their answers are repeatable."""
+
 WORK = 1_000_000_000
 """Work in one unit of effort, which is about a second of a usual machine: the unit of what limits a question."""
 
@@ -167,8 +170,6 @@ ASKED = 10_000
 formulas, as those for canonical inputs, are half as many."""
 RESOURCE = 230
 """``z3``: what its resource count counts."""
-LOOK = 250_000
-"""``bitwuzla``: how often it looks whether to stop, in hard multiplications; elsewhere up to ten times as often."""
 INSTRUCTION, SETS = 300, 11_000
 """Trial runs: an operation on one value; bounds: an operation on sets of values."""
 

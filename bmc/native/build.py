@@ -26,17 +26,16 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from functools import cache
+from hashlib import sha256
 from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
-from bmc.digests import sha256
 from bmc.errors import InputRefused, Location, NoOriginal
 from bmc.limits import FILE_SIZE
 from bmc.native import symbols as native_symbols
 from bmc.native.cache import Cache
-from bmc.native.elf import Malformed
-from bmc.native.symbols import LibraryMap
+from bmc.native.symbols import LibraryMap, Malformed
 from bmc.system.original import NativeInterface, ZeroSum
 
 T = TypeVar("T")

@@ -14,10 +14,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
-
-from bmc.digests import sha256
 
 VARIABLE = "CHAINCOVER_CACHE"
 """Environment variable that names the folder; ``off`` or nothing: there is none."""

@@ -1,18 +1,23 @@
-"""Where things lie in a compiled shared library: ELF symbols and DWARF locations."""
+"""Where things lie in a compiled shared library: ELF symbols and DWARF locations, read by pyelftools.
+
+pyelftools is imported where a library is new: with a kept build nothing is read.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import wraps
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from bmc.native import dwarf, elf
-from bmc.native.dwarf import Die, Dwarf, Unit
-from bmc.native.elf import Contents, ElfFile, Malformed
 from bmc.records import dataclass
 from bmc.system.original import MemoryObject, NativeInterface
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 ANCHOR = "chaincover_anchor"
 """A function of ours, for libraries that export none that is called."""
@@ -21,9 +26,29 @@ GUARD_SECTION = ".chaincover_guard"
 NAMELESS = "?"
 """Stands for a function without a name: there clang 14 puts the static locals of always_inline functions."""
 
-_PLACES = frozenset({dwarf.VARIABLE, dwarf.SUBPROGRAM})
-_VARIABLES, _BLOCKS = frozenset({dwarf.VARIABLE}), frozenset({dwarf.LEXICAL_BLOCK})
-_PARAMETERS = frozenset({dwarf.FORMAL_PARAMETER})
+_QUALIFIERS = {f"DW_TAG_{n}" for n in ("typedef", "const_type", "volatile_type", "restrict_type", "atomic_type")}
+_DW_OP_ADDR, _DW_OP_ADDRX, _DW_ATE_FLOAT = 0x03, 0xA1, 0x04
+_WRITABLE_AND_LOADED, _THREAD_LOCAL = 0x3, 0x400
+_HOLDING_VARIABLES = ("SHT_PROGBITS", "SHT_NOBITS")
+
+
+class Malformed(Exception):
+    """An object file or its debug information is cut off, contradicts itself, or has a form that is not read."""
+
+
+def _told_as_malformed(read: Callable[P, R]) -> Callable[P, R]:
+    """A function that reads a file; whatever goes wrong in it is ``Malformed``."""
+
+    @wraps(read)
+    def reading(*arguments: P.args, **named: P.kwargs) -> R:
+        try:
+            return read(*arguments, **named)
+        except (Malformed, OSError):
+            raise
+        except Exception as error:  # pyelftools fails at whatever place its parsing has come to
+            raise Malformed(f"{type(error).__name__}: {error}") from error
+
+    return reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,40 +122,58 @@ def is_elf(file: Path) -> bool:
         return stream.read(4) == b"\x7fELF"
 
 
+def _elf_in_memory(file: Path) -> Any:
+    """The ELF file, read at once: the reader goes to and fro in it thousands of times."""
+    from elftools.elf.elffile import ELFFile
+
+    return ELFFile(BytesIO(file.read_bytes()))
+
+
+@_told_as_malformed
 def weaken(object_file: Path, name: str) -> None:
     """Make the global symbol ``name`` of an ELF object file weak, so that several files may define it."""
+    from elftools.elf.elffile import ELFFile
+
     with object_file.open("r+b") as stream:
-        file = ElfFile(stream)
-        table = file.find(".symtab")
-        for number, symbol in enumerate(file.symbols(".symtab")):
-            if table and symbol.name == name and symbol.binding == elf.GLOBAL and symbol.section != elf.UNDEFINED:
-                stream.seek(file.symbol_info(table, number))
-                stream.write(bytes([(elf.WEAK << 4) | symbol.kind]))
+        elf: Any = ELFFile(stream)
+        table = elf.get_section_by_name(".symtab")
+        for index, symbol in enumerate(table.iter_symbols()):
+            if symbol.name == name and symbol["st_info"]["bind"] == "STB_GLOBAL" and symbol["st_shndx"] != "SHN_UNDEF":
+                info = table["sh_offset"] + index * table["sh_entsize"] + (4 if elf.elfclass == 64 else 12)
+                stream.seek(info)
+                kind = stream.read(1)[0] & 0xF
+                stream.seek(info)
+                stream.write(bytes([(2 << 4) | kind]))  # STB_WEAK
                 return
 
 
+@_told_as_malformed
 def undefined_symbols(library: Path) -> tuple[list[str], list[str]]:
     """What no source file and no system library defines: (functions that are called, all others)."""
-    with library.open("rb") as stream:
-        file = ElfFile(stream)
-        versions = file.versions()
-        called = file.relocated_symbols(".rela.plt") | file.relocated_symbols(".rel.plt")
-        needed = file.needed_libraries() if versions is None else []
-        missing = []
-        for number, symbol in enumerate(file.symbols(".dynsym")):
-            if symbol.section != elf.UNDEFINED or symbol.binding != elf.GLOBAL or not symbol.name:
-                continue
-            if versions is not None and number >= len(versions):
-                raise Malformed(f"the dynamic symbol {number} has no version, there are {len(versions)}")
-            if not _in_system(needed, symbol.name) if versions is None else versions[number] in elf.NO_VERSIONS:
-                missing.append((symbol.name, number in called))
+    elf = _elf_in_memory(library)
+    symbols = list(elf.get_section_by_name(".dynsym").iter_symbols())
+    versions = elf.get_section_by_name(".gnu.version")
+    called = _called_symbols(elf)
+    missing = []
+    for index, symbol in enumerate(symbols):
+        if symbol["st_shndx"] == "SHN_UNDEF" and symbol["st_info"]["bind"] == "STB_GLOBAL" and symbol.name:
+            versioned = versions is not None and isinstance(versions.get_symbol(index)["ndx"], int)
+            if not versioned and (versions is not None or not _in_system(elf, symbol.name)):
+                missing.append((symbol.name, index in called))
     return [name for name, call in missing if call], [name for name, call in missing if not call]
 
 
-def _in_system(needed: list[str], name: str) -> bool:
-    """Does one of the ``needed`` libraries export ``name``? For C libraries without symbol versions (musl)."""
+def _called_symbols(elf: Any) -> set[int]:
+    """Indices in .dynsym of the symbols with an entry in the procedure linkage table."""
+    sections = (elf.get_section_by_name(name) for name in (".rela.plt", ".rel.plt"))
+    return {r["r_info_sym"] for section in sections if section is not None for r in section.iter_relocations()}
+
+
+def _in_system(elf: Any, name: str) -> bool:
+    """Does a library that ``elf`` needs export ``name``? For C libraries without symbol versions (musl)."""
     import ctypes
 
+    needed = [tag.needed for tag in elf.get_section_by_name(".dynamic").iter_tags() if tag.entry.d_tag == "DT_NEEDED"]
     for library in needed:
         try:
             if hasattr(ctypes.CDLL(library), name):
@@ -140,32 +183,32 @@ def _in_system(needed: list[str], name: str) -> bool:
     return False
 
 
+@_told_as_malformed
 def read_library(library: Path, interface: NativeInterface) -> LibraryMap:
     """Find the interface's objects and functions in the linked ELF library; Malformed where it cannot be read."""
-    with library.open("rb") as stream:
-        file = ElfFile(stream)
-        table = [symbol for symbol in file.symbols(".symtab") if symbol.section != elf.UNDEFINED]
-        exported = {symbol.name: symbol.value for symbol in file.symbols(".dynsym") if symbol.value}
-        sizes = {symbol.value: symbol.size for symbol in table if symbol.kind == elf.OBJECT and symbol.size}
-        debug = _DebugReader(Dwarf(file), interface)
-        debug.read()
+    elf = _elf_in_memory(library)
+    table = [s for s in elf.get_section_by_name(".symtab").iter_symbols() if s["st_shndx"] != "SHN_UNDEF"]
+    exported = {s.name: s["st_value"] for s in elf.get_section_by_name(".dynsym").iter_symbols() if s["st_value"]}
+    sizes = {s["st_value"]: s["st_size"] for s in table if s["st_info"]["type"] == "STT_OBJECT" and s["st_size"]}
+    debug = _DebugReader(elf, interface)
+    debug.read()
     functions: dict[str, list[FunctionPlace]] = {}
     for symbol in table:
-        if symbol.kind == elf.FUNCTION and symbol.name in debug.called:
-            types = debug.types.get(symbol.value, (None, TypeFacts()))
-            functions.setdefault(symbol.name, []).append(FunctionPlace(symbol.value, *types))
-    return LibraryMap(exported, _choose(interface, debug), sizes, functions, tuple(_writable(file)))
+        if symbol["st_info"]["type"] == "STT_FUNC" and symbol.name in debug.called:
+            types = debug.types.get(symbol["st_value"], (None, TypeFacts()))
+            functions.setdefault(symbol.name, []).append(FunctionPlace(symbol["st_value"], *types))
+    return LibraryMap(exported, _choose(interface, debug), sizes, functions, tuple(_writable(elf)))
 
 
-def _writable(file: ElfFile) -> Iterator[tuple[int, int]]:
+def _writable(elf: Any) -> Iterator[tuple[int, int]]:
     """(address, size) of the sections that hold variables."""
-    needed = elf.WRITABLE | elf.LOADED
-    for section in file.sections:
-        if section.flags & (needed | elf.THREAD_LOCAL) != needed or section.kind not in (elf.PROGRAM_BITS, elf.NO_BITS):
+    for section in elf.iter_sections():
+        flags, kind, name = section["sh_flags"], section["sh_type"], section.name
+        if flags & (_WRITABLE_AND_LOADED | _THREAD_LOCAL) != _WRITABLE_AND_LOADED or kind not in _HOLDING_VARIABLES:
             continue
-        if section.name.startswith((".got", ".data.rel.ro", ".tm_clone", ".plt", GUARD_SECTION)) or not section.size:
+        if name.startswith((".got", ".data.rel.ro", ".tm_clone", ".plt", GUARD_SECTION)) or not section["sh_size"]:
             continue
-        yield section.address, section.size
+        yield section["sh_addr"], section["sh_size"]
 
 
 def _choose(interface: NativeInterface, debug: _DebugReader) -> dict[str, int]:
@@ -196,8 +239,8 @@ def _in_file(places: list[VariablePlace], file: str) -> list[VariablePlace]:
 class _DebugReader:
     """Collects the variables and function types that an interface asks for."""
 
-    def __init__(self, debug: Dwarf, interface: NativeInterface) -> None:
-        self.debug = debug
+    def __init__(self, elf: Any, interface: NativeInterface) -> None:
+        self.dwarf: Any = elf.get_dwarf_info(relocate_dwarf_sections=False) if elf.has_dwarf_info() else None
         self.called = {call.function for call in (*interface.init, interface.step)}
         self.symbols = {obj.symbol for obj in interface.objects if obj.kind in ("global", "local")}
         self.scopes = {obj.function for obj in interface.objects if obj.kind == "local"}
@@ -205,110 +248,107 @@ class _DebugReader:
         self.types: dict[int, tuple[tuple[TypeFacts, ...], TypeFacts]] = {}
 
     def read(self) -> None:
-        for unit in self.debug.units():
-            top, paths = unit.top(), _Paths(self.debug, unit)
-            for die in top.children(_PLACES) if top is not None else ():
-                if die.tag == dwarf.VARIABLE:
-                    self._add(die, "", paths)
-                    continue
-                name = _name(die) or NAMELESS
-                if name in self.scopes or name == NAMELESS:
-                    for variable in die.children(_VARIABLES, within=_BLOCKS):
-                        self._add(variable, name, paths)
-                if name in self.called:
-                    address = die.number(dwarf.LOW_PC)
-                    if address is not None:
-                        self.types[address] = _signature(die)
+        if self.dwarf is None:
+            return
+        for unit in self.dwarf.iter_CUs():
+            for die in unit.get_top_DIE().iter_children():
+                if die.tag == "DW_TAG_variable":
+                    self._add(unit, die, "")
+                elif die.tag == "DW_TAG_subprogram":
+                    name = _text(die, "DW_AT_name") or NAMELESS
+                    if name in self.scopes or name == NAMELESS:
+                        self._descend(unit, die, name)
+                    if name in self.called and "DW_AT_low_pc" in die.attributes:
+                        self.types[die.attributes["DW_AT_low_pc"].value] = _signature(die)
 
-    def _add(self, die: Die, function: str, paths: _Paths) -> None:
-        name = _name(die)
-        address = _address(die) if name in self.symbols else None
+    def _descend(self, unit: Any, die: Any, function: str) -> None:
+        for child in die.iter_children():
+            if child.tag == "DW_TAG_variable":
+                self._add(unit, child, function)
+            elif child.tag == "DW_TAG_lexical_block":
+                self._descend(unit, child, function)
+
+    def _add(self, unit: Any, die: Any, function: str) -> None:
+        name = _text(die, "DW_AT_name")
+        address = self._address(unit, die) if name in self.symbols else None
         if address is not None:
-            line, file = _inherited(die, dwarf.DECLARED_LINE), _inherited(die, dwarf.DECLARED_FILE)
-            place = VariablePlace(address, paths.unit, paths.file(file), line or 0)
+            line, file = _attribute(die, "DW_AT_decl_line"), self._file(unit, _attribute(die, "DW_AT_decl_file"))
+            place = VariablePlace(address, _unit_path(unit), file, line.value if line else 0)
             self.variables.setdefault((name, function), []).append(place)
 
+    def _address(self, unit: Any, die: Any) -> int | None:
+        """The fixed address of a variable; None for a declaration or an automatic variable."""
+        location = _attribute(die, "DW_AT_location")
+        expression = location.value if location is not None and isinstance(location.value, list) else []
+        if len(expression) == 1 + unit["address_size"] and expression[0] == _DW_OP_ADDR:
+            return int.from_bytes(bytes(expression[1:]), "little" if unit.structs.little_endian else "big")
+        if len(expression) > 1 and expression[0] == _DW_OP_ADDRX and all(byte >= 0x80 for byte in expression[1:-1]):
+            index = sum((byte & 0x7F) << (7 * n) for n, byte in enumerate(expression[1:]))
+            return int(self.dwarf.get_addr(unit, index))
+        return None
 
-class _Paths:
-    """The real paths of a unit and of the files of its line table, each found once."""
-
-    def __init__(self, debug: Dwarf, unit: Unit) -> None:
-        self._debug, self._unit = debug, unit
-        self._path: str | None = None
-        self._names: dict[int, tuple[bytes, bytes]] | None = None
-        self._files: dict[int | None, str] = {None: ""}
-
-    @property
-    def unit(self) -> str:
-        if self._path is None:
-            top = self._unit.top()
-            self._path = self._real(_name(top) if top is not None else "")
-        return self._path
-
-    def file(self, number: int | None) -> str:
-        """The path of a file by its number, '' if unknown."""
-        if number not in self._files:
-            if self._names is None:
-                self._names = self._debug.files(self._unit)
-            folder, name = self._names.get(number or 0, (b"", b""))
-            self._files[number] = self._real(os.fsdecode(folder), os.fsdecode(name)) if name else ""
-        return self._files[number]
-
-    def _real(self, *parts: str) -> str:
-        top = self._unit.top()
-        start = os.fsdecode(top.text(dwarf.COMPILATION_FOLDER)) if top is not None else ""
-        return os.path.realpath(os.path.join(start, *parts))
+    def _file(self, unit: Any, index: Any) -> str:
+        """The real path of a file of the unit's line table, '' if unknown."""
+        program = self.dwarf.line_program_for_CU(unit) if index is not None else None
+        if program is None:
+            return ""
+        first = 0 if program.header.version >= 5 else 1
+        files, folders = program.header["file_entry"], program.header["include_directory"]
+        if not 0 <= index.value - first < len(files):
+            return ""
+        entry = files[index.value - first]
+        within = entry.dir_index - first
+        folder = os.fsdecode(folders[within]) if 0 <= within < len(folders) else ""
+        start = _text(unit.get_top_DIE(), "DW_AT_comp_dir")
+        return os.path.realpath(os.path.join(start, folder, os.fsdecode(entry.name)))
 
 
-def _address(die: Die) -> int | None:
-    """The fixed address of a variable; None for a declaration or an automatic variable."""
-    bearer = die.bearer(dwarf.LOCATION)
-    expression = bearer.block(dwarf.LOCATION) if bearer is not None else b""
-    unit = die.unit
-    if len(expression) == 1 + unit.address_size and expression[0] == dwarf.OP_ADDRESS:
-        return int.from_bytes(expression[1:], unit.section.order)
-    if len(expression) > 1 and expression[0] == dwarf.OP_ADDRESS_INDEX:
-        index, end = Contents("an expression", expression, unit.section.order).variable(1)
-        return unit.address(index) if end == len(expression) else None
-    return None
+def _unit_path(unit: Any) -> str:
+    top = unit.get_top_DIE()
+    return os.path.realpath(os.path.join(_text(top, "DW_AT_comp_dir"), _text(top, "DW_AT_name")))
 
 
-def _name(die: Die) -> str:
-    bearer = die.bearer(dwarf.NAME)
-    return os.fsdecode(bearer.text(dwarf.NAME)) if bearer is not None else ""
-
-
-def _inherited(die: Die, attribute: int) -> int | None:
-    """A number that an entry has, or one that it completes."""
-    bearer = die.bearer(attribute)
-    return bearer.number(attribute) if bearer is not None else None
-
-
-def _signature(die: Die) -> tuple[tuple[TypeFacts, ...], TypeFacts]:
-    parameters = tuple(_facts(_type_of(parameter)) for parameter in die.children(_PARAMETERS))
-    return parameters, _facts(_type_of(die))
-
-
-def _type_of(die: Die) -> Die | None:
-    """The entry of an entry's type without qualifiers and names; None for void."""
+def _attribute(die: Any, name: str) -> Any:
+    """An attribute of a DIE, or of the one that it completes; None without one."""
     passed = set()
-    while die.has(dwarf.TYPE):
-        die = die.target(dwarf.TYPE)
-        if die.tag not in dwarf.QUALIFIERS:
+    while name not in die.attributes:
+        link = next((n for n in ("DW_AT_specification", "DW_AT_abstract_origin") if n in die.attributes), "")
+        if not link:
+            return None
+        if die.offset in passed:
+            raise Malformed(f"entries complete each other at offset {die.offset:#x}")
+        passed.add(die.offset)
+        die = die.get_DIE_from_attribute(link)
+    return die.attributes[name]
+
+
+def _text(die: Any, name: str) -> str:
+    attribute = _attribute(die, name)
+    return os.fsdecode(attribute.value) if attribute is not None else ""
+
+
+def _signature(die: Any) -> tuple[tuple[TypeFacts, ...], TypeFacts]:
+    parameters = (child for child in die.iter_children() if child.tag == "DW_TAG_formal_parameter")
+    return tuple(_facts(_type_of(parameter)) for parameter in parameters), _facts(_type_of(die))
+
+
+def _type_of(die: Any) -> Any:
+    """The DIE of a DIE's type without qualifiers and names; None for void."""
+    passed = set()
+    while "DW_AT_type" in die.attributes:
+        die = die.get_DIE_from_attribute("DW_AT_type")
+        if die.tag not in _QUALIFIERS:
             return die
-        if die.start in passed:
-            raise die.unit.section.malformed("has a type that is made of itself", die.start)
-        passed.add(die.start)
+        if die.offset in passed:
+            raise Malformed(f"a type is made of itself at offset {die.offset:#x}")
+        passed.add(die.offset)
     return None
 
 
-def _facts(die: Die | None) -> TypeFacts:
+def _facts(die: Any) -> TypeFacts:
     if die is None:
         return TypeFacts()
-    target = _type_of(die) if die.tag == dwarf.POINTER_TYPE else None
-    floating = _inherited(die, dwarf.ENCODING) == dwarf.FLOAT
-    return TypeFacts(_size(die), floating, _size(target) if target is not None else 0)
-
-
-def _size(die: Die) -> int:
-    return _inherited(die, dwarf.BYTE_SIZE) or 0
+    size, encoding = _attribute(die, "DW_AT_byte_size"), _attribute(die, "DW_AT_encoding")
+    target = _facts(_type_of(die)).size if die.tag == "DW_TAG_pointer_type" else 0
+    floating = encoding is not None and encoding.value == _DW_ATE_FLOAT
+    return TypeFacts(size.value if size is not None else 0, floating, target)

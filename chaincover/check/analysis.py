@@ -22,7 +22,7 @@ from bmc.system.constraints import unconstrained
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, TransitionSystem
 from chaincover.graph.enumerated import ENUMERATING, enumerate_within, enumeration_of
-from chaincover.limits import Limits
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem, Questions
 from chaincover.project.values import show_ranges
@@ -43,10 +43,6 @@ if TYPE_CHECKING:
 TRIED_STEPS, SIMULATED_STEPS = 100, 2000
 """Random steps on which invariants are tried before a proof is sought, and those that are not proved."""
 
-NODES_PER_UNIT = 20_000
-"""Nodes of the step's formulas for which slices and what is live take one unit of effort."""
-OPERATIONS_PER_UNIT = 20_000_000
-"""Operations of steps that are compared with the original in one unit of effort."""
 
 Progress = Callable[[str], None]
 
@@ -212,7 +208,7 @@ def _analysis(subject: Subject, options: Options, compare_steps: int, progress: 
     part = sliced(system, subject.goals, subject.final)
     free = unconstrained(system)
     liveness = find_liveness(system, subject.observers, subject.goals, final, part)
-    limits.spend(Simulator(system).size / NODES_PER_UNIT)
+    limits.spend(Simulator(system).size / PER_UNIT.checked_nodes)
     problem = Problem(part, subject.goals, final, subject.settings.overlap)
     goals = VacuitySearch(part, subject.goals, engine)
     undefined_behaviour = UndefinedBehaviourSearch(system, engine, options.engine in ENUMERATING)
@@ -319,7 +315,7 @@ def _in_normal_form(problem: Problem, options: Options, limits: Limits) -> tuple
 def _compared(subject: Subject, system: TransitionSystem, steps: int, limits: Limits) -> Compared:
     if not steps:
         return Compared(left_out="no steps asked for")
-    each = 2 * Simulator(system).size / OPERATIONS_PER_UNIT
+    each = 2 * Simulator(system).size / PER_UNIT.simulated
 
     def over() -> bool:
         limits.spend(each)

@@ -28,7 +28,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjunction, equal, symbols_of
 from chaincover.check.triggers import reach_each_other, states_where, trigger_states
 from chaincover.graph.reachability import GraphBuilder
-from chaincover.limits import Limits
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.problem import Problem, Questions
 from chaincover.verdicts import listed
 from chaincover.weights import Edge, ReachGraph
@@ -370,8 +370,6 @@ def _sharing(goals: Sequence[Goal], graph: ReachGraph) -> tuple[list[Sharing], l
 
 SIMULATED_STEPS = 500
 """Random steps on which goals are looked for."""
-OPERATIONS_PER_UNIT = 5_000_000
-"""Operations of random steps in one unit of effort."""
 
 
 class VacuitySearch:
@@ -425,7 +423,7 @@ class VacuitySearch:
         sampler = Sampler(self._system, seed=0)
         for inputs in sampler.runs(SIMULATED_STEPS):
             run = sampler.simulator.run(sampler.simulator.initial(), inputs)
-            budget.spend(len(inputs) * sampler.simulator.size / OPERATIONS_PER_UNIT)
+            budget.spend(len(inputs) * sampler.simulator.size / PER_UNIT.sampled)
             self._note(self.undecided, run)
             if not self.undecided or budget.over:
                 return

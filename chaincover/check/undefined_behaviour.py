@@ -26,7 +26,7 @@ from bmc.native.differential import RUN_LENGTH, Sampler
 from bmc.records import dataclass
 from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
 from chaincover.graph.enumerated import enumerate_within, enumeration
-from chaincover.limits import Limits
+from chaincover.limits import PER_UNIT, Limits
 
 SUSPECT_DEPTH = 8
 """Steps from init within which undefined behaviour is sought step by step."""
@@ -40,8 +40,6 @@ ATTEMPTS = 20
 """Inputs that are tried to go on where the first ones would be undefined."""
 BRIEFLY = 1
 """The solver's work for each place in a first round."""
-OPERATIONS_PER_UNIT = 5_000_000
-"""Operations of random steps in one unit of effort."""
 RANDOM_STATES = 300
 """Random states that are looked at."""
 
@@ -165,13 +163,13 @@ class UndefinedBehaviourSearch:
         left = SIMULATED_STEPS
         while left > 0 and not budget.over and any(place.steps != 0 for place in places):
             looked_at = STUCK + self._look_along(sampler, places, met, RUN_LENGTH if left % 2 else SUSPECT_DEPTH + 1)
-            budget.spend(looked_at * sampler.simulator.size / OPERATIONS_PER_UNIT)
+            budget.spend(looked_at * sampler.simulator.size / PER_UNIT.sampled)
             left -= looked_at
         holds = compile_formulas([conjunction(known)])
         for _ in range(RANDOM_STATES):
             if budget.over:
                 return
-            budget.spend(sampler.simulator.size / OPERATIONS_PER_UNIT)
+            budget.spend(sampler.simulator.size / PER_UNIT.sampled)
             state = sampler.random_state()
             values = sampler.constrained_inputs(state) if holds(state)[0] else None
             if values is not None:

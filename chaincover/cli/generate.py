@@ -48,6 +48,7 @@ from properties.goal import VIOLATIONS
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
+    from bmc.system.original import Original
     from chaincover.replaying.original import Replay
 
 REPLAYED = 10_000
@@ -133,8 +134,11 @@ def generate_chain(run: Run, find: Find) -> int:
     document = chain_document(subject, result, no_step=no_step)
     early = run.shown.text and result.chain is not None and too_long(result.chain.length)
     written = bool(ending.called_off()) and not early and _written(run, lambda: _write(run, result, document))
-    played, problem = try_replay(run, subject, result)
-    violated, other = replay_violations(run, result.requirements)
+    from chaincover.replaying.original import built_once
+
+    with built_once(subject.model, True) as original:
+        played, problem = try_replay(run, subject, result, original)
+        violated, other = replay_violations(run, result.requirements, original)
     problem = problem or other
     progress.done()
     chains = {"chain.json": played or problem} if result.chain else {}
@@ -218,10 +222,12 @@ def find_dead_end(run: Run, found: Sequence[ChainResult]) -> DeadEnd | None:
     return None
 
 
-def try_replay(run: Run, part: Subject, result: ChainResult) -> tuple[Replay | None, ChainCoverError | None]:
+def try_replay(
+    run: Run, part: Subject, result: ChainResult, original: Callable[[], Original | None]
+) -> tuple[Replay | None, ChainCoverError | None]:
     """The replay of the chain of ``result``, where it is wanted, or why there is none that was wanted.
 
-    ``part`` is the controller with the goals of the chain.
+    ``part`` is the subject with the goals of the chain; ``original`` gives the original of both.
     """
     if result.chain is None or not run.with_replay or too_long(result.chain.length):
         return None, None
@@ -230,7 +236,7 @@ def try_replay(run: Run, part: Subject, result: ChainResult) -> tuple[Replay | N
     try:
         with run.progress.stage("replay"), ending.interruptible(REPLAY_SECONDS):
             stimulus = chain_file.stimulus_of(part.system, result.chain)
-            return replay(part, stimulus, infeasible(part.goals, result.verdicts), kept=True), None
+            return replay(part, stimulus, infeasible(part.goals, result.verdicts), original()), None
     except KeyboardInterrupt:
         return None, None
     except ChainCoverError as error:
@@ -242,7 +248,9 @@ def too_long(steps: int) -> bool:
     return bool(ending.called_off()) and steps > REPLAYED
 
 
-def replay_violations(run: Run, found: Requirements) -> tuple[dict[str, Replay], ChainCoverError | None]:
+def replay_violations(
+    run: Run, found: Requirements, original: Callable[[], Original | None]
+) -> tuple[dict[str, Replay], ChainCoverError | None]:
     """The replays of the runs that violate properties, by goal, where they are wanted, and what stopped them."""
     played: dict[str, Replay] = {}
     if not run.with_replay or not found.failures or too_long(sum(each.run.length for each in found.failures)):
@@ -251,7 +259,8 @@ def replay_violations(run: Run, found: Requirements) -> tuple[dict[str, Replay],
 
     try:
         with run.progress.stage("replay"), ending.interruptible(REPLAY_SECONDS):
-            for failure, own in zip(found.failures, replay_each(run.subject, found.failures), strict=True):
+            replays = replay_each(run.subject, found.failures, original)
+            for failure, own in zip(found.failures, replays, strict=True):
                 played[failure.goal] = own
     except KeyboardInterrupt:
         return played, None
@@ -349,9 +358,12 @@ def generate_chains(run: Run) -> int:
     first, unplayed = bool(ending.called_off()) and not early, [None] * len(found.results)
     written = first and _written(run, lambda: _write_chains(run, found, unplayed, no_step=no_step))
     parts = [part_of(run.subject, result) for result in found.results]
-    tried = [try_replay(run, part, result) for part, result in zip(parts, found.results, strict=True)]
+    from chaincover.replaying.original import built_once
+
+    with built_once(run.subject.model, True) as original:
+        tried = [try_replay(run, part, result, original) for part, result in zip(parts, found.results, strict=True)]
+        violated, other = replay_violations(run, found.requirements, original)
     played = [own for own, _ in tried]
-    violated, other = replay_violations(run, found.requirements)
     errors = [problem for problem in (*(problem for _, problem in tried), other) if problem is not None]
     run.progress.done()
     chains = {f"chain-{number}.json": own or problem for number, (own, problem) in enumerate(tried, 1)}

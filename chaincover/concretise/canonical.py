@@ -48,7 +48,7 @@ from chaincover.graph.enumerated_goals import run_of, states_in
 from chaincover.graph.goal_product import goal_product
 from chaincover.graph.least_run import least_run
 from chaincover.known import Board
-from chaincover.limits import QUESTION, Limits
+from chaincover.limits import PER_UNIT, QUESTION, Limits
 from chaincover.problem import Questions
 from chaincover.replaying.judge import Judge, credited_with, open_variables
 
@@ -417,9 +417,8 @@ def _left_open(system: TransitionSystem, states: StateGraph) -> bool:
     return all(name in rows.open and rows.open[name][starts].all() for name in told)
 
 
-MOST_CELLS, CELLS_PER_UNIT = 1 << 30, 60_000_000
-"""States with what is pending of goals, times steps, where layers of them are kept: one bit of memory each, and so many
-are some unit of work."""
+MOST_CELLS = 1 << 30
+"""States with what is pending of goals, times steps, where layers of them are kept: one bit of memory each."""
 
 
 def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan, units: float = inf) -> Run | None:
@@ -443,9 +442,9 @@ def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan, units
     def allow(cells: int) -> bool:
         nonlocal taken
         taken += cells
-        if taken > min(MOST_CELLS, units * CELLS_PER_UNIT):
+        if taken > min(MOST_CELLS, units * PER_UNIT.cells):
             return False
-        questions.limits.spend(cells / CELLS_PER_UNIT)
+        questions.limits.spend(cells / PER_UNIT.cells)
         return True
 
     if not allow(len(made.arrows.ends)):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bmc.digests import sha256
 from bmc.engines import installed
 from bmc.system.transition import Run, TransitionSystem
 from chaincover import certificate
@@ -33,7 +33,6 @@ _LIBRARIES = (
     "pysmt",
     "z3-solver",
     "python-sat",
-    "bitwuzla",
     "elkai",
     "clingo",
     "ortools",

@@ -24,14 +24,11 @@ from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, LongTest
 from chaincover.facts import STATES
 from chaincover.graph.enumerated_goals import LEAST_BLOCK, EnumeratedGoals, states_in
 from chaincover.known import Board, Reason
-from chaincover.limits import Limits
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.orderings.bound import FARTHEST, farthest
 from chaincover.problem import Problem
 from chaincover.stages import await_news
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
-
-PER_UNIT = 20_000_000
-"""Steps of the system that are followed, for one goal each, in about a unit of work."""
 
 CELLS = 1 << 22
 """Distances that are found together, for several goals each."""
@@ -114,19 +111,14 @@ class _Weights:
     def _spend(self, steps: int = 0) -> None:
         """Count the work of following ``steps``, and that of the goals so far."""
         before, self._spent = self._spent, self._goals.followed
-        self._limits.spend((self._spent - before + steps) / PER_UNIT)
+        self._limits.spend((self._spent - before + steps) / PER_UNIT.steps)
         self._limits.check()
-
-
-NODES_PER_UNIT = 3_000
-"""Nodes of the formulas of a step for which a slice of it, or the values of its variables, take about a unit of work;
-four times as many take eight. With twice as many, what is done before the first stage has a third of the effort."""
 
 
 def analysed(system: TransitionSystem) -> float:
     """Units of work that a slice of ``system`` takes, and as many that finding the values of its variables takes."""
     formulas = [system.input_constraint, system.defined, *(var.next for var in system.state)]
-    return float((node_count(formulas) / NODES_PER_UNIT) ** 1.5)
+    return float((node_count(formulas) / PER_UNIT.analysed_nodes) ** 1.5)
 
 
 ENUMERATING = "auto"
@@ -136,15 +128,13 @@ ENUMERATING = "auto"
 STATES_PORTION = 10_000_000
 """Operations on single values that are done before the limits are asked."""
 
-STATES_PER_UNIT = 400_000_000
-"""Operations on single values that are done in about a unit of work."""
 
 AT_ONCE = 4
 """Portions of that work before a normal form of the states is sought, and a first chain by simulation: mostly the
 states are few. With twice as many, what is not listed by then waits 0.1 units longer for its first chain. No solver is
 made for their inputs in so little work."""
 
-LISTING = (AT_ONCE - 0.5) * STATES_PORTION / STATES_PER_UNIT
+LISTING = (AT_ONCE - 0.5) * STATES_PORTION / PER_UNIT.values
 """Units of work after which the turn is over in which most states are listed."""
 
 
@@ -197,7 +187,7 @@ def advance(enumeration: Enumeration, limits: Limits) -> None:
     """Go on with ``enumeration`` by a portion of work, and count it, or as much as it has done where that is more."""
     before = enumeration.counted
     enumeration.advance(STATES_PORTION)
-    limits.spend((enumeration.counted - before) / STATES_PER_UNIT)
+    limits.spend((enumeration.counted - before) / PER_UNIT.values)
 
 
 def enumerate_within(enumeration: Enumeration, limits: Limits) -> StateGraph | None:

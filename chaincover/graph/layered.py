@@ -22,8 +22,8 @@ from bmc.explicit.layers_in_c import layers
 from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
-from chaincover.graph.enumerated import STATES_PER_UNIT, analysed
-from chaincover.limits import OPERATIONS_PER_UNIT, PER_STEP, UNITS, Limits
+from chaincover.graph.enumerated import analysed
+from chaincover.limits import PER_STEP, PER_UNIT, UNITS, Limits
 from chaincover.problem import Problem
 from chaincover.result import LayersNeed
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
@@ -31,8 +31,6 @@ from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_g
 MEMORY = 8 << 30
 """Bytes that a search may take."""
 
-COMPILED_PER_UNIT = 10_000
-"""Operations that are compiled in about a unit of work."""
 
 PORTION = 0.05
 """Units of work that are done before the limits are asked."""
@@ -65,8 +63,8 @@ class LayeredGoals:
             problem.system, [*watched, *(Watched(formula, False) for formula in problem.end_formulas(0))]
         )
         judged = Simulator(problem.system).size + node_count([goal.antecedent for goal in problem.goals])
-        self._each = (judged + PER_STEP) / OPERATIONS_PER_UNIT
-        limits.spend(made.size / COMPILED_PER_UNIT + analysed(made.system) + made.preparing / STATES_PER_UNIT)
+        self._each = (judged + PER_STEP) / PER_UNIT.simulated
+        limits.spend(made.size / PER_UNIT.compiled + analysed(made.system) + made.preparing / PER_UNIT.values)
         self._search = layers(made, memory)
 
     def graph(self, tell: Callable[[LayersNeed | None], None] = lambda need: None) -> ReachGraph:

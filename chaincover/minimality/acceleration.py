@@ -28,9 +28,10 @@ from chaincover.certificate import Acceleration
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, LongTest
 from chaincover.graph.accelerated import MOST_EVENTS, Arc, JumpGraph, Jumps, scope_of, seen_by
 from chaincover.graph.counter_groups import Moves
-from chaincover.graph.enumerated import ENUMERATING, STATES_PER_UNIT, analysed
+from chaincover.graph.enumerated import ENUMERATING, analysed
 from chaincover.graph.long_tests import long_test
 from chaincover.known import Board, Reason
+from chaincover.limits import PER_UNIT
 from chaincover.minimality.induction import with_value_facts
 from chaincover.options import STEP_BYTES
 from chaincover.orderings.bound import ACCELERATED
@@ -47,8 +48,6 @@ WORD = 64
 COMPARED = 16
 """A place is compared with so many at the same node that the search has passed, whether one of them dominates it."""
 
-PER_UNIT, WEIGHED_PER_UNIT = 250_000, 1_500_000
-"""Arcs followed in about a unit of work; and those of which just the weights are looked at."""
 
 PROGRESSED, SIMULATED = 2, 15
 """An arc with the goals on it takes as long as so many, and so does a step on which they are sought."""
@@ -337,7 +336,7 @@ def _worthwhile(board: Board, variables: Sequence[str]) -> Callable[[Starts], bo
         next_look = 5 * cells // 4
         columns = ((name, column) for name, column in states.states.columns.items() if name in variables)
         rows = [np.searchsorted(starts[n], part, "right") if n in starts else part for n, part in columns]
-        board.limits.spend(len(rows) * len(states.states) / STATES_PER_UNIT)
+        board.limits.spend(len(rows) * len(states.states) / PER_UNIT.values)
         return len(groups_of(rows, len(states.states))[0]) <= _most_nodes(board)
 
     return worthwhile
@@ -383,13 +382,13 @@ def _built(board: Board, problem: Problem, claim: Acceleration, most: float) -> 
     inputs = Inputs(scope)
     try:
         for work in inputs.prepare():
-            board.limits.spend(work / STATES_PER_UNIT)
+            board.limits.spend(work / PER_UNIT.values)
             board.limits.check()
         if inputs.every is None:
             return None
         jumps = Jumps(problem, scope, inputs, claim)
         for work in jumps.advance():
-            board.limits.spend(work / STATES_PER_UNIT)
+            board.limits.spend(work / PER_UNIT.values)
             board.limits.check()
             if jumps.size > most:
                 return None
@@ -423,7 +422,7 @@ def _run(board: Board, search: _Search, pause: Callable[[], None] = lambda: None
     counted = 0
     for _ in chain(search.advance(), (None,)):
         before, counted = counted, search.work
-        board.limits.spend((counted - before) / PER_UNIT)
+        board.limits.spend((counted - before) / PER_UNIT.arcs)
         pause()
         board.limits.check()
 
@@ -441,7 +440,7 @@ def _offer(board: Board, problem: Problem, graph: JumpGraph, path: Sequence[Arc]
 def _ahead(board: Board, graph: JumpGraph, events: int, runs: bool) -> Distances:
     """The distances, counted as work."""
     found = distances(graph, events, runs)
-    board.limits.spend(sum(map(len, graph.arcs)) * (events + 1) / WEIGHED_PER_UNIT)
+    board.limits.spend(sum(map(len, graph.arcs)) * (events + 1) / PER_UNIT.weighed_arcs)
     board.limits.check()
     return found
 

@@ -24,11 +24,10 @@ from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.system.transition import Run
 from chaincover.certificate import CutPrice, Prices
-from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.enumerated_goals import bits, run_of, states_in
 from chaincover.graph.goal_product import Product, goal_product
 from chaincover.known import Board
-from chaincover.limits import Limits
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.minimality.flow_network import Cut, Network
 from chaincover.minimality.flow_program import Relaxation
 from chaincover.orderings.bound import FLOW
@@ -40,11 +39,6 @@ MOST_ARCS = 400_000
 MOST_CUTS = 4_000
 """Cuts that are added at most."""
 
-CUT_PER_UNIT = 300_000
-"""Steps of the search for least cuts in about a unit of work: arcs in use times goals."""
-
-FOLLOWED_PER_UNIT = 10_000_000
-"""Arrows that are followed in about a unit of work to check prices."""
 
 IDLE, FOREVER = 6, 1 << 40
 """A cut that has had no price in so many solutions goes; one that comes again stays for so many."""
@@ -63,7 +57,7 @@ def cover_by_flow(board: Board) -> None:
         return
     board.limits.check()
     limits = board.limits
-    made = goal_product(problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT))
+    made = goal_product(problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT.steps))
     limits.check()
     if made is None or len(made.arrows.ends) > MOST_ARCS:
         board.say("covering flow: too many steps between the enumerated states")
@@ -122,7 +116,7 @@ class CoveringFlow:
                 return
             self._drop()
             cuts = network.violated(relaxation.flow)
-            self._limits.spend((1 + int((relaxation.flow > 0).sum())) * network.goals / CUT_PER_UNIT)
+            self._limits.spend((1 + int((relaxation.flow > 0).sum())) * network.goals / PER_UNIT.cut_arrows)
             if not cuts:
                 return
             self._cuts += cuts
@@ -149,9 +143,9 @@ class CoveringFlow:
             try:
                 found = PricedProduct(self._problem, self._states, self._made, self._ends, prices)
             except CircleOfGain as circle:
-                self._limits.spend(circle.args[0] / FOLLOWED_PER_UNIT)
+                self._limits.spend(circle.args[0] / PER_UNIT.checked_arrows)
                 continue
-            self._limits.spend(found.work / FOLLOWED_PER_UNIT)
+            self._limits.spend(found.work / PER_UNIT.checked_arrows)
             self._way = found.way
             return replace(prices, bound=found.bound)
         return None

@@ -18,10 +18,9 @@ from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.system.transition import Run
 from chaincover.chain import UNDECIDED, UNREACHABLE
-from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.enumerated_goals import LEAST_BLOCK, Check, EnumeratedGoals, blocks, run_of, states_in
 from chaincover.known import Board
-from chaincover.limits import Limits
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.minimality.sub_path_lengths import KnownLength, Path, SubPath
 from chaincover.problem import Problem
 from chaincover.weights import END, FINAL, INIT
@@ -319,7 +318,7 @@ class ExplicitSubPaths:
     def _goals(self) -> EnumeratedGoals:
         """The goals on the states of the graph; making them is work too."""
         made = EnumeratedGoals(self._problem, self._graph)
-        self._limits.spend(made.followed / PER_UNIT)
+        self._limits.spend(made.followed / PER_UNIT.steps)
         return made
 
     @cached_property
@@ -363,7 +362,7 @@ class ExplicitSubPaths:
             before = search.work
             search.go_on(most, min(CHEAP, self._work))
             self.work += search.work - before
-            self._limits.spend((search.work - before) / PER_UNIT)
+            self._limits.spend((search.work - before) / PER_UNIT.steps)
         return search
 
 
@@ -378,7 +377,7 @@ def find_tests(board: Board) -> None:
     covered = frozenset() if known.chain is None else known.chain.goals
     never = {name for name, reason in known.uncoverable.items() if reason.status in (UNREACHABLE, UNDECIDED)}
     missing = [name for name in known.problem.names if name not in {*covered, *never, *known.seen}]
-    distances = ExplicitSubPaths(known.problem, known.enumerated, after, min(WORK, after.unspent * PER_UNIT))
+    distances = ExplicitSubPaths(known.problem, known.enumerated, after, min(WORK, after.unspent * PER_UNIT.steps))
     for name in missing:
         if after.used_up:
             return

@@ -16,13 +16,10 @@ import numpy as np
 
 from bmc.evaluation.vectors import Column
 from bmc.records import dataclass
-from chaincover.limits import SIMPLEX_PER_UNIT, Limits
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.minimality.flow_network import Cut, Network, ways
 
-ENTRIES_PER_UNIT = 10_000_000
-"""Entries of the rows that a solution starts with in about a unit of work."""
-
-PORTION, LONGEST = SIMPLEX_PER_UNIT // 4, 4 * SIMPLEX_PER_UNIT
+PORTION, LONGEST = PER_UNIT.simplex // 4, 4 * PER_UNIT.simplex
 """Iterations times rows and columns between two looks at the limits: the first time and at most, a quarter more each
 time. Part of what the simplex method has done is lost where it is stopped, and many short portions may not lead on."""
 
@@ -263,7 +260,7 @@ class Relaxation:
             self._solver.run()
             status, portion = self._solver.getModelStatus(), min(portion + portion // 4, LONGEST)
             iterations = int(self._solver.getInfo().simplex_iteration_count)
-            self._limits.spend(iterations * sizes / SIMPLEX_PER_UNIT + self._solver.getNumNz() / ENTRIES_PER_UNIT)
+            self._limits.spend(iterations * sizes / PER_UNIT.simplex + self._solver.getNumNz() / PER_UNIT.row_entries)
         return bool(status == self._optimal)
 
     def _missing(self, duals: Column) -> Column:

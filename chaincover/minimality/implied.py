@@ -14,9 +14,9 @@ from pysmt.shortcuts import Not, Or
 
 from bmc.engines.protocol import Session, Status
 from chaincover.facts import STATES
-from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.goal_product import followers_on_steps
 from chaincover.known import Board
+from chaincover.limits import PER_UNIT
 from chaincover.problem import Questions
 from chaincover.stages import await_news
 from properties.goal import Goal
@@ -39,7 +39,9 @@ def represent_implied(board: Board) -> None:
     assert states is not None
 
     def followers(questions: Questions) -> dict[str, set[str]]:
-        return followers_on_steps(questions.problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT))
+        return followers_on_steps(
+            questions.problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT.steps)
+        )
 
     _represent(board, lambda questions: _represented(followers(questions)))
 

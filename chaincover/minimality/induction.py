@@ -12,13 +12,11 @@ from chaincover.chain import UNREACHABLE
 from chaincover.facts import DISTANCES
 from chaincover.graph.enumerated import analysed
 from chaincover.known import Board, Reason
+from chaincover.limits import INDUCTION
 from chaincover.problem import Problem
 from chaincover.stages import await_news
 from chaincover.verdicts import never_by_induction
 from chaincover.weights import INIT
-
-INDUCTION = 8
-"""The largest k of a proof by k-induction."""
 
 INVARIANT_EFFORT = 1
 """Units of work for one question about suggested invariants."""

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from bmc.engines.protocol import Status
 from bmc.errors import counted
 from chaincover.facts import LISTED, NEAR
-from chaincover.graph.enumerated import PER_UNIT
 from chaincover.known import Board, Known, Pathfinder
+from chaincover.limits import PER_UNIT
 from chaincover.minimality.explicit_sub_paths import WORK, ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathLengths, SubPathSearch, windows
 from chaincover.orderings.bound import FARTHEST, LEARNED, farthest
@@ -157,7 +157,7 @@ class Learner:
     def _along(self, path: Path) -> None:
         """The shortest run along a whole order, if it is cheap to find: the first chain, or a better one."""
         if self._lengths.cheap:
-            self._board.limits.extend(WORK / PER_UNIT)
+            self._board.limits.extend(WORK / PER_UNIT.steps)
             start = self._start_times(path)[-1]
             found = self._lengths.least_all([SubPath(path, start, NO_LIMIT)])[0]
             if found.exact:

@@ -17,10 +17,10 @@ import numpy as np
 from bmc.evaluation.vectors import Column
 from chaincover.certificate import Prices
 from chaincover.facts import PRICES
-from chaincover.graph.enumerated import PER_UNIT as STEPS_PER_UNIT
 from chaincover.graph.goal_product import largest_sets
 from chaincover.graph.product import BLOCK, MEMORY, Found, ProductSearch
 from chaincover.known import Board
+from chaincover.limits import PER_UNIT
 from chaincover.orderings.bound import EXACT
 from chaincover.stages import await_news
 
@@ -33,9 +33,6 @@ PORTION = 25_000
 PARTS = 8
 """A search that takes more than one part of the memory begins anew where the covering flow has given prices meanwhile:
 they rule out many of the nodes."""
-
-PER_UNIT = 1_500_000
-"""Arrows that are followed in about a unit of work."""
 
 
 class ShortestRun(ProductSearch):
@@ -135,7 +132,7 @@ def search_product(board: Board) -> None:
     limits, best, part = board.limits, None, board.limits.memory(MEMORY) // PARTS
 
     def count(steps: int) -> None:
-        limits.spend(steps / STEPS_PER_UNIT)
+        limits.spend(steps / PER_UNIT.steps)
 
     while True:
         begun = prices = _prices(board)
@@ -144,7 +141,7 @@ def search_product(board: Board) -> None:
             search.use(prices)
         before = inf  # the first portion makes the product, which counts by itself
         while search.advance(PORTION) and (begun or not prices or search.bytes < part):
-            limits.spend(max(0.0, search.work - before) / PER_UNIT)
+            limits.spend(max(0.0, search.work - before) / PER_UNIT.arrows)
             search.shorter_than = board.known.length
             board.prove(states=len(states.states), searched=search.lower, basis=EXACT)
             found = _prices(board)

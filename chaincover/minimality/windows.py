@@ -22,6 +22,7 @@ from bmc.system.transition import Run, conjunction, equal
 from chaincover.chain import Chain
 from chaincover.facts import CHAIN
 from chaincover.known import Board, Known, Proof
+from chaincover.limits import PER_UNIT
 from chaincover.orderings.bound import WHOLE
 from chaincover.problem import Questions
 from chaincover.stages import await_news
@@ -180,10 +181,6 @@ class WindowSearch:
         )
 
 
-PER_UNIT = 300_000
-"""Places of goals for which formulas are made and encoded in about a unit of work."""
-
-
 LEAST = 4.0
 """Units of work for the first questions about whole lengths; twice as many each time that the solver gave up."""
 
@@ -238,7 +235,7 @@ class _WholeChains:
         questions = self._questions if self._kept else self._board.questions
         formulas = self._any_order.formulas(questions.problem.names, length) + questions.problem.end_formulas(length)
         session, limits = questions.from_init, questions.limits
-        limits.spend(length * len(questions.problem.names) / PER_UNIT)
+        limits.spend(length * len(questions.problem.names) / PER_UNIT.places)
         status = session.check(formulas, length, limits.for_query(), min(units, max(LEAST, limits.unspent))).status
         if status is Status.SAT:
             self._board.offer(session.run())

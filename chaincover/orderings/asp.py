@@ -13,7 +13,7 @@ from typing import Any
 
 from bmc.errors import UsageError
 from chaincover.orderings.constraints import Answer, Edge, PathModel, assignment_relaxation, outcome, path_model
-from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult
+from chaincover.orderings.protocol import SEED, UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult
 
 ENCODING = """
 { cycle(X, Y) : edge(X, Y) } = 1 :- node(X).
@@ -32,7 +32,6 @@ occurs(P) :- excess(P, _), cycle(X, Y) : on(P, X, Y).
 STRATEGIES = {"usc": "usc,oll,4", "bb": "bb"}
 """clingo's ``--opt-strategy``; 4 stratifies by weight, which gives paths on the way to the proof."""
 
-SEED = 1
 CONFLICTS = 10_000
 """Conflicts that count as one unit of work."""
 MOST_CONFLICTS = (1 << 32) - 1

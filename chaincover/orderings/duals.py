@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from chaincover.certificate import OrderProof
+from chaincover.limits import PER_UNIT
 from chaincover.orderings.constraints import Edge, path_model
-from chaincover.orderings.mip import PER_UNIT, ROUNDING, VIOLATED, Program, Solution, missed
+from chaincover.orderings.mip import ROUNDING, VIOLATED, Program, Solution, missed
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, Path, path_cost
 
 SCALE = 1 << 30
@@ -43,7 +44,7 @@ class _Maker:
         self._program = Program(self._model)
         self._penalty, self._enough = at_least * self._program.size, at_least - 1 + VIOLATED
         self._clock = Clock(limit)
-        self._work = math.inf if limit.work is None else limit.work * PER_UNIT
+        self._work = math.inf if limit.work is None else limit.work * PER_UNIT.order_simplex
         self._cuts: list[frozenset[int]] = []
         self.path: Path = ()
 

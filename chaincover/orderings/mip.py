@@ -20,9 +20,11 @@ import numpy as np
 
 from bmc import ending
 from bmc.records import dataclass
+from chaincover.limits import PER_UNIT
 from chaincover.orderings.constraints import Answer, Edge, PathModel, outcome, path_model
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import (
+    SEED,
     UNLIMITED,
     Clock,
     Limit,
@@ -32,11 +34,6 @@ from chaincover.orderings.protocol import (
     Path,
     path_cost,
 )
-
-SEED = 1
-
-PER_UNIT = 100_000_000
-"""Iterations of the simplex method, times rows and columns, that count as one unit of work."""
 
 ROUNDING = 1e-6
 """What a bound in whole steps may lack."""
@@ -78,7 +75,7 @@ class _Search:
 
     def __init__(self, problem: OrderingProblem, paths: PathModel, limit: Limit, clock: Clock) -> None:
         self._problem, self._paths, self._clock = problem, paths, clock
-        self._work = math.inf if limit.work is None else limit.work * PER_UNIT
+        self._work = math.inf if limit.work is None else limit.work * PER_UNIT.order_simplex
         self._program = Program(paths)
         self.path: Path = ()
         self.cost = math.inf

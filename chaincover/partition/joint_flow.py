@@ -16,10 +16,9 @@ from chaincover.certificate import Certificate, Prices
 from chaincover.chain import Bounds, Chain
 from chaincover.facts import Fact
 from chaincover.graph.enumerated import ENUMERATING, enumerated_within
-from chaincover.graph.enumerated import PER_UNIT as STEPS_PER_UNIT
 from chaincover.graph.goal_product import goal_product
 from chaincover.known import NOTHING, Board
-from chaincover.limits import EffortUsedUp, Limits
+from chaincover.limits import PER_UNIT, EffortUsedUp, Limits
 from chaincover.minimality.covering_flow import MOST_ARCS, CoveringFlow
 from chaincover.options import Options
 from chaincover.orderings.bound import FLOW
@@ -95,7 +94,7 @@ class _Flows:
         states = enumerated_within(problem, limits, self._reduction.enumeration)
         if states is None:
             return None
-        made = goal_product(problem, states, limits.check, lambda steps: limits.spend(steps / STEPS_PER_UNIT))
+        made = goal_product(problem, states, limits.check, lambda steps: limits.spend(steps / PER_UNIT.steps))
         if made is None or len(made.arrows.ends) > MOST_ARCS:
             return None
         number = self._highest(CoveringFlow(problem, states, made, limits, None))[0]

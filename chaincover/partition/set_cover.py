@@ -23,7 +23,7 @@ from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, Bounds, Chain, Verdict
 from chaincover.graph.enumerated import ENUMERATING, enumerated_within
 from chaincover.known import NOTHING, steps_allowed
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import PER_UNIT, UNITS, Limits
 from chaincover.options import Options
 from chaincover.partition.best import covered_by, of_own
 from chaincover.problem import Problem
@@ -44,8 +44,6 @@ MOST_UNIONS = 400_000
 COMPARED = 1_000
 """So many unions are compared with each other, to leave out those that others contain."""
 
-PER_UNIT = 5_000_000
-"""Arrows of the product that are followed in about a unit of work."""
 
 SHARE = 0.5
 """Part of the time and effort left that the search for all sets of goals may take."""
@@ -78,7 +76,7 @@ def sets_of_goals(
         states = enumerated_within(small, part, reduction.enumeration)
         if states is None:
             return None
-        left = inf if part.effort is None else max(0.0, part.effort * UNITS - part.spent) * PER_UNIT
+        left = inf if part.effort is None else max(0.0, part.effort * UNITS - part.spent) * PER_UNIT.set_arrows
         found = None
         if least and options.max_length is None:
             found = largest_set(small, states, least, left, part.check)
@@ -86,7 +84,7 @@ def sets_of_goals(
             found = maximal_sets(small, states, part.check)
         elif found is None:
             found = coverable_sets(small, states, left, part.check)
-        part.spend(found.work / PER_UNIT if found is not None else 0)
+        part.spend(found.work / PER_UNIT.set_arrows if found is not None else 0)
     finally:
         limits.spend(part.spent)
     if found is None:

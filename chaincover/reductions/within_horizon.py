@@ -18,13 +18,11 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Chain, Verdict
+from chaincover.limits import INDUCTION
 from chaincover.problem import Problem
 from chaincover.replaying.judge import Judge
 from chaincover.result import ChainResult
 from chaincover.verdicts import AFTER_A_WRAP, never_by_induction, own_test
-
-INDUCTION = 8
-"""The largest k of a proof by k-induction that a goal is unreachable on the states as they are."""
 
 
 def within(result: ChainResult, problem: Problem, steps: int, prover: Prover) -> ChainResult:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, nullcontext
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from bmc.errors import NoOriginal, counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.value_sets import Ranges
+from bmc.models.model import Model
 from bmc.records import dataclass
 from bmc.system.constraints import Rule
 from bmc.system.original import Original
@@ -132,20 +134,35 @@ def replay(
     )
 
 
-def replay_each(subject: Subject, failures: Sequence[Failure]) -> Iterator[Replay]:
-    """The replay of each run that violates a property, on one build of the original that may have been kept.
+@contextmanager
+def built_once(model: Model, kept: bool) -> Iterator[Callable[[], Original | None]]:
+    """A function that gives the original of ``model``, built when it is first called; None where there is none.
+
+    ``kept``: one that an earlier run has built may serve. The function raises InputRefused where the original cannot be
+    built.
+    """
+    with ExitStack() as stack:
+
+        @cache
+        def original() -> Original | None:
+            with suppress(NoOriginal):
+                return stack.enter_context(model.original(kept))
+            return None
+
+        yield original
+
+
+def replay_each(
+    subject: Subject, failures: Sequence[Failure], original: Callable[[], Original | None]
+) -> Iterator[Replay]:
+    """The replay of each run that violates a property, on the one build that ``original`` gives.
 
     That the property does not fail there is a disagreement.
     """
-    with ExitStack() as stack:
-        try:
-            built = stack.enter_context(subject.model.original(True))
-        except NoOriginal:
-            built = None
-        for failure in failures:
-            chosen = {name: failure.run.states[0][name] for name in subject.system.chosen}
-            stimulus = Stimulus(f"violation of {failure.goal}", failure.run.inputs, chosen, {}, (), None, False)
-            yield replay_violation(subject, stimulus, failure.goal, failure.step, built)
+    for failure in failures:
+        chosen = {name: failure.run.states[0][name] for name in subject.system.chosen}
+        stimulus = Stimulus(f"violation of {failure.goal}", failure.run.inputs, chosen, {}, (), None, False)
+        yield replay_violation(subject, stimulus, failure.goal, failure.step, original())
 
 
 def replay_violation(subject: Subject, stimulus: Stimulus, goal: str, step: int, built: Original | None) -> Replay:

@@ -34,7 +34,7 @@ from chaincover.graph.enumerated import (
     exact_graph,
 )
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import OPERATIONS_PER_UNIT, PER_STEP, UNITS, EffortUsedUp, Limits
+from chaincover.limits import INDUCTION, PER_STEP, PER_UNIT, UNITS, EffortUsedUp, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import SubPath
@@ -50,9 +50,6 @@ from chaincover.verdicts import never_by_induction
 from chaincover.weights import END, INIT
 from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
-
-INDUCTION = 8
-"""The largest k of a proof by k-induction."""
 
 FIRST = 0.1
 """Units of work for enumerating the states before they get a normal form: mostly they are few."""
@@ -256,7 +253,7 @@ class Search:
     @property
     def each(self) -> float:
         """Units of work to simulate a step of a run, or to look at it."""
-        return (self._simulator.size + PER_STEP) / OPERATIONS_PER_UNIT
+        return (self._simulator.size + PER_STEP) / PER_UNIT.simulated
 
     def take(self, runs: Iterable[Run]) -> bool:
         """Look at ``runs`` from init, which are known; whether one is the first that is known to violate a property."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bmc.engines.protocol import WORK as NANOSECONDS
-from bmc.evaluation.vectors import OVERHEAD, VALUE, Columns
+from bmc.evaluation.vectors import OVERHEAD, Columns
 from bmc.explicit.batch import Batch, Runs
 from bmc.system.transition import Valuation
-from chaincover.limits import OPERATIONS_PER_UNIT, PER_STEP, Limits
+from chaincover.limits import PER_STEP, PER_UNIT, Limits
 from chaincover.runs.population import Population
 
 WORK = 3.0
 """Units of work that all runs may take each time."""
 
-PER_UNIT = round(NANOSECONDS / VALUE)
-"""Operations on single values that take about a unit of work."""
 
 CHOOSING = 300
 """Operations on columns that the choice of the runs that go on takes whatever the goals and variables are: they count
@@ -26,9 +23,6 @@ REST = 0.1
 """Units of work for a run by itself in which all inputs are at rest, and at most as many for those that leave it. With
 twice as much, timers of twice as many steps are waited for, and a first chain with a final condition that is far comes
 later."""
-
-PAIRS_PER_UNIT = 3_000_000_000
-"""Pairs of goals, at one step of one run each, whose distance is looked at in about a unit of work."""
 
 
 class Budget:
@@ -54,11 +48,11 @@ class Budget:
 
     def work(self, count: int, steps: int, more: int = 0) -> float:
         """The units of work of so many runs and steps, and ``more`` operations."""
-        return (steps * self.batch.nodes + more) * (count + OVERHEAD) / PER_UNIT
+        return (steps * self.batch.nodes + more) * (count + OVERHEAD) / PER_UNIT.run_values
 
     def pairs(self, count: float) -> None:
         """Count the work of comparing so many pairs; it is done in any case."""
-        self._limits.spend(count / PAIRS_PER_UNIT)
+        self._limits.spend(count / PER_UNIT.pairs)
 
     def drawn(self, state: Valuation, count: int, steps: int) -> Runs | None:
         """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
@@ -74,7 +68,7 @@ class Budget:
         """The run from ``state`` with inputs at rest; None when the work is used up."""
         if self.left < REST:
             return None
-        each = (self.batch.nodes + PER_STEP) / OPERATIONS_PER_UNIT
+        each = (self.batch.nodes + PER_STEP) / PER_UNIT.simulated
         runs = self.batch.rest(state, int(REST / each))
         self.take(runs.steps * each)
         return runs

@@ -15,9 +15,8 @@ from bmc.system.transition import Run
 from chaincover.chain import Chain
 from chaincover.facts import CHAIN
 from chaincover.known import Board
-from chaincover.limits import Limits
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.problem import Problem
-from chaincover.runs.budget import PER_UNIT
 from chaincover.runs.population import NEVER
 from chaincover.stages import await_news
 from chaincover.weights import FINAL
@@ -117,7 +116,7 @@ class Shortening:
 
     def _work(self, count: int) -> float:
         """The units of work that one step of so many runs takes."""
-        return self._batch.nodes * (count + OVERHEAD) / PER_UNIT
+        return self._batch.nodes * (count + OVERHEAD) / PER_UNIT.run_values
 
     def _follow(self, inputs: Columns, each: float) -> Runs:
         """The runs under ``inputs``. Each step counts ``each`` units in the turn in which it is made."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 
 from pysmt.shortcuts import TRUE, And, Not
 
 from bmc.engines.protocol import Status
-from bmc.errors import CheckDisagreed, LimitReached, NoOriginal, counted
+from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.formulas.unroll import at, framed, shift
 from bmc.system.original import Original
 from bmc.system.transition import Run, equal
@@ -18,7 +17,7 @@ from chaincover.formats.chain_file import Stimulus, read_test, stimulus_in
 from chaincover.formats.document import ChainClaim, Document, GoalClaim, Source
 from chaincover.formats.writer import sources_of
 from chaincover.project.values import shown
-from chaincover.replaying.original import Replay, ends_within, replay
+from chaincover.replaying.original import Replay, built_once, ends_within, replay
 from chaincover.subject import Subject
 from chaincover.verification.limits import Clock
 from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
@@ -117,14 +116,10 @@ def replayed(
     """The replay by ``play`` of the ``stimuli``, each of its goal, on one build of the compiled original, if it can be
     built. ``told``: the check, and what each stimulus is."""
     faults, left, played = [], [], None
-    with ExitStack() as stack:
-        try:
-            built = stack.enter_context(subject.model.original(False))
-        except NoOriginal:
-            built = None
+    with built_once(subject.model, False) as original:
         for name, stimulus in stimuli.items():
             try:
-                found = play(name, stimulus, built)
+                found = play(name, stimulus, original())
             except CheckDisagreed as error:
                 faults.append(f"{name}: {error.message}")
             except LimitReached as error:

@@ -28,7 +28,7 @@ from chaincover.verification.limits import Clock
 from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.verification.setting import Setting
 from chaincover.verification.states import OpenValueRead, Table
-from chaincover.verification.unrolling import Unrolling
+from chaincover.verification.unrolling import Found, Unrolling
 
 LOOKED_AT = 5
 """Steps from init within which an invariant that is not kept by every step is sought to fail."""
@@ -46,8 +46,9 @@ CONSTANTS = "never change: "
 class Assumed:
     """What may be taken for known of a run's first state (``start``) and of every one (``always``); plain symbols.
 
-    ``complete``: whether all invariants of the certificate are in it; not if it speaks of reachable states alone, and
-    these are not known.
+    ``complete``: whether the certificate knows no more of states. It does where one of its invariants was not proved
+    again, or where it names none and speaks of a search through all reachable states. Where the reachable states were
+    listed again, no claim is disproved by way of these formulas, and ``complete`` does not matter.
     """
 
     start: FNode
@@ -74,8 +75,8 @@ def assumed(
     """Prove the invariants that ``proof`` names again."""
     names = () if proof is None else proof.invariants
     if proof is None or not names:
-        reachable = states is not None or proof is None or not proof.exhausted
-        return Assumed(TRUE(), TRUE(), reachable), Line(CHECK, UNCLAIMED, "the certificate rests on no invariant")
+        complete = proof is None or not proof.exhausted
+        return Assumed(TRUE(), TRUE(), complete), Line(CHECK, UNCLAIMED, "the certificate rests on no invariant")
     verdicts: dict[str, tuple[str, str]] = {}
     stated = {condition.name: condition for condition in setting.system.invariants}
     known = {var.name: var for var in setting.system.state}
@@ -101,8 +102,7 @@ def assumed(
     found |= _by_induction(setting, [c for c in own if c.name not in found], clock)
     verdicts.update(found)
     proved = conjunction(c.formula for c in own if found[c.name][0] == HOLDS)
-    complete = states is not None or not any(REACHABLE.fullmatch(name) for name in names)
-    complete = complete and all(verdict == HOLDS for verdict, _ in verdicts.values())
+    complete = all(verdict == HOLDS for verdict, _ in verdicts.values())
     return Assumed(TRUE(), proved, complete), _line([(shown.get(name, name), said) for name, said in verdicts.items()])
 
 
@@ -120,10 +120,10 @@ def proved_again(setting: Setting, conditions: Sequence[Condition], table: Table
     return replace(_line([*found.items()]), check=CLAIMED)
 
 
-def claimed_states(name: str) -> int | None:
-    """How many states an invariant lists; None for another one."""
+def claimed_states(name: str) -> int:
+    """How many states an invariant lists; 0 for another one."""
     found = REACHABLE.fullmatch(name)
-    return int(found[1]) if found else None
+    return int(found[1]) if found else 0
 
 
 def of_states(proof: Certificate) -> bool:
@@ -298,17 +298,20 @@ def _by_induction(setting: Setting, conditions: Sequence[Condition], clock: Cloc
     first = Unrolling(setting.system, formulas, setting.system.init_formula, TRUE(), clock)
     before = Unrolling(setting.system, formulas, together, TRUE(), clock)
     kept = HOLDS, "true at the start, and kept by every step"
-    queries = ((first, at(Not(together), 0), 0), (before, And(before.valid(1), at(Not(together), 1)), 1))
-    if all(unrolling.ask(formula, steps).status is Status.UNSAT for unrolling, formula, steps in queries):
+
+    def failures(failing: FNode) -> tuple[Found, Found]:
+        """A start state that satisfies ``failing``, and a step to such a state from one where all conditions hold."""
+        return first.ask(at(failing, 0), 0), before.ask(And(before.valid(1), at(failing, 1)), 1)
+
+    if all(found.status is Status.UNSAT for found in failures(Not(together))):
         return {condition.name: kept for condition in conditions}
     verdicts = {}
     for condition in conditions:
         failing = Not(condition.formula)
-        base = first.ask(at(failing, 0), 0)
+        base, step = failures(failing)
         if base.status is Status.SAT and base.run is not None and compile_formulas([failing])(base.run.states[0])[0]:
             verdicts[condition.name] = WRONG, "false in a start state"
             continue
-        step = before.ask(And(before.valid(1), at(failing, 1)), 1)
         broken = None if step.status is not Status.SAT else _broken_after(first, failing)
         if broken is not None:
             verdicts[condition.name] = WRONG, f"false after {counted(broken, 'step')} from a start state"

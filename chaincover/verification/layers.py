@@ -189,7 +189,7 @@ def _text(made: Prepared, setting: Setting) -> str:
     names = {var.symbol: f"s[{number}]" for number, var in enumerate(system.state)}
     given = {var.symbol: f"given{number}[input]" for number, var in enumerate(system.inputs)}
     allowed = conjunction([system.input_constraint, system.defined])
-    signed = [var.type.bits if var.type.signed and var.type.bits else 0 for var in system.state]
+    signed = [var.type.bits if var.type.signed else 0 for var in system.state]
     lines = [
         "#define INLINE static inline __attribute__((always_inline))",
         f"#define VARS {len(system.state)}",

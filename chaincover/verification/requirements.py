@@ -99,7 +99,6 @@ def _again(subject: Subject, goal: Goal, claim: RulingClaim | None, where: Locat
 def _needed(subject: Subject, claim: RulingsClaim, proof: Certificate) -> Certificate:
     """The certificate of what is claimed, with what ``proof`` says that it rests on."""
     earlier = {name: violated.earlier for name, violated in _violations(subject).items()}
-    shortest = [ruling for ruling in claim.rulings if ruling.shortest and ruling.step is not None]
     return Certificate(
         goals=(),
         end=END,
@@ -109,8 +108,9 @@ def _needed(subject: Subject, claim: RulingsClaim, proof: Certificate) -> Certif
         normal_form=proof.normal_form,
         validity=proof.validity,
         edges=tuple(
-            PathFact((INIT, violation_name(each.goal)), (each.step or 0) + earlier.get(each.goal, 0))
-            for each in shortest
+            PathFact((INIT, violation_name(each.goal)), each.step + earlier.get(each.goal, 0))
+            for each in claim.rulings
+            if each.shortest and each.step is not None
         ),
         monitors=proof.monitors,
         exhausted=proof.exhausted,

@@ -278,8 +278,7 @@ class Checks:
         asks = proof.exhausted or proof.paths or proof.refuted[0] < proof.refuted[1] or self.about_runs
         if asks or proof.prices is not None or proof.together:
             return None
-        counts = [claimed_states(name) for name in proof.invariants]
-        if not counts or None in counts or max(filter(None, counts), default=0) < MANY:
+        if min(map(claimed_states, proof.invariants), default=0) < MANY:
             return None
         self.listener.progress("states: all that can be reached, in layers")
         return Layers.of(self.setting, proof, self.clock)
@@ -422,9 +421,9 @@ class Checks:
         claim = proof.refuted_lengths
         if claim is None:
             return summed(LENGTHS, ())
-        found = self.prover.no_run(claim, self.searched)
+        verdict, why = self.prover.no_run(claim, self.searched)
         said = f"lengths {claim.first} to {proof.refuted[1] - 1}"
-        return Line(LENGTHS[0], found[0], f"{said}: {found[1]}", unfinished=found[0] == OPEN)
+        return Line(LENGTHS[0], verdict, f"{said}: {why}", unfinished=verdict == OPEN)
 
     def all_runs(self) -> Line:
         """The search over all runs shorter than the bound, where the states are few."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.ablation import Searched, main, rows, table
+from benchmarks.measures.ablation import Searched, main, rows, table
 
 WHOLE = Searched("latch", "", 2.0, 0, ("enumerate", "exact graph"), 4, 4, 9, 9)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import chaincover
 
-from benchmarks.accelerated.written import ENDINGS, minimal, write
+from benchmarks.checks.accelerated.written import ENDINGS, minimal, write
 
 
 @pytest.mark.needs_compiler

@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import effort
-from benchmarks.effort import UNCOUNTED, Measured, Turn, Turns, main, shown
+from benchmarks.measures import effort
+from benchmarks.measures.effort import UNCOUNTED, Measured, Turn, Turns, main, shown
 from chaincover.known import Board
 from chaincover.stages import Stage
 

@@ -1,10 +1,10 @@
-"""Commands that come to a limit lose nothing: some places of what ``python -m benchmarks.endings.limits`` looks at."""
+"""Commands that come to a limit lose nothing: some places of what ``python -m benchmarks ending-limits`` looks at."""
 
 from __future__ import annotations
 
 import pytest
 
-from benchmarks.endings import limits
+from benchmarks.checks.endings import limits
 
 CASES = {case.name: case for case in limits.CASES}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmarks.engines.run import ENGINES, measured, tasks
-from benchmarks.engines.table import Measurement, heading, row
+from benchmarks.measures.engines.run import ENGINES, measured, tasks
+from benchmarks.measures.engines.table import Measurement, heading, row
 
 
 def test_engines_find_the_same_graph() -> None:

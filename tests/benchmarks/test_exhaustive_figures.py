@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from benchmarks.exhaustive import paper, run
-from benchmarks.exhaustive.controllers import CONTROLLERS
-from benchmarks.exhaustive.covering import Graph, fewest, least
-from benchmarks.exhaustive.run import agrees, expected, figures
+from benchmarks.checks.exhaustive import paper, run
+from benchmarks.checks.exhaustive.controllers import CONTROLLERS
+from benchmarks.checks.exhaustive.covering import Graph, fewest, least
+from benchmarks.checks.exhaustive.run import agrees, expected, figures
 
 LONG = {"boiler", "crane", "drive", "gate", "reminder"}
-"""Models that take some seconds; ``python -m benchmarks.exhaustive`` takes all, and the gate is searched below."""
+"""Models that take some seconds; ``python -m benchmarks exhaustive`` takes all, and the gate is searched below."""
 
 
 @pytest.mark.slow
@@ -50,7 +50,7 @@ def test_the_rows_of_the_papers_table_are_searched_as_the_models_are() -> None:
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("row", [row for row in paper.ROWS if row["name"] != "Robotarm 3"], ids=lambda row: row["name"])
 def test_the_search_finds_the_pinned_figures_of_the_papers_rows(row: Mapping[str, Any]) -> None:
-    """Robotarm 3 takes 7 s; ``python -m benchmarks.exhaustive.paper`` takes all."""
+    """Robotarm 3 takes 7 s; ``python -m benchmarks exhaustive-paper`` takes all."""
     assert agrees_with_the_row(row)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.families.members import grid_points, member
+from benchmarks.measures.families.members import grid_points, member
 from bmc.errors import UsageError
 from chaincover.options import Options
 from chaincover.pipeline import generate

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.foreign import run
-from benchmarks.foreign.abc import Answer
-from benchmarks.foreign.rows import ROWS
-from benchmarks.foreign.run import CHAIN, Judged, chain_line, chosen, judged, kind_lines
+from benchmarks.checks.foreign import run
+from benchmarks.checks.foreign.abc import Answer
+from benchmarks.checks.foreign.rows import ROWS
+from benchmarks.checks.foreign.run import CHAIN, Judged, chain_line, chosen, judged, kind_lines
 from bmc.errors import CheckDisagreed
 
 YES, NO, OPEN = Answer(True, 4, 1.0), Answer(False, None, 2.0), Answer(None, None, 60.0)

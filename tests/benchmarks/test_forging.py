@@ -9,10 +9,10 @@ from unittest import mock
 import pytest
 from command_line import fresh_names
 
-from benchmarks.fuzz import forging
-from benchmarks.fuzz.documents import made
-from benchmarks.fuzz.forging import INFORMS, NO_CHANGE, REFUSED, WITHOUT_RULE, alone, forged, lines, together
-from benchmarks.fuzz.mutations import path_of, places
+from benchmarks.checks.fuzz import forging
+from benchmarks.checks.fuzz.documents import made
+from benchmarks.checks.fuzz.forging import INFORMS, NO_CHANGE, REFUSED, WITHOUT_RULE, alone, forged, lines, together
+from benchmarks.checks.fuzz.mutations import path_of, places
 
 LOWER, ENGINE = ("bounds", "lower"), ("settings", "engine")
 

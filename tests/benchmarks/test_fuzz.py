@@ -1,6 +1,6 @@
 """Random inputs of every kind: no internal error, no message without a next step, no answer but the reference's.
 
-``python -m benchmarks.fuzz`` takes as many as one likes; what it found is in ``benchmarks/fuzz/found.json``.
+``python -m benchmarks fuzz`` takes as many as one likes; what it found is in ``benchmarks/checks/fuzz/found.json``.
 """
 
 from __future__ import annotations
@@ -19,16 +19,27 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from small_programs import GOOD
 
-from benchmarks.fuzz import properties
-from benchmarks.fuzz.commands import run
-from benchmarks.fuzz.conditions import BOOL, INT, UCHAR, Names, Reader, holds
-from benchmarks.fuzz.documents import Kept, made
-from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, FAILED, FAULTS, LATE, REFUSED, Kind, examine, rows_of
-from benchmarks.fuzz.kinds import KINDS
+from benchmarks.checks.fuzz import properties
+from benchmarks.checks.fuzz.commands import run
+from benchmarks.checks.fuzz.conditions import BOOL, INT, UCHAR, Names, Reader, holds
+from benchmarks.checks.fuzz.documents import Kept, made
+from benchmarks.checks.fuzz.examine import (
+    ACCEPTED,
+    AGREE,
+    DIFFER,
+    FAILED,
+    FAULTS,
+    LATE,
+    REFUSED,
+    Kind,
+    examine,
+    rows_of,
+)
+from benchmarks.checks.fuzz.kinds import KINDS
 from chaincover.verification.orders import CHECK as ORDER
 from chaincover.verification.report import HOLDS, Line, Verification
 
-FOUND = json.loads((ROOT / "benchmarks" / "fuzz" / "found.json").read_text(encoding="utf-8"))
+FOUND = json.loads((ROOT / "benchmarks" / "checks" / "fuzz" / "found.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,7 +83,7 @@ def test_properties() -> None:
 
 @pytest.mark.slow
 def test_deadlines() -> None:
-    """Of the 2,000 that ``python -m benchmarks.fuzz --kind deadline --count 200`` takes the first 300."""
+    """Of the 2,000 that ``python -m benchmarks fuzz --kind deadline --count 200`` takes the first 300."""
     rows = [examine(KINDS["deadline"], KINDS["deadline"].draw(Random(seed))) for seed in range(30)]
     assert [row.detail for row in rows if row.outcome != AGREE] == []
     assert sum(row.steps for row in rows) > 10_000
@@ -153,8 +164,8 @@ def test_nothing_is_written_outside_of_the_folder(tmp_path: Path) -> None:
 
 
 def test_an_input_that_takes_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.fuzz.examine.SECONDS", 1e-6)
-    monkeypatch.setattr("benchmarks.fuzz.examine.PATIENCE", 1e8)
+    monkeypatch.setattr("benchmarks.checks.fuzz.examine.SECONDS", 1e-6)
+    monkeypatch.setattr("benchmarks.checks.fuzz.examine.PATIENCE", 1e8)
     assert [(row.seed, row.outcome) for row in rows_of(KINDS["csv"], [5])] == [(5, LATE)]
 
 

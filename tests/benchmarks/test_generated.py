@@ -13,9 +13,9 @@ from explicit import Explicit
 from pysmt.shortcuts import BV, BVULE, TRUE, And, Ite, Or
 from random_systems import RandomCase, random_case
 
-from benchmarks.generated import run
-from benchmarks.generated.reference import COVERABLE, NO_WAY_TO_FINAL, UNREACHABLE, Reference
-from benchmarks.generated.systems import TYPES, generated_case
+from benchmarks.checks.generated import run
+from benchmarks.checks.generated.reference import COVERABLE, NO_WAY_TO_FINAL, UNREACHABLE, Reference
+from benchmarks.checks.generated.systems import TYPES, generated_case
 from bmc.floats import format as floats
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of

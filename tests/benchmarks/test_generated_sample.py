@@ -1,4 +1,4 @@
-"""A sample of the generated systems against the independent search (``benchmarks.generated.run`` takes all of them).
+"""A sample of the generated systems against the independent search (``python -m benchmarks generated``).
 
 A wrong answer always fails. One that only leaves something open (a gap, an unproved verdict, a limit) fails with
 ``STRICT``; so does a *minimal number* that was only shown within K.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.generated.run import Row, compared, line
+from benchmarks.checks.generated.run import Row, compared, line
 
 STRICT = True
 """Whether every length, number of chains, verdict and claim of minimality must equal the search's."""

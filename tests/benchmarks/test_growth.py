@@ -13,11 +13,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.growth import measure, methods, plots, points, run
-from benchmarks.growth.fit import fitted
-from benchmarks.growth.points import Point
-from benchmarks.growth.table import tables
-from benchmarks.growth.units import program
+from benchmarks.measures.growth import measure, methods, plots, points, run
+from benchmarks.measures.growth.fit import fitted
+from benchmarks.measures.growth.points import Point
+from benchmarks.measures.growth.table import tables
+from benchmarks.measures.growth.units import program
 
 
 @pytest.fixture

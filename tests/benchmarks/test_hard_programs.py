@@ -12,9 +12,9 @@ from command_line import fresh_names
 from small_programs import program, project
 
 from benchmarks.bench.tools.baseline import Case, counted
-from benchmarks.hard.beside import PROGRAMS, Beside, first_chain, programs, table
-from benchmarks.hard.driver import constants, constrained_inputs, driver
-from benchmarks.revisions.table import Process
+from benchmarks.measures.hard.beside import PROGRAMS, Beside, first_chain, programs, table
+from benchmarks.measures.hard.driver import constants, constrained_inputs, driver
+from benchmarks.measures.revisions.table import Process
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.subject import Subject

@@ -1,4 +1,4 @@
-"""The figures of benchmarks.house on a tree small enough to count by hand."""
+"""The figures of ``python -m benchmarks house`` on a tree small enough to count by hand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.house import measure
+from benchmarks.measures.house import measure
 
 FILES = {
     "bmc/__init__.py": '"""Only words."""\n',

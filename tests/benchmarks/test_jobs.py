@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import jobs
+from benchmarks.measures import jobs
 from benchmarks.process import Cost
 from bmc.errors import CheckDisagreed
 

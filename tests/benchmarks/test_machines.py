@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from drawn_seeds import seeds
 
-from benchmarks.machines.postman import FILES, HERE, Arrow, closed_tour, expected, fewest_runs, reachable
+from benchmarks.checks.machines.postman import FILES, HERE, Arrow, closed_tour, expected, fewest_runs, reachable
 
 RECORDED = json.loads((HERE / "expected.json").read_text(encoding="utf-8"))
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.mutants import __main__ as mutants
-from benchmarks.mutants.__main__ import EQUAL, FOUND, ROOMS, SURVIVES, Room, drawn, equivalent, main, modules_of
-from benchmarks.mutants.faults import faults
+from benchmarks.measures.mutants import run as mutants
+from benchmarks.measures.mutants.faults import faults
+from benchmarks.measures.mutants.run import EQUAL, FOUND, ROOMS, SURVIVES, Room, drawn, equivalent, main, modules_of
 
 MODULE = '''"""A module."""
 

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.orderings``: all backends on graphs of models and families and on random ones."""
+"""``python -m benchmarks orderings``: all backends on graphs of models and families and on random ones."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 from command_line import MODELS
 
-from benchmarks.families.members import grid
-from benchmarks.orderings import SUB_PATHS, generated, main, of_project, on_grid, with_learned
+from benchmarks.measures.families.members import grid
+from benchmarks.measures.orderings import SUB_PATHS, generated, main, of_project, on_grid, with_learned
 from chaincover.orderings.mip import MipOrdering
 from chaincover.orderings.protocol import path_cost
 from chaincover.project.load import Request

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.revisions.outcome import Facts, verified
-from benchmarks.revisions.run import revision, run
-from benchmarks.revisions.table import Measured, Process, as_good, proved, read, report, worse
+from benchmarks.measures.revisions.outcome import Facts, verified
+from benchmarks.measures.revisions.run import revision, run
+from benchmarks.measures.revisions.table import Measured, Process, as_good, proved, read, report, worse
 
 PROCESS = Process(0, 3.0, 4.0, 80, False, [])
 FACTS = Facts(9, 8, False, {"a": "covered", "b": "unreachable"}, 1, "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.rivals import run
-from benchmarks.rivals.table import Row, above_start, geometric_mean, line, summary
+from benchmarks.measures.rivals import run
+from benchmarks.measures.rivals.table import Row, above_start, geometric_mean, line, summary
 from bmc.errors import CheckDisagreed, UsageError
 
 START = Row("latch", 6, 0.30, 0.25, {"old": 0.10, "new": 0.06})

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.stations import controller
-from benchmarks.stations.run import RUNS, STEPS, generated, written
-from benchmarks.stations.simulate import Simulation
+from benchmarks.measures.stations import controller
+from benchmarks.measures.stations.run import RUNS, STEPS, generated, written
+from benchmarks.measures.stations.simulate import Simulation
 
 
 @pytest.mark.needs_compiler

@@ -11,7 +11,7 @@ from command_line import MODELS, fresh_names
 
 from benchmarks.bench.plan import plan
 from benchmarks.bench.suite import read_suite
-from benchmarks.families.members import member
+from benchmarks.measures.families.members import member
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 

@@ -120,7 +120,15 @@ def test_records_are_pickled_and_made_from_others() -> None:
 def test_a_record_that_holds_itself_can_be_shown() -> None:
     record = made(records.dataclass, {})(1)
     record.c.append(record)
-    assert repr(record) == "Item(a=1, b='b', c=[...], e=5)"
+    assert repr(record).startswith("Item(a=1, b='b', c=[Item(a=1, b='b', c=[Item(a=1, b='b', c=[Item(...)], e=5)]")
+
+
+def test_a_record_is_shown_in_ten_lines_of_a_terminal_at_most() -> None:
+    record = made(records.dataclass, {})(1)
+    for _ in range(5):
+        record = made(records.dataclass, {})(1, c=[record] * 40)
+    assert repr(record).startswith("Item(a=1, b='b', c=[Item(")
+    assert 80 < len(repr(record)) <= 800
 
 
 @dataclasses.dataclass(frozen=True)

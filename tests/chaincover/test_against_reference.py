@@ -11,8 +11,8 @@ from machines import Case, random_machine
 from problems import problem_of
 from random_systems import random_case
 
-from benchmarks.generated.reference import COVERABLE, NO_WAY_TO_FINAL, UNREACHABLE, Answer, Reference
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.reference import COVERABLE, NO_WAY_TO_FINAL, UNREACHABLE, Answer, Reference
+from benchmarks.checks.generated.systems import generated_case
 from bmc.system.simulation import Simulator
 from bmc.system.ties import boundary, hold
 from chaincover.chain import COVERED, EXCLUDED, STATUSES

@@ -26,9 +26,8 @@ from bmc.formulas.unroll import at, framed
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import limits, pipeline
 from chaincover.chain import COVERED, UNDECIDED, UNREACHABLE, Violation
-from chaincover.graph.enumerated import STATES_PER_UNIT
 from chaincover.known import Board, Reason
-from chaincover.limits import UNITS
+from chaincover.limits import PER_UNIT, UNITS
 from chaincover.minimality.windows import WindowSearch
 from chaincover.options import Options
 from chaincover.pipeline import generate
@@ -98,7 +97,7 @@ def test_states_that_are_nearly_listed_come_before_the_long_turn_of_random_runs(
     """These runs, and what follows them, would be for nothing where the states settle all."""
     board, _ = board_of(fork(stuck=False))
     board.restore = lambda result: result  # there is no normal form
-    board.enumeration = None if rest is None else Listing(rest * STATES_PER_UNIT)  # type: ignore[assignment]
+    board.enumeration = None if rest is None else Listing(rest * PER_UNIT.values)  # type: ignore[assignment]
     found = ", ".join(turns_of(["enumerate", "simulate", "exact graph"], board))
     assert found == f"enumerate, simulate, enumerate, simulate, {turns}"
 

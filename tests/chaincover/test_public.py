@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 from command_line import FENCE, MODELS, ROOT
+from nbclient import NotebookClient
 
 import chaincover
 
@@ -74,3 +77,48 @@ for name in found:
 def test_example(number: int, tmp_path: Path) -> None:
     shutil.copytree(MODELS / "cruise", tmp_path / "benchmarks" / "models" / "cruise")
     python(EXAMPLES[number], tmp_path)
+
+
+STRICT = """
+[mypy]
+strict = True
+follow_imports = silent
+ignore_missing_imports = True
+"""
+
+
+@pytest.mark.slow
+def test_examples_pass_a_strict_type_checker_outside_of_the_checkout(tmp_path: Path) -> None:
+    """The signatures of the public names are there before these are first used, for a checker that runs nothing."""
+    (tmp_path / "mypy.ini").write_text(STRICT)
+    for number, example in enumerate(EXAMPLES):
+        (tmp_path / f"example_{number}.py").write_text(example)
+    wrong = "import chaincover\nchaincover.load(1)\nchaincover.generate(2).chain.lenght\n"
+    (tmp_path / "wrong.py").write_text(wrong)
+    checked = []
+    for files in (sorted(place.name for place in tmp_path.glob("example_*.py")), ["wrong.py"]):
+        command = [sys.executable, "-m", "mypy", "--no-incremental", *files]
+        environment = {**os.environ, "MYPYPATH": str(ROOT)}
+        checked.append(
+            subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        )
+    assert checked[0].returncode == 0, checked[0].stdout
+    assert checked[1].stdout.count("[arg-type]") == 2
+    assert 'has no attribute "lenght"' in checked[1].stdout
+
+
+@pytest.mark.slow
+@pytest.mark.needs_compiler
+def test_the_notebook_runs_and_shows_little() -> None:
+    """All its cells, in a kernel of their own; no cell prints more than forty lines, or a record of more than ten."""
+    notebook = nbformat.read(ROOT / "docs" / "how-to" / "notebook.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = [
+        output.get("text") or output["data"]["text/plain"]
+        for cell in notebook.cells
+        for output in cell.get("outputs", ())
+    ]
+    assert len(shown) >= 5
+    assert "Bounds(lower=9, length=9" in shown[1]
+    assert all(len(text.splitlines()) <= 40 and len(text) <= 3_000 for text in shown)

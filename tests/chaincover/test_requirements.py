@@ -13,7 +13,7 @@ from problems import problem_of
 from pysmt.shortcuts import BV, TRUE, Equals, Ite, Not
 from random_systems import RandomCase, random_case
 
-from benchmarks.generated.reference import Reference
+from benchmarks.checks.generated.reference import Reference
 from bmc.formulas.unroll import framed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType

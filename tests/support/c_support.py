@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pysmt.environment import pop_env, push_env
 
-from benchmarks.fuzz.agreement import agreement, fresh_environment
+from benchmarks.checks.fuzz.agreement import agreement, fresh_environment
 from bmc.errors import ChainCoverError
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.model import CModel

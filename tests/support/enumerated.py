@@ -10,7 +10,7 @@ from machines import Case, random_machine
 from pysmt.fnode import FNode
 from random_systems import random_case
 
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.systems import generated_case
 from bmc.explicit.state_graph import StateGraph, invariant_of
 from bmc.system.ties import boundary, hold
 from bmc.system.transition import Run, TransitionSystem

@@ -30,7 +30,7 @@ from chaincover.subject import Subject
 
 HOW = (
     "install it (Debian's package cbmc, or github.com/diffblue/cbmc), or say where it is: CBMC in the environment, the "
-    "setting path of a suite, or the option --path (--cbmc of benchmarks.rivals)"
+    "setting path of a suite, or the option --path (--cbmc of python -m benchmarks rivals)"
 )
 
 

@@ -16,8 +16,8 @@ from pysmt.typing import BOOL, BVType
 from random_terms import FLAGS, SYMBOLS, flag, term
 from random_terms import WIDTHS as TERM_WIDTHS
 
-from benchmarks.floats.operations import Operation, operations
-from benchmarks.floats.patterns import float_patterns, integer_patterns, related
+from benchmarks.checks.floats.operations import Operation, operations
+from benchmarks.checks.floats.patterns import float_patterns, integer_patterns, related
 from bmc.evaluation.vectors import Program, column, node_count, vector_operation
 from bmc.floats.arithmetic import add, divide, multiply
 from bmc.floats.compare import less

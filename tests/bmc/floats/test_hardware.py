@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.floats.hardware import Hardware, compared, folded
-from benchmarks.floats.operations import Operation, operations
+from benchmarks.checks.floats.hardware import Hardware, compared, folded
+from benchmarks.checks.floats.operations import Operation, operations
 from bmc.native.original import find_compiler
 
 OPERATIONS = list(operations())

@@ -9,8 +9,8 @@ from drawn_seeds import seeds
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVSGE, BVUGE, BVUGT, And, BVExtract, BVZExt, Equals, Ite
 
-from benchmarks.clocks.compare import followed
-from benchmarks.clocks.programs import drawn
+from benchmarks.checks.clocks.compare import followed
+from benchmarks.checks.clocks.programs import drawn
 from bmc.engines import choose
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
@@ -149,7 +149,7 @@ def test_no_question_is_asked_where_no_two_counters_meet(monkeypatch: pytest.Mon
 @pytest.mark.slow
 @seeds(12)
 def test_a_run_and_the_run_of_its_images_look_alike(seed: int) -> None:
-    """Of 8 bits, along all runs, wraps and all; ``python -m benchmarks.clocks`` follows thousands."""
+    """Of 8 bits, along all runs, wraps and all; ``python -m benchmarks clocks`` follows thousands."""
     problem = drawn(seed)
     seen = [*(goal.antecedent for goal in problem.goals), *([] if problem.final is None else [at(problem.final, 0)])]
     for least in (None, 1):

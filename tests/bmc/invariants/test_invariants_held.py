@@ -17,7 +17,7 @@ from pysmt.shortcuts import BV, FALSE, TRUE
 from random_systems import random_case
 from stated_facts import stated
 
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.systems import generated_case
 from bmc.analysis.state_values import state_values
 from bmc.engines import choose
 from bmc.formulas.evaluate import compile_formulas

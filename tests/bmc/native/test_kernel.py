@@ -15,8 +15,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, BVComp, Iff, Implies, Ite, Not, Or, Symbol
 from pysmt.typing import BOOL, BVType
 
-from benchmarks.floats.operations import operations
-from benchmarks.floats.patterns import float_patterns, integer_patterns, related
+from benchmarks.checks.floats.operations import operations
+from benchmarks.checks.floats.patterns import float_patterns, integer_patterns, related
 from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.native.kernel import (
     Kernel,

@@ -14,7 +14,7 @@ from pysmt.shortcuts import TRUE, And, Not
 from question_runs import first_bad
 from random_systems import random_case
 
-from benchmarks.foreign.abc import Answer, decide, read
+from benchmarks.checks.foreign.abc import Answer, decide, read
 from bmc.formulas.unroll import at
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem
 from chaincover.certificate import PathFact

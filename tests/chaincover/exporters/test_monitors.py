@@ -10,7 +10,7 @@ from command_line import chaincover, fresh_names, write_files
 from long_goals import GOALS, PROGRAM
 from question_runs import first_bad
 
-from benchmarks.foreign.abc import decide, place
+from benchmarks.checks.foreign.abc import decide, place
 from chaincover.claims import EDGE, LENGTH, NEVER
 from chaincover.exporters.aiger import Aiger
 from chaincover.exporters.claims import claims

@@ -16,7 +16,7 @@ import pytest
 from command_line import fresh_names
 from pysmt.shortcuts import TRUE
 
-from benchmarks.fuzz.documents import made
+from benchmarks.checks.fuzz.documents import made
 from chaincover.chain import Bounds
 from chaincover.formats.writer import chain_document, graph_data
 from chaincover.known import NOTHING

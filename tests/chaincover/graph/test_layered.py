@@ -20,7 +20,7 @@ from chaincover.graph import layered
 from chaincover.graph.enumerated import enumerated_graph
 from chaincover.graph.layered import LayeredGoals
 from chaincover.known import Known
-from chaincover.limits import OPERATIONS_PER_UNIT, Limits
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replaying.judge import Judge
@@ -218,7 +218,7 @@ def test_a_run_is_judged_once_after_each_part_and_that_counts() -> None:
 
     found.run_along(path, covers)
     found.close()
-    each = Simulator(problem.system).size / OPERATIONS_PER_UNIT
+    each = Simulator(problem.system).size / PER_UNIT.simulated
     assert len(judged) > 1
     assert len({*judged}) == len(judged)
     assert limits.spent - counted[0] >= sum(judged) * each

@@ -17,7 +17,7 @@ from problems import problem_of
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Ite
 
-from benchmarks.accelerated.programs import random_program
+from benchmarks.checks.accelerated.programs import random_program
 from bmc.engines.sat import SatEngine
 from bmc.formulas.unroll import framed
 from bmc.system.simulation import Simulator

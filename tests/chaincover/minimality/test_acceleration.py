@@ -11,8 +11,8 @@ from enumerated import one_step
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, Ite, Not
 
-from benchmarks.accelerated.compare import compare, verdicts
-from benchmarks.accelerated.programs import random_program
+from benchmarks.checks.accelerated.compare import compare, verdicts
+from benchmarks.checks.accelerated.programs import random_program
 from bmc.engines.sat import SatEngine
 from bmc.formulas.unroll import framed
 from bmc.system.ties import boundary, hold

@@ -17,17 +17,16 @@ from problems import problem_of
 from pysmt.shortcuts import And
 from random_systems import random_case
 
-from benchmarks.generated.reference import Reference
+from benchmarks.checks.generated.reference import Reference
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem
 from chaincover.chain import UNREACHABLE
-from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.known import Board, Reason
-from chaincover.limits import Limits
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.path_weights import Learner
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathSearch
@@ -74,7 +73,7 @@ def test_the_classes_of_states_and_steps_count_where_they_are_needed() -> None:
     assert not lengths.single_states
     assert limits.spent == 0
     lengths.ask((first.name, second.name), 0)
-    assert limits.spent * PER_UNIT >= len(graph.states) + graph.steps.total
+    assert limits.spent * PER_UNIT.steps >= len(graph.states) + graph.steps.total
 
 
 @pytest.mark.slow

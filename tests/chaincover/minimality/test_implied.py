@@ -30,9 +30,8 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover import pipeline
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE
 from chaincover.graph import enumerated_goals
-from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.goal_product import followers_on_steps
-from chaincover.limits import Limits
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.minimality import implied as room
 from chaincover.minimality.implied import implied_goals, represent_implied
 from chaincover.options import Options
@@ -104,7 +103,7 @@ def test_steps_that_are_compared_count_before_the_limits_are_asked_again(monkeyp
     room.represent_implied(board)
     assert spent[0] == 0
     assert len(set(spent)) > 1
-    assert board.limits.spent == pytest.approx(graph.steps.total * len(problem.goals) / PER_UNIT)
+    assert board.limits.spent == pytest.approx(graph.steps.total * len(problem.goals) / PER_UNIT.steps)
 
 
 def test_nothing_is_implied_where_the_solver_gives_up() -> None:

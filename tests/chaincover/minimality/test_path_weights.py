@@ -16,8 +16,8 @@ from paper_examples import three_to_four
 from path_lengths import PathLengths
 from problems import problem_of
 
-from benchmarks.generated.reference import Reference
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.reference import Reference
+from benchmarks.checks.generated.systems import generated_case
 from bmc.errors import LimitReached, counted
 from bmc.formulas.unroll import at
 from chaincover import pipeline

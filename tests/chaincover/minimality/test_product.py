@@ -17,7 +17,7 @@ from machines import Case, Machine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from chaincover.graph import goal_product
-from chaincover.graph.enumerated import PER_UNIT
+from chaincover.limits import PER_UNIT
 from chaincover.minimality.product import ShortestRun, search_product
 from chaincover.partition.coverable_sets import CoverableSets
 from chaincover.reductions.monitors import plain_run
@@ -208,5 +208,5 @@ def test_the_product_search_counts_what_it_does() -> None:
     search_product(board)
     steps = graph.steps.total * len(board.problem.goals)
     assert spent[0] == 0
-    assert any(units >= steps / PER_UNIT for units in spent)
-    assert board.limits.spent >= (steps + len(board.problem.goals) * len(graph.states)) / PER_UNIT
+    assert any(units >= steps / PER_UNIT.steps for units in spent)
+    assert board.limits.spent >= (steps + len(board.problem.goals) * len(graph.states)) / PER_UNIT.steps

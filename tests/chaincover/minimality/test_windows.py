@@ -14,8 +14,8 @@ from machines import Case, Machine, random_machine
 from problems import problem_of
 from pysmt.shortcuts import BV
 
-from benchmarks.generated.reference import Reference
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.reference import Reference
+from benchmarks.checks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached

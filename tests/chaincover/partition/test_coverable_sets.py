@@ -17,7 +17,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Iff, Implies, Ite, Not, Or
 from random_systems import RandomCase, random_case
 
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.systems import generated_case
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import framed
 from bmc.system.simulation import Simulator
@@ -165,9 +165,9 @@ LONG = {"boiler", "gate"}
 ENDLESS = {"dispenser", "stairlight"}
 """Models whose states, as they are, have no end."""
 MANY = {"crane", "dishwasher"}
-"""Models that take seconds, and that benchmarks/exhaustive searches in C."""
+"""Models that take seconds, and that benchmarks/checks/exhaustive searches in C."""
 COUNTING = {"drive", "kiln", "lubricator", "reminder", "tank"}
-"""Models whose counters are jumped over, and that benchmarks/exhaustive searches in C."""
+"""Models whose counters are jumped over, and that benchmarks/checks/exhaustive searches in C."""
 MANY_GOALS = {"burner", "turret"}
 """Models with so many goals that only the prices of the covering flow let a search come to its end."""
 

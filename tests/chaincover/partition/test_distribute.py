@@ -10,8 +10,8 @@ import pytest
 from drawn_seeds import seeds
 from problems import problem_of
 
-from benchmarks.generated.reference import COVERABLE, Reference
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.reference import COVERABLE, Reference
+from benchmarks.checks.generated.systems import generated_case
 from chaincover.certificate import Certificate, PathFact
 from chaincover.chain import COVERED
 from chaincover.options import Options

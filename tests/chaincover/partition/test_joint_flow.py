@@ -11,8 +11,8 @@ from drawn_seeds import seeds
 from machines import Case
 from pysmt.shortcuts import BV, BVULE, And, Equals, Ite, Or
 
-from benchmarks.generated.reference import COVERABLE, Reference
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.reference import COVERABLE, Reference
+from benchmarks.checks.generated.systems import generated_case
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, Prices

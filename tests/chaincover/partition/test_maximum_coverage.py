@@ -19,8 +19,8 @@ from paper_examples import trap
 from problems import problem_of
 from pysmt.shortcuts import And
 
-from benchmarks.generated.reference import COVERABLE, Reference
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.reference import COVERABLE, Reference
+from benchmarks.checks.generated.systems import generated_case
 from bmc import ending
 from bmc.formulas.unroll import at
 from chaincover.certificate import NoRun

@@ -21,8 +21,8 @@ from machines import Case
 from problems import problem_of
 from pysmt.shortcuts import BV, BVULE, And, BVZExt, Equals, Ite, Or
 
-from benchmarks.generated.reference import COVERABLE, Reference
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.reference import COVERABLE, Reference
+from benchmarks.checks.generated.systems import generated_case
 from bmc import ending
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at

@@ -9,8 +9,8 @@ from command_line import ROOT
 from command_line import chaincover as run
 
 import chaincover
-from benchmarks.machines.postman import expected
-from benchmarks.machines.run import drawn, rows
+from benchmarks.checks.machines.postman import expected
+from benchmarks.checks.machines.run import drawn, rows
 from bmc.errors import InputRefused
 
 ALARM = ROOT / "benchmarks" / "machines" / "aalpy" / "car_alarm.dot"
@@ -110,7 +110,7 @@ def test_what_a_machine_has_says_nothing_of_a_program(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "text"), [*drawn(8, 0)])
 def test_drawn_machines_beside_the_chinese_postman(name: str, text: str, tmp_path: Path) -> None:
-    """Lengths and bounds of one chain, or the least number of chains (500 by benchmarks.machines.run --drawn)."""
+    """Lengths and bounds of one chain, or the least number of chains (500 by ``python -m benchmarks machines``)."""
     place = tmp_path / "drawn.dot"
     place.write_text(text)
     assert [row for row in rows(name, place, expected(place)) if not row.right] == []

@@ -12,8 +12,8 @@ from enumerated import one_step
 from problems import problem_of
 from pysmt.shortcuts import TRUE, And, Ite
 
-from benchmarks.generated.reference import UNREACHABLE, Reference
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.reference import UNREACHABLE, Reference
+from benchmarks.checks.generated.systems import generated_case
 from bmc.engines import choose
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType

@@ -15,8 +15,8 @@ from drawn_seeds import seeds
 from machines import fork
 from pysmt.shortcuts import BV
 
-from benchmarks.clocks.compare import compare
-from benchmarks.clocks.programs import drawn
+from benchmarks.checks.clocks.compare import compare
+from benchmarks.checks.clocks.programs import drawn
 from bmc.engines import choose
 from bmc.formulas.unroll import at
 from bmc.invariants.induction import Prover

@@ -7,8 +7,8 @@ from itertools import combinations
 import pytest
 from drawn_seeds import seeds
 
-from benchmarks.generated.reference import COVERABLE, Reference
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.reference import COVERABLE, Reference
+from benchmarks.checks.generated.systems import generated_case
 from chaincover.chain import COVERED
 from chaincover.options import Options
 from chaincover.pipeline import generate

@@ -10,8 +10,8 @@ from command_line import MODELS, chaincover
 from bmc.errors import StepTooLarge
 from bmc.explicit.enumeration import Enumeration
 from chaincover.graph import enumerated
-from chaincover.graph.enumerated import NODES_PER_UNIT, STATES_PORTION, analysed
-from chaincover.limits import Limits
+from chaincover.graph.enumerated import STATES_PORTION, analysed
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.options import Options
 from chaincover.partition.set_cover import sets_of_goals
 from chaincover.pipeline import generate
@@ -111,9 +111,9 @@ def test_a_slice_counts_by_the_nodes_of_the_step() -> None:
     subject = load(read_project(str(LIGHT)))
     problem = Problem(subject.system, subject.goals, subject.final)
     spent = []
-    for nodes in (NODES_PER_UNIT, 4 * NODES_PER_UNIT):
+    for nodes in (PER_UNIT.analysed_nodes, 4 * PER_UNIT.analysed_nodes):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(enumerated, "NODES_PER_UNIT", nodes / 4)
+            patch.setattr(enumerated, "PER_UNIT", PER_UNIT._replace(analysed_nodes=nodes // 4))
             counted = analysed(problem.system)
             limits = Limits(effort=1.0)
             smaller_problem(problem, Options(), limits)

@@ -13,7 +13,7 @@ from problems import problem_of
 from pysmt.shortcuts import And
 from random_systems import random_case
 
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached

@@ -9,12 +9,15 @@ from itertools import pairwise, product
 from random import Random
 
 import pytest
+from pysmt.shortcuts import BV, BVULT, And, Ite
 
-from benchmarks.accelerated.programs import random_program
+from benchmarks.checks.accelerated.programs import random_program
 from bmc.engines.sat import SatEngine
+from bmc.formulas.unroll import at
 from bmc.invariants.counters import Starts, find_counters
 from bmc.invariants.induction import Prover
 from bmc.system.simulation import Simulator
+from bmc.system.transition import StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Acceleration, Certificate
 from chaincover.graph.accelerated import scope_of, seen_by
 from chaincover.problem import Problem
@@ -25,6 +28,7 @@ from chaincover.verification.counter_lemma import Looks
 from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.report import HOLDS, OPEN, WRONG
 from chaincover.verification.setting import Setting
+from properties.goal import Goal
 from properties.monitor import Monitor
 
 SEEDS = (3, 4, 12, 17)
@@ -172,3 +176,30 @@ def test_cells_hold_their_values(seed: int) -> None:
             low, high = steps.cell(place, value)
             assert steps.cell(place, beside[place]) == (low, high)
             assert (beside[place] != value) == (low < high)
+
+
+def test_a_second_slow_counter_that_becomes_late_leaves_the_first_one_late() -> None:
+    """The counter at place 0 goes down and is late, then the other one goes up, then the first goes up to where it was.
+
+    The three steps are taken one after the other, so that no other run covers the goal.
+    """
+    nibble = ValueType("uint4", 4)
+    first, second, phase = (nibble.symbol(f"ta_{name}") for name in ("first", "second", "phase"))
+    one = BV(1, 4)
+    turned = Ite(phase.Equals(BV(0, 4)), first - one, Ite(phase.Equals(BV(2, 4)), first + one, first))
+    system = TransitionSystem(
+        "two slow counters",
+        (
+            StateVariable("ta_first", nibble, BV(7, 4), turned),
+            StateVariable("ta_second", nibble, BV(0, 4), Ite(phase.Equals(one), second + one, second)),
+            StateVariable("ta_phase", nibble, BV(0, 4), Ite(BVULT(phase, BV(3, 4)), phase + one, phase)),
+        ),
+        (),
+    )
+    low = And(BVULT(first, BV(8, 4)), BVULT(second, BV(8, 4)), phase.Equals(BV(3, 4)))
+    setting = Setting(system, (Goal("low", at(low, 0), None, 0),), None)
+    cells = {"ta_first": (0, 8), "ta_second": (0, 8)}
+    claim = Acceleration(cells, 0, 0, tuple(cells))
+    graph = jumps_of(setting, Certificate(("low",), setting.end, "allow", acceleration=claim), Clock(Limits())).graph
+    assert graph is not None
+    assert graph.no_path(["low"], 4) is False, "a run of 3 steps covers the goal"

@@ -16,7 +16,7 @@ from random_systems import random_case
 from bmc.formulas.unroll import framed
 from bmc.system.constraints import REMEMBERED, TICKS, Constraint, Dwell, constrained
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, conjunction
-from chaincover.verification.constraints import constraints
+from chaincover.verification.constraints import Encoding, constraints
 from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.report import HOLDS, OPEN, WRONG
 
@@ -140,6 +140,12 @@ def test_steps_other_than_those_are_told(forged: Callable[[], TransitionSystem],
     assert found is not None
     assert found.verdict == WRONG
     assert blamed in "; ".join(found.details)
+
+
+def test_what_is_read_beside_is_told_in_the_order_of_the_names() -> None:
+    remembered = [var.symbol for var in SYSTEM.state]
+    read = And(symbol if symbol.get_type().is_bool_type() else symbol.Equals(symbol + symbol) for symbol in remembered)
+    assert Encoding(replace(SYSTEM, defined=read)).beside() == sorted((BEFORE, TWICE_BEFORE, TWO, ONE, LEFT))
 
 
 def test_nothing_is_said_without_constraints_and_without_time() -> None:

@@ -17,10 +17,10 @@ from command_line import MODELS, ROOT, chaincover, fresh_names
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzz.documents import DOCUMENTS, LIMITS, SEVERAL, SUMMARIES, Kept, made
-from benchmarks.fuzz.mutations import Place, Tree, changed, field_at, path_of, places, value_at
-from benchmarks.fuzz.results import NOT_NEEDED, TRUE_TOO, below, may_be_right, other_values
-from benchmarks.fuzz.results import found_out as text_found_out
+from benchmarks.checks.fuzz.documents import DOCUMENTS, LIMITS, SEVERAL, SUMMARIES, Kept, made
+from benchmarks.checks.fuzz.mutations import Place, Tree, changed, field_at, path_of, places, value_at
+from benchmarks.checks.fuzz.results import NOT_NEEDED, TRUE_TOO, below, may_be_right, other_values
+from benchmarks.checks.fuzz.results import found_out as text_found_out
 from chaincover.chain import UNDECIDED
 from chaincover.verification.fields import FIELDS, INFORMATIVE, INFORMATIVE_OF_ALL, PROJECT
 from chaincover.verification.invariants import CHECK as INVARIANTS

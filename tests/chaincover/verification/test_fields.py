@@ -14,7 +14,7 @@ from verify_documents import texts, verdicts
 from bmc.errors import InputRefused
 from chaincover.formats.document import load_for, read_document
 from chaincover.project.load import Request
-from chaincover.verification.fields import INFORMATIVE, compared, made_again
+from chaincover.verification.fields import INFORMATIVE, _in_order_of, compared, made_again
 from chaincover.verification.setting import Setting
 from chaincover.verification.values import Values
 
@@ -130,3 +130,11 @@ def test_only_criteria_of_goals_that_are_not_left_out_are_named(folder: Path) ->
     assert criteria(file) == [ASKED, "states(n, 1)"]
     assert faults(file, folder / "p") == []
     assert faults(with_criteria(file, [OWN, ASKED, "states(n, 1)"]), folder / "p")
+
+
+def test_assertions_that_fail_may_be_told_in_another_order_and_from_another_folder() -> None:
+    found = [{"step": step, "assertion": f"/here/c.c:{line}: n < 3"} for step, line in ((0, 7), (2, 7), (2, 9))]
+    moved = [{**each, "assertion": each["assertion"].replace("/here", "/there/p")} for each in reversed(found)]
+    assert _in_order_of(moved, found) == moved
+    for other in (moved[1:], [*moved, moved[0]], [{**moved[0], "step": 1}, *moved[1:]], None):
+        assert _in_order_of(other, found) == found

@@ -14,7 +14,6 @@ ALLOWED = (
     "bmc.errors",
     "bmc.ending",
     "bmc.limits",
-    "bmc.digests",
     "bmc.records",
     "bmc.formulas",
     "bmc.floats",

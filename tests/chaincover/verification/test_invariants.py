@@ -8,15 +8,20 @@ from pathlib import Path
 
 import pytest
 from command_line import chaincover, fresh_names, write_files
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, BVULT
 from small_programs import program, project
 from verify_documents import CRUISE, Document, claim, claimed, cruise_document, texts, verdicts, verify
 
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import formula_of
 from chaincover.formats.document import load_for, read_document
 from chaincover.project.load import Request
 from chaincover.verification import verification
-from chaincover.verification.limits import Limits
-from chaincover.verification.report import OPEN
+from chaincover.verification.invariants import proved_again
+from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.report import HOLDS, OPEN, WRONG
+from chaincover.verification.setting import Setting
 
 TWINS = """if (s->m == 9) return;
   if (s->n == 0 && i->b) { s->m = 9; return; }
@@ -53,6 +58,40 @@ def test_distances_are_not_disproved_where_states_are_not_enumerated_again(twins
         subject = load_for(document, Request(str(folder)))
         found = verification.verify(subject, document, replace(Limits(), explored=1))
     assert {line.verdict for line in found.lines if line.check in ("invariants", "edges")} == {OPEN}
+
+
+@pytest.mark.parametrize(("exhausted", "verdict"), [(9, OPEN), (0, WRONG)])
+def test_a_search_through_states_that_are_not_named_may_rest_on_these(
+    exhausted: int, verdict: str, twins: tuple[Path, Document], tmp_path: Path
+) -> None:
+    """From n == 2 a state with another m is one step away from m == 3. Only a list of the states shows that no run
+    reaches it: the claim is left open where the certificate says that there was one, and wrong where it does not."""
+    folder, document = twins
+    claim(document, invariants=(), formulas={}, exhausted=exhausted)
+    (tmp_path / "chain.json").write_text(json.dumps(document))
+    found = read_document(tmp_path / "chain.json")
+    with fresh_names():
+        lines = verification.verify(load_for(found, Request(str(folder))), found, replace(Limits(), explored=1)).lines
+    assert [line.verdict for line in lines if line.check == "edges"] == [verdict]
+
+
+NUMBER = ValueType("uint8", 8).symbol("ti_number")
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict", "told"),
+    [
+        (BVULT(NUMBER, BV(3, 8)), HOLDS, "true at the start, and kept by every step"),
+        (NUMBER.Equals(BV(1, 8)), WRONG, "false in a start state"),
+        (BVULT(NUMBER, BV(2, 8)), WRONG, "false after 2 steps from a start state"),
+    ],
+)
+def test_an_invariant_that_runs_break_is_not_kept(formula: FNode, verdict: str, told: str) -> None:
+    """The number goes from 0 to 1 and 2, where every run comes to an end."""
+    variable = StateVariable("ti_number", ValueType("uint8", 8), BV(0, 8), NUMBER + BV(1, 8))
+    system = TransitionSystem("ends", (variable,), (), input_constraint=BVULT(NUMBER, BV(2, 8)))
+    line = proved_again(Setting(system, (), None), [Condition("claimed", formula)], None, Clock(Limits()))
+    assert (line.verdict, line.text) == (verdict, f"claimed: {told}")
 
 
 @pytest.mark.parametrize(

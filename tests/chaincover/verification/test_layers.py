@@ -13,7 +13,7 @@ from pysmt.shortcuts import BV, BVSLT, BVULT, FALSE, And, Ite, Not, Symbol
 from pysmt.typing import BOOL
 from random_systems import random_case
 
-from benchmarks.families.members import member
+from benchmarks.measures.families.members import member
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, PathFact
@@ -97,6 +97,17 @@ def test_values_of_both_signs_get_the_bits_that_they_need(overlap: str) -> None:
     layers = agrees(monitored_setting(replace(signed(), overlap=overlap), None)[0])
     assert layers.verdict(PathFact((INIT, "low"), 51))[0] == WRONG, "25 down, in every second step"
     assert layers.verdict(PathFact((INIT, "low"), 50))[0] == HOLDS
+
+
+def test_values_without_a_sign_are_told_apart() -> None:
+    """A byte rises by 100 in each step and wraps around: it has the value 44 after three steps, and 200 after two."""
+    byte = ValueType("uint8", 8)
+    number = byte.symbol("la_byte")
+    system = TransitionSystem("byte", (StateVariable("la_byte", byte, BV(0, 8), number + BV(100, 8)),), ())
+    goals = tuple(Goal(f"at {value}", at(number.Equals(BV(value, 8)), 0), None, 0) for value in (44, 200, 3))
+    layers = agrees(Setting(system, goals, None))
+    assert layers.verdict(PathFact((INIT, "at 44"), 3))[0] == HOLDS
+    assert layers.verdict(PathFact((INIT, "at 44"), 4))[0] == WRONG
 
 
 @pytest.mark.parametrize("more", [0, 1])

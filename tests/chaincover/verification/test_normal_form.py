@@ -6,7 +6,8 @@ import pytest
 from command_line import MODELS, fresh_names
 
 from bmc.formulas.unroll import at
-from chaincover.certificate import Certificate
+from bmc.system.transition import StateVariable, TransitionSystem, ValueType
+from chaincover.certificate import Certificate, Validity
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.verification.limits import Clock, Limits
@@ -55,6 +56,24 @@ def test_nothing_rests_on_what_the_solver_does_not_finish() -> None:
     verdict, setting, found = judged({**CLOCK, "l->since": SINCE}, question=1e-9)
     assert (verdict, found) == (OPEN, setting)
     assert judged({})[0] == UNCLAIMED
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("tn_known", HOLDS), ("tn_open", WRONG)])
+def test_a_variable_with_an_open_start_value_limits_no_steps(name: str, verdict: str) -> None:
+    """It may begin with any value, so no number of steps keeps it below another one."""
+    byte = ValueType("uint8", 8)
+    zero, (known, opened) = byte.constant(0), (byte.symbol(f"tn_{part}") for part in ("known", "open"))
+    variables = (
+        StateVariable("tn_still", byte, zero, zero),
+        StateVariable("tn_known", byte, zero, known + byte.constant(1)),
+        StateVariable("tn_open", byte, None, opened + byte.constant(1)),
+    )
+    setting = Setting(TransitionSystem("open", variables, ()), (), None)
+    validity = Validity("true", {name: (9, 1)}, 9)
+    proof = Certificate((), setting.end, "allow", normal_form={"tn_still": "#x00"}, validity=validity)
+    line = normal_setting(setting, proof, Clock(Limits()))[2]
+    assert line.verdict == verdict
+    assert verdict == HOLDS or f"'{name}' may wrap around at once" in line.text
 
 
 def test_what_has_to_hold_at_one_step_is_one_part() -> None:

@@ -95,6 +95,26 @@ def test_an_input_of_32_bits_under_an_assumption(limited: bool) -> None:
     assert marks.least((INIT, "stay")) == (0 if limited else 2)
 
 
+def test_more_classes_of_inputs_than_are_tried_at_once() -> None:
+    """One of 2^17 combinations of two inputs sets a flag: it is tried with the second half of all of them."""
+    kinds = ValueType("left", 9), ValueType("right", 8)
+    wanted, values = [kind.symbol(f"ts_{kind.name}_wanted") for kind in kinds], (300, 200)
+    inputs = tuple(InputVariable(f"ts_{kind.name}_value", kind) for kind in kinds)
+    hit = BOOLEAN.symbol("ts_both")
+    both = And(*(var.symbol.Equals(symbol) for var, symbol in zip(inputs, wanted, strict=True)))
+    fixed = (
+        StateVariable(symbol.symbol_name(), kind, kind.constant(value), symbol)
+        for symbol, kind, value in zip(wanted, kinds, values, strict=True)
+    )
+    system = TransitionSystem("wide", (*fixed, StateVariable("ts_both", BOOLEAN, FALSE(), Or(hit, both))), inputs)
+    table = tabulate(system, [framed(hit, 0)], Clock(Limits()))
+    assert table is not None
+    assert table.inputs.size == 1 << 17 > states.BLOCK
+    assert (table.size, table.steps) == (2, 2 << 17)
+    (move,) = np.flatnonzero(table.source != table.target)
+    assert tuple(table.inputs.choice(table.choice[move]).values()) == values
+
+
 @pytest.mark.parametrize("bits", [3, 20])
 def test_a_held_input_that_matters_in_a_later_tick_only_has_all_its_values(bits: int) -> None:
     """Nothing tells its values apart in the first tick of a held step, but all keep theirs for the second one."""

@@ -358,3 +358,12 @@ def test_a_comment_is_a_note(cruise: Document, tmp_path: Path) -> None:
     assert outcome.code == 0
     assert verdicts(outcome)["sources"] == "note"
     assert "cruise.c changed since, but not its preprocessed code" in texts(outcome, "sources")
+
+
+def test_a_bound_on_chains_through_a_goal_twice_is_of_other_chains(tmp_path: Path) -> None:
+    document = cruise_document()
+    goals = claimed(document).goals
+    claim(document, goals=(*goals, goals[0]))
+    outcome = verify(document, tmp_path, CRUISE, "--no-native")
+    assert "lower bound" in wrong(outcome)
+    assert "about other goals than the chain: one of them twice" in texts(outcome, "lower bound")

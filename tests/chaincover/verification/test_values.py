@@ -10,9 +10,9 @@ from unittest import mock
 import pytest
 from command_line import fresh_names
 
-from benchmarks.fuzz.documents import SEVERAL, made
-from benchmarks.fuzz.mutations import Place, changed, path_of, places, value_at
-from benchmarks.fuzz.results import other_values
+from benchmarks.checks.fuzz.documents import SEVERAL, made
+from benchmarks.checks.fuzz.mutations import Place, changed, path_of, places, value_at
+from benchmarks.checks.fuzz.results import other_values
 from bmc.errors import ChainCoverError
 from chaincover.verification import fields
 from chaincover.verification.report import WRONG

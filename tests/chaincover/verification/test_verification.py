@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from command_line import MODELS, chaincover, fresh_names, write_files
@@ -29,8 +31,11 @@ from verify_documents import (
 )
 
 from bmc.engines import choose
-from chaincover.certificate import Acceleration, PathFact
+from bmc.formulas.unroll import at
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, ValueType
+from chaincover.certificate import Acceleration, Certificate, PathFact, Prices
 from chaincover.check import analysis
+from chaincover.claims import of_certificate
 from chaincover.formats.writer import chain_document
 from chaincover.options import Options
 from chaincover.pipeline import generate
@@ -39,6 +44,12 @@ from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.requirements.deciding import Deciding
 from chaincover.result import ChainResult, Silent
+from chaincover.verification import verification
+from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.setting import Setting, Statement
+from chaincover.verification.verification import Checks, Listener
+from chaincover.weights import END, INIT
+from properties.goal import Goal
 
 needs_compiler = pytest.mark.needs_compiler
 
@@ -146,6 +157,58 @@ def test_states_are_enumerated_only_where_the_certificate_speaks_of_them(
     assert refuted in texts(outcome, "refuted lengths")
     assert verdicts(outcome)["lower bound"] == verdict
     assert verdicts(outcome)["all runs"] == "note"
+
+
+MANY_STATES = "one of 250000 reachable states"
+
+DISTANCES = Certificate(("zero",), END, "allow", invariants=(MANY_STATES,))
+
+
+def of_many_states(proof: Certificate | None) -> Statement:
+    """What ``proof`` says of a system with one goal, and an invariant of its own."""
+    number = ValueType("uint8", 8)
+    zero = number.symbol("tv_number").Equals(number.constant(0))
+    variable = StateVariable("tv_number", number, number.constant(0), number.constant(0))
+    system = TransitionSystem("still", (variable,), (), invariants=(Condition("stays", zero),))
+    setting = Setting(system, (Goal("zero", at(zero, 0), None, 0),), None)
+    return Statement(setting, Mock(), proof, [] if proof is None else [*of_certificate(proof, 0)])
+
+
+@pytest.mark.parametrize(
+    ("facts", "sought"),
+    [
+        ({}, True),
+        ({"invariants": ("one of 249999 reachable states",)}, False),
+        ({"invariants": ()}, False),
+        ({"invariants": ("small", MANY_STATES)}, False),
+        ({"exhausted": 250_000}, False),
+        ({"paths": (PathFact((INIT, "zero", END), 0),)}, False),
+        ({"refuted": (0, 1)}, False),
+        ({"refuted": (1, 1)}, True),
+        ({"prices": Prices(1, {})}, False),
+        ({"acceleration": Acceleration({}, 0, 0)}, False),
+        ({"no_way_to_end": ("zero",)}, False),
+        ({"invariants": (MANY_STATES, "stays")}, False),
+        (None, False),
+    ],
+)
+def test_layers_are_sought_where_distances_between_very_many_states_are_all_that_is_claimed(
+    facts: dict[str, Any] | None, sought: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = object()
+    monkeypatch.setattr(verification.Layers, "of", lambda *given: made)
+    proof = None if facts is None else replace(DISTANCES, **facts)
+    assert Checks(of_many_states(proof), Clock(Limits()), Listener()).layers is (made if sought else None)
+
+
+@pytest.mark.parametrize("name", ["stays", "another"])
+def test_an_invariant_that_is_said_to_be_proved_needs_states_and_no_layers(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = object()
+    monkeypatch.setattr(verification.Layers, "of", lambda *given: made)
+    statement = replace(of_many_states(DISTANCES), invariants=[name])
+    assert Checks(statement, Clock(Limits()), Listener()).layers is (None if name == "stays" else made)
 
 
 @needs_compiler

@@ -15,7 +15,7 @@ from machines import Case
 from problems import problem_of
 from worker_kills import killing
 
-from benchmarks.generated.systems import generated_case
+from benchmarks.checks.generated.systems import generated_case
 from chaincover.options import Options
 from chaincover.partition.several import generate_packed, generate_several
 from chaincover.result import SeveralChains

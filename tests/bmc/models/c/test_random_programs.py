@@ -1,6 +1,6 @@
 """Random controllers: the model equals the compiled original, and no step that it calls defined is undefined.
 
-``python -m benchmarks.fuzz`` takes as many programs as one likes.
+``python -m benchmarks fuzz`` takes as many programs as one likes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from c_support import agreement, own_environment, read, sanitizing_compiler  # n
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzz.agreement import Agreement
-from benchmarks.fuzz.generator import Program
+from benchmarks.checks.fuzz.agreement import Agreement
+from benchmarks.checks.fuzz.generator import Program
 from bmc.errors import UnsupportedConstruct
 
 pytestmark = pytest.mark.needs_compiler

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from c_support import agreement, fresh_environment, own_environment, read  # noqa: F401
 
-from benchmarks.scale.controllers import DEPTH, Subject
-from benchmarks.scale.run import configured, count, count_terms
+from benchmarks.measures.scale.controllers import DEPTH, Subject
+from benchmarks.measures.scale.run import configured, count, count_terms
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.model import CModel
 

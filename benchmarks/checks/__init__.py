@@ -1,0 +1,1 @@
+"""Commands that check ChainCover against an opinion that is independent of it."""

@@ -1,0 +1,1 @@
+"""Programs with small counters, jumped and walked: ``python -m benchmarks accelerated --count 2000``."""

@@ -1,1 +1,0 @@
-"""Clocks and times taken from them, told by their differences and as they are: ``python -m benchmarks.clocks``."""

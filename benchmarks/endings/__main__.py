@@ -1,5 +1,0 @@
-"""``python -m benchmarks.endings``."""
-
-from benchmarks.endings.run import main
-
-main()

@@ -1,5 +1,0 @@
-"""``python -m benchmarks.engines``."""
-
-from benchmarks.engines.run import main
-
-main()

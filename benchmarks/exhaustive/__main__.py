@@ -1,5 +1,0 @@
-"""``python -m benchmarks.exhaustive``."""
-
-from benchmarks.exhaustive.run import main
-
-main()

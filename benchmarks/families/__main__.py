@@ -1,5 +1,0 @@
-"""``python -m benchmarks.families``."""
-
-from benchmarks.families.run import main
-
-main()

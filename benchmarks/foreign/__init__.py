@@ -1,1 +1,0 @@
-"""What ChainCover claims, decided by a model checker of others: ``python -m benchmarks.foreign``."""

@@ -1,5 +1,0 @@
-"""``python -m benchmarks.foreign``."""
-
-from benchmarks.foreign.run import main
-
-main()

@@ -1,5 +1,0 @@
-"""``python -m benchmarks.growth``."""
-
-from benchmarks.growth.run import main
-
-main()

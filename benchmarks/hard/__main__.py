@@ -1,5 +1,0 @@
-"""``python -m benchmarks.hard``."""
-
-from benchmarks.hard.run import main
-
-main()

@@ -1,0 +1,1 @@
+"""Commands that measure what ChainCover costs, and how large it is."""

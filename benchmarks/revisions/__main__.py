@@ -1,5 +1,0 @@
-"""``python -m benchmarks.revisions``."""
-
-from benchmarks.revisions.run import main
-
-main()

@@ -1,5 +1,0 @@
-"""``python -m benchmarks.rivals``."""
-
-from benchmarks.rivals.run import main
-
-main()

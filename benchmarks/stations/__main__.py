@@ -1,5 +1,0 @@
-"""``python -m benchmarks.stations``."""
-
-from benchmarks.stations.run import main
-
-main()
