@@ -70,6 +70,7 @@ def test_all_rows_of_the_table_are_there() -> None:
     assert all(row.keys() <= KEYS for row in ROWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
 def test_a_row_has_the_size_of_the_paper(row: dict[str, Any]) -> None:
     with fresh_names():

@@ -344,6 +344,7 @@ class Looks:
         return float(self.now)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("without", "outcomes"), [((), 2), (("joint_flow",), 3), (("joint_flow", "sets_of_goals"), 4)])
 def test_a_time_limit_gives_what_there_is(
     without: Sequence[str], outcomes: int, monkeypatch: pytest.MonkeyPatch
@@ -522,6 +523,7 @@ def test_command_writes_each_chain_and_a_summary(tmp_path) -> None:
     assert again.code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effort", ["0.0012", "0.0015"])
 def test_runs_in_hand_become_chains_where_the_effort_ends(tmp_path: Path, effort: str) -> None:
     charger = str(MODELS / "charger")

@@ -106,6 +106,7 @@ def test_no_solver_is_made_to_enumerate_states_at_once(monkeypatch: pytest.Monke
     assert made, "with more work it is"
 
 
+@pytest.mark.slow
 def test_a_slice_counts_by_the_nodes_of_the_step() -> None:
     """Eight times as much for four times the nodes."""
     subject = load(read_project(str(LIGHT)))

@@ -504,6 +504,7 @@ def test_runs_of_a_step_that_computes_nothing() -> None:
     assert all(Monitor(goals).covered(last).values())
 
 
+@pytest.mark.slow
 def test_runs_begin_anew_for_what_cannot_be_where_the_best_one_has_gone() -> None:
     """The first step leads for good to one of two branches: in one a timer is over after 2,000 steps at rest, where the
     best run leads; in the other a sum that any input but 0 adds to is to be above 600."""

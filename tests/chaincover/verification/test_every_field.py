@@ -197,6 +197,7 @@ def test_what_is_informative_makes_no_difference() -> None:
             assert kept.verify(changed(document, (place, other))).exit_code == said, path
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_several_changes_at_once_are_found_out(data: st.DataObject) -> None:
