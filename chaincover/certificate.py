@@ -313,8 +313,10 @@ def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value, default=asdict))
 
 
-def from_data(data: Mapping[str, Any]) -> Certificate:
+def from_data(data: Mapping[str, Any], several: bool = False) -> Certificate:
     """The certificate that ``as_data`` gave. KeyError, TypeError or ValueError where it is damaged.
+
+    ``several``: it is that of several chains, which alone may claim something of how many there are.
 
     Each claim is read by the field that only its kind has. What is no claim of any kind, or one that a certificate has
     once and that stands twice, or stands elsewhere in the list, would not be written like that, and is refused.
@@ -343,6 +345,8 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
     for place, (own, told) in enumerate(zip_longest(_claims(certificate), claims)):
         if own != told:
             raise ValueError(f"certificate.claims[{place}] is no claim that a certificate has there")
+    if certificate.together and not several:
+        raise ValueError("certificate.claims has prices of several chains, which only chains.json has")
     return certificate
 
 
@@ -381,7 +385,7 @@ def _prices(data: Mapping[str, Any]) -> Prices:
         cuts=tuple(CutPrice(str(c["goal"]), int(c["price"]), tuple(map(int, c["inside"]))) for c in data["cuts"]),
         variables=_names(data["variables"]),
         states=tuple(tuple(map(int, state)) for state in data["states"]),
-        chains={"states": 1, "number": None}.get(data["of"], data.get("chains")),
+        chains=int(data["chains"]) if data["of"] == "chains" else None if data["of"] == "number" else 1,
     )
 
 

@@ -347,7 +347,7 @@ def _summary(place: Path, data: dict[str, Any]) -> Summary:
         conflicts=tuple(tuple(str(name) for name in c["goals"]) for c in data["conflicts"]),
         at_all=tuple(bool(c["at_all"]) for c in data["conflicts"]),
         verdicts=tuple(_goal({"step": None, "property": "", **v}, str(v["goal"])) for v in data["verdicts"]),
-        certificate=None if data["certificate"] is None else certificate.from_data(data["certificate"]),
+        certificate=None if data["certificate"] is None else certificate.from_data(data["certificate"], True),
         requirements=_rulings(data["requirements"]),
         data=data,
     )
