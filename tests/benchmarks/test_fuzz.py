@@ -75,7 +75,7 @@ def outcomes(kind: Kind, count: int) -> Counter[str]:
     return counts
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_properties() -> None:
     counts = outcomes(KINDS["property"], 80)
     assert counts[AGREE] > 3
@@ -96,7 +96,7 @@ def test_tables_of_inputs() -> None:
     assert counts[REFUSED] > 3
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_result_files() -> None:
     assert outcomes(KINDS["json"], 15)[AGREE] > 1
 

@@ -141,7 +141,7 @@ def test_what_is_pinned_is_of_the_order_of_what_is_in_print(row: dict[str, Any])
     assert row["lower"] == row["length"], "proved"
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
 def test_check_tells_a_row_in_forty_lines(row: dict[str, Any], tmp_path: Path) -> None:
     told = chaincover("check", PAPER / row["project"], "--compare", "20", "--effort", "0.02", COLUMNS="120").out

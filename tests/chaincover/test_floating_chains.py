@@ -114,7 +114,7 @@ def test_replay_and_verification_agree(made: tuple[Path, Path]) -> None:
     assert verdicts["all runs"] == ("holds" if is_few(source) else "note")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_same_project_gives_the_same_bytes(made: tuple[Path, Path], tmp_path: Path) -> None:
     source, place = made
     assert chaincover("generate", source, "-o", tmp_path, "--no-replay").code == 0

@@ -91,7 +91,7 @@ def test_all_goals_where_one_chain_suffices(options: Options) -> None:
     assert result.chain.length == 5
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("options", [Options(), LARGE])
 def test_goals_that_no_chain_covers_keep_their_verdict(options: Options) -> None:
     """x lies beyond a place of no return, z nowhere; of the rest as many as possible."""
@@ -133,7 +133,7 @@ def excluding(seed: int) -> Case:
     return made.system, made.goals, made.final
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", [12, 43, 48, 56, 74, 76, 94])
 @pytest.mark.parametrize("find", [generate_most, generate_all_or_most])
@@ -155,7 +155,7 @@ def test_as_many_goals_as_the_reference_in_as_few_steps(
     assert not Reference(*case, overlap).faults(result.chain.run.inputs, result.chain.run.states, credited)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @seeds(5)
 def test_whatever_is_claimed_of_the_number_is_true(seed: int, overlap: str) -> None:
@@ -257,7 +257,7 @@ def test_a_stop_in_the_first_search_gives_what_there_is() -> None:
     assert EXCLUDED not in statuses(result).values()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_an_interrupt_between_two_searches_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first search is made to find no chain; after the second one an interrupt comes where one is allowed."""
     searches: list[ChainResult] = []

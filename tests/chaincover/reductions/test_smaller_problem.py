@@ -48,7 +48,7 @@ def test_sets_of_goals_are_all_found() -> None:
     assert (found.states, max(len(cover.goals) for cover in found.covers)) == (253, 4)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_facts_about_goals_speak_of_states_in_the_normal_form() -> None:
     found = chaincover("check", LIGHT, "--compare", "0", "--json").json
     facts = found["goal_facts"]

@@ -193,7 +193,7 @@ def test_runs_under_given_inputs_are_runs_of_the_simulator(seed: int, ticks: int
         assert simulator.valid_part(run).length == runs.valid[number]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(SEEDS)
 def test_what_runs_show_is_never_below_the_least_distance(seed: int) -> None:
