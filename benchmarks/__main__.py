@@ -55,6 +55,7 @@ CHECKS = {
     "machines": Command(
         "checks.machines.run", "tours of Mealy machines equal those of the directed Chinese postman", "5 minutes"
     ),
+    "tests": Command("checks.tests", "the tests that take too long for the suite", "half an hour"),
     "postman": Command("checks.machines.postman", "writes what the Chinese postman says of the machines", "1 minute"),
 }
 """Commands that check ChainCover against an opinion that is independent of it."""

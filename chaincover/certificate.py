@@ -76,10 +76,12 @@ class CutPrice:
 class Prices:
     """A solution of the dual of the covering flow: what each goal is worth, in parts of a step (``scale`` to a step).
 
-    Each step costs ``scale``, less the prices of the goals that it completes and of the cuts that it crosses. A run
-    that covers all goals collects each price at least once, so it takes at least the sum of all prices and the cheapest
-    way from init to an end, divided by ``scale``: at least ``bound``. ``states`` are the states that cuts speak of,
-    each with the values of ``variables``.
+    Each step costs ``scale``, less the prices of the goals that it completes and of the cuts that it crosses. Runs that
+    cover all goals together collect each price at least once. So ``chains`` such runs take at least the sum of all
+    prices, and for each run the cheapest way from init to an end, divided by ``scale``: at least ``bound`` steps.
+    ``chains`` is None where the number of runs is bounded: there a step costs nothing (``scale`` is 0), and the sum of
+    all prices, divided by the most that one run collects, is at least ``bound`` runs. ``states`` are the states that
+    cuts speak of, each with the values of ``variables``.
     """
 
     scale: int
@@ -88,6 +90,7 @@ class Prices:
     variables: tuple[str, ...] = ()
     states: tuple[tuple[int, ...], ...] = ()
     bound: int = 0
+    chains: int | None = 1
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,8 @@ class Certificate:
     contiguous sub-path of ``paths`` at least that; nor less than the edges from init to one goal and from it to the
     end. ``refuted``: the lengths from the first up to but without the second, for each of which no run of exactly this
     length from init covers all goals and ends in the end condition; the first is at most ``order_bound``.
-    ``prices``: by these no chain takes fewer steps than their bound. ``exhausted``: the number of reachable states, if
+    ``prices``: by these no chain takes fewer steps than their bound; those of ``together`` speak of several chains that
+    cover the goals together, and not one by one. ``exhausted``: the number of reachable states, if
     all runs through these shorter than ``lower`` were searched; 0 if not. ``counted``: the variables whose combinations
     this number and that of ``invariants`` count. Both numbers are informative: another search may have to look at more
     variables, or at fewer. ``acceleration``: what is known of counters,
@@ -196,6 +200,7 @@ class Certificate:
     conflicts: tuple[tuple[str, ...], ...] = ()
     most: NoRun | None = None
     prices: Prices | None = None
+    together: tuple[Prices, ...] = ()
     acceleration: Acceleration | None = None
     counted: tuple[str, ...] = ()
     monitors: Mapping[str, str] = field(default_factory=dict)
@@ -273,7 +278,7 @@ def _claims(proof: Certificate) -> list[dict[str, Any]]:
     by_kind: dict[str, list[dict[str, Any]]] = {
         NEVER: _never(proof),
         INDUCTIVE: [{"name": name, "formula": proof.formulas.get(name)} for name in proof.invariants],
-        PRICES: bounds + [{"of": "states", **_plain(each)} for each in filter(None, [proof.prices])],
+        PRICES: [*bounds, *map(_priced, [*filter(None, [proof.prices]), *proof.together])],
         SIMULATES: [_plain(form)] if proof.normal_form or proof.validity is not None else [],
     }
     by_kind[SIMULATES] += map(_plain, filter(None, [proof.acceleration]))
@@ -294,13 +299,24 @@ def _never(proof: Certificate) -> list[dict[str, Any]]:
     return [*paths, *map(_plain, runs), *([search] if proof.exhausted else [])]
 
 
+def _priced(prices: Prices) -> dict[str, Any]:
+    """The claim of ``prices``: only of several chains it says how many there are."""
+    claim = _plain(prices)
+    chains = claim.pop("chains")
+    if chains == 1:
+        return {"of": "states", **claim}
+    return {"of": "number", **claim} if chains is None else {"of": "chains", "chains": chains, **claim}
+
+
 def _plain(value: Any) -> Any:
     """``value``, which is made of records, mappings and tuples, as it stands in JSON."""
     return json.loads(json.dumps(value, default=asdict))
 
 
-def from_data(data: Mapping[str, Any]) -> Certificate:
+def from_data(data: Mapping[str, Any], several: bool = False) -> Certificate:
     """The certificate that ``as_data`` gave. KeyError, TypeError or ValueError where it is damaged.
+
+    ``several``: it is that of several chains, which alone may claim something of how many there are.
 
     Each claim is read by the field that only its kind has. What is no claim of any kind, or one that a certificate has
     once and that stands twice, or stands elsewhere in the list, would not be written like that, and is refused.
@@ -308,7 +324,7 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
     claims = [*data["claims"]]
     names = {str(claim["name"]): claim["formula"] for claim in claims if "name" in claim}
     form: Mapping[str, Any] = _one(claims, "normal_form") or {"normal_form": {}, "validity": None}
-    prices, cells = _one(claims, "scale"), _one(claims, "cells")
+    prices, cells = [_prices(claim) for claim in claims if "scale" in claim], _one(claims, "cells")
     certificate = Certificate(
         goals=_names(data["goals"]),
         end=str(data["end"]),
@@ -319,7 +335,8 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
         order_bound=next((int(claim["bound"]) for claim in claims if "of" in claim and claim["of"] == "orders"), 0),
         normal_form=_texts(form["normal_form"]),
         validity=None if form["validity"] is None else _validity(form["validity"]),
-        prices=None if prices is None else _prices(prices),
+        prices=next((each for each in prices if each.chains == 1), None),
+        together=tuple(each for each in prices if each.chains != 1),
         acceleration=None if cells is None else _acceleration(cells),
         counted=_names(data["counted"]),
         monitors=_texts(data["monitors"]),
@@ -328,6 +345,8 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
     for place, (own, told) in enumerate(zip_longest(_claims(certificate), claims)):
         if own != told:
             raise ValueError(f"certificate.claims[{place}] is no claim that a certificate has there")
+    if certificate.together and not several:
+        raise ValueError("certificate.claims has prices of several chains, which only chains.json has")
     return certificate
 
 
@@ -366,6 +385,7 @@ def _prices(data: Mapping[str, Any]) -> Prices:
         cuts=tuple(CutPrice(str(c["goal"]), int(c["price"]), tuple(map(int, c["inside"]))) for c in data["cuts"]),
         variables=_names(data["variables"]),
         states=tuple(tuple(map(int, state)) for state in data["states"]),
+        chains=int(data["chains"]) if data["of"] == "chains" else None if data["of"] == "number" else 1,
     )
 
 

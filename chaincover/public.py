@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +14,14 @@ from chaincover.check.analysis import prepare
 from chaincover.formats.chain_file import Stimulus, csv_lines, read_stimulus, stimulus_of
 from chaincover.formats.document import CHAINS_FILE, chain_place, load_for, read_document
 from chaincover.formats.output import json_parts, prepare_folder, write_texts
-from chaincover.formats.writer import chain_document
+from chaincover.formats.writer import chain_document, chains_document
+from chaincover.options import Options
 from chaincover.partition.maximum_coverage import generate_all_or_most
 from chaincover.project.load import Request, load_request
 from chaincover.replaying.original import Replay
 from chaincover.replaying.original import replay as replay_stimulus
-from chaincover.result import ChainResult
+from chaincover.report.console_generate import part_of
+from chaincover.result import ChainResult, SeveralChains
 from chaincover.subject import Subject
 from chaincover.verdicts import infeasible
 from chaincover.verification.limits import Limits
@@ -74,12 +76,24 @@ def verify(
     return verify_document(load_for(document, request), document, limits)
 
 
-def save(subject: Subject, result: ChainResult, folder: str | Path) -> None:
-    """Write ``chain.json``, and ``chain.csv`` if there is a chain, each whole or not (docs/reference/results.md)."""
+def save(subject: Subject, result: ChainResult | SeveralChains, folder: str | Path) -> None:
+    """Write ``chain.json``, and ``chain.csv`` if there is a chain, each whole or not (docs/reference/results.md).
+
+    Of several chains the files have the number of the chain in their names, and ``chains.json`` names them.
+    """
     place = prepare_folder(str(folder))
-    write_texts({place / "chain.json": json_parts(chain_document(subject, result))})
-    if result.chain is not None:
-        write_texts({place / "chain.csv": csv_lines(subject, result.chain)})
+    texts: dict[Path, Iterable[str]] = {}
+    several = result if isinstance(result, SeveralChains) else None
+    for number, each in enumerate([result] if isinstance(result, ChainResult) else result.results, 1):
+        name = "chain" if several is None else f"chain-{number}"
+        part = subject if several is None else part_of(subject, each)
+        texts[place / f"{name}.json"] = json_parts(chain_document(part, each))
+        if each.chain is not None:
+            texts[place / f"{name}.csv"] = csv_lines(part, each.chain)
+    if several is not None:
+        options = several.results[0].options if several.results else Options()
+        texts[place / CHAINS_FILE] = json_parts(chains_document(subject, options, several))
+    write_texts(texts)
 
 
 def _request(what: str | Path | Request) -> Request:

@@ -182,6 +182,7 @@ class SeveralChains:
     ``number_minimal``: it is proved that fewer chains do not cover all that can be covered, however long they are;
     ``number_minimal_within_k``: that fewer chains do not, as far as K reached.
     ``bounds`` has the total length, and the proved least total length of this number of chains through these goals.
+    ``certificate`` proves number and total where the covering flow of several chains has told them, else it is None.
     ``stopped_by``, ``used_up`` and ``requirements`` as in ``ChainResult``, and so ``tests``, of goals that none of the
     chains covers.
     """
@@ -192,6 +193,7 @@ class SeveralChains:
     number_minimal_within_k: bool = False
     number_minimal: bool = False
     bounds: Bounds = field(default=Bounds(0, None, ""))
+    certificate: Certificate | None = None
     stopped_by: str = ""
     used_up: bool = False
     tests: Mapping[str, Run] = field(default_factory=dict)

@@ -27,8 +27,23 @@ GARBAGE = 500 << 20
 ALLOWED_SKIPS = tomllib.loads((Path(__file__).parent / "allowed_skips.toml").read_text(encoding="utf-8"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--evidence", action="store_true", help="run the tests that are too long for the suite, alone")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The suite has the tests that are not evidence; with --evidence it is the other way round."""
+    wanted, others = [], []
+    for item in items:
+        evidence = item.get_closest_marker("evidence") is not None
+        (wanted if evidence == config.getoption("evidence") else others).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = wanted
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: not in the fast subset (-m 'not slow')")
+    config.addinivalue_line("markers", "evidence: too long for the suite; `python -m benchmarks tests` runs these")
     config.addinivalue_line("markers", "needs_compiler: compares with the compiled original")
     config.addinivalue_line("markers", "needs_abc: asks the model checker ABC")
     config.addinivalue_line("markers", "needs(package): uses a package that is not always installed")

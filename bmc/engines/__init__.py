@@ -14,7 +14,7 @@ from bmc.errors import UsageError
 from bmc.system.transition import TransitionSystem
 
 AUTO = "auto"
-NAMES = (AUTO, "sat", "z3", "bitwuzla", "portfolio")
+NAMES = (AUTO, "sat", "z3", "portfolio")
 
 
 @cache
@@ -61,10 +61,6 @@ def choose(name: str, memory: int | None = None) -> Engine:
         from bmc.engines.sat import SatEngine
 
         return SatEngine(memory)
-    if name == "bitwuzla":
-        from bmc.engines.bitwuzla import BitwuzlaEngine
-
-        return BitwuzlaEngine(memory)
     if name == "portfolio":
         from bmc.engines.portfolio import PortfolioEngine
 

@@ -45,10 +45,6 @@ def others(begun: UnrollingEngine, memory: int | None = None, trials: bool = Tru
         from bmc.engines.z3 import Z3Engine
 
         found.append(Z3Engine(memory, trials))
-    if find_spec("bitwuzla") is not None:
-        from bmc.engines.bitwuzla import BitwuzlaEngine
-
-        found.append(BitwuzlaEngine(memory, trials))
     return found
 
 

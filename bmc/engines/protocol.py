@@ -170,8 +170,6 @@ ASKED = 10_000
 formulas, as those for canonical inputs, are half as many."""
 RESOURCE = 230
 """``z3``: what its resource count counts."""
-LOOK = 250_000
-"""``bitwuzla``: how often it looks whether to stop, in hard multiplications; elsewhere up to ten times as often."""
 INSTRUCTION, SETS = 300, 11_000
 """Trial runs: an operation on one value; bounds: an operation on sets of values."""
 

@@ -1,8 +1,7 @@
 """What all sessions that unroll the step share: horizons, cones of influence, validity, tied formulas, runs.
 
 An engine of its own solver derives from UnrollingEngine and UnrollingSession, and says how its solver takes one step,
-one formula and one question: what ``Backend`` asks for. One whose solver takes terms derives from TermEngine, which has
-one step as formulas from frame 0 to frame 1.
+one formula and one question: what ``Backend`` asks for.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from bmc.engines.protocol import (
     Status,
 )
 from bmc.floats.operations import has_arithmetic
-from bmc.formulas.unroll import at, at_each, framed, shift, unframed
+from bmc.formulas.unroll import at, shift, unframed
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
@@ -38,8 +37,6 @@ from bmc.system.transition import (
     StateVariable,
     TransitionSystem,
     Valuation,
-    conjunction,
-    equal,
     proved_invariants,
     symbols_of,
 )
@@ -473,47 +470,3 @@ class Reaches:
             elif name in self._inputs:
                 span = max(span, step + 1)
         return span, tuple(states), tuple(moved)
-
-
-@dataclass(frozen=True)
-class StepFormulas:
-    """One step of some state variables: next-state ``equations``, and the ``condition`` that makes the step valid.
-
-    Both are framed, at 0 and 1; ``symbols`` occur in them.
-    """
-
-    equations: FNode
-    condition: FNode
-    symbols: tuple[FNode, ...]
-
-    @staticmethod
-    def of(system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool) -> StepFormulas:
-        """The step of ``variables``, with the step's validity condition if ``conditions``."""
-        after = at_each([var.next for var in variables], 0)
-        pairs = zip(variables, after, strict=True)
-        equations = conjunction(equal(framed(var.symbol, 1), term) for var, term in pairs)
-        parts = [at(system.input_constraint, 0), at(system.defined, 0), at(proved_invariants(system), 1)]
-        condition = conjunction(parts if conditions else [])
-        return StepFormulas(equations, condition, tuple(symbols_of(conjunction([equations, condition]))))
-
-
-class TermEngine(UnrollingEngine, Generic[Step]):
-    """An engine that translates a step once, for all sessions of one system."""
-
-    _templates: dict[tuple[bool, tuple[str, ...]], Step]
-
-    @abstractmethod
-    def translated(self, system: TransitionSystem, step: StepFormulas) -> Step:
-        """A step in the solver's terms."""
-
-    def template(self, system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool) -> Step:
-        """The step of ``variables``, with the step's validity condition if ``conditions``."""
-        self.remember(system)
-        key = (conditions, tuple(var.name for var in variables))
-        if key not in self._templates:
-            self._templates[key] = self.translated(system, StepFormulas.of(system, variables, conditions))
-        return self._templates[key]
-
-    def forget(self) -> None:
-        """Drop the steps of the last system."""
-        self._templates = {}

@@ -21,11 +21,19 @@ from pysmt.shortcuts import get_env
 from pysmt.solvers.z3 import Z3Converter
 
 from bmc.engines.protocol import RESOURCE, SEED, WORK, Session, Status
-from bmc.engines.unrolling import StepFormulas, TermEngine, UnrollingSession
+from bmc.engines.unrolling import UnrollingEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
-from bmc.formulas.unroll import framed, unframed
+from bmc.formulas.unroll import at, at_each, framed, unframed
 from bmc.records import dataclass
-from bmc.system.transition import StateVariable, TransitionSystem, Valuation, symbols_of
+from bmc.system.transition import (
+    StateVariable,
+    TransitionSystem,
+    Valuation,
+    conjunction,
+    equal,
+    proved_invariants,
+    symbols_of,
+)
 
 _TACTICS = ("bit-blast", "simplify", "aig")
 _FIRST = "simplify"
@@ -127,7 +135,7 @@ class Template:
     then: tuple[tuple[FNode, tuple[Any, ...]], ...]
 
 
-class Z3Engine(TermEngine[Template]):
+class Z3Engine(UnrollingEngine):
     """Makes sessions on z3; translated steps are shared between the sessions of one system.
 
     Each engine has a context of its own, so that what one finds does not depend on what others were asked.
@@ -156,13 +164,30 @@ class Z3Engine(TermEngine[Template]):
     def solver_session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode]) -> Session:
         return Z3Session(self, system, source, goals)
 
-    def translated(self, system: TransitionSystem, step: StepFormulas) -> Template:
+    def template(self, system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool) -> Template:
+        """The step of ``variables``, translated once; with the step's validity condition if ``conditions``."""
+        self.remember(system)
+        key = (conditions, tuple(var.name for var in variables))
+        if key not in self._templates:
+            self._templates[key] = self._translated(system, variables, conditions)
+        return self._templates[key]
+
+    def forget(self) -> None:
+        """Drop the steps of the last system."""
+        self._templates: dict[tuple[bool, tuple[str, ...]], Template] = {}
+
+    def _translated(self, system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool) -> Template:
+        after = at_each([var.next for var in variables], 0)
+        pairs = zip(variables, after, strict=True)
+        equations = conjunction(equal(framed(var.symbol, 1), term) for var, term in pairs)
+        valid = [at(system.input_constraint, 0), at(system.defined, 0), at(proved_invariants(system), 1)]
+        condition = conjunction(valid if conditions else [])
         encoding = self.encoding(system)
-        symbols = [(unframed(s), s) for s in step.symbols]
+        symbols = [(unframed(s), s) for s in symbols_of(conjunction([equations, condition]))]
         plain = {s.symbol_name(): s for s in (*(v.symbol for v in system.state), *(v.symbol for v in system.inputs))}
         now = tuple((plain[name], encoding.parts(s)) for (name, frame), s in symbols if frame == 0)
         then = tuple((plain[name], encoding.parts(s)) for (name, frame), s in symbols if frame == 1)
-        return Template(encoding.term(step.equations), encoding.term(step.condition), now, then)
+        return Template(encoding.term(equations), encoding.term(condition), now, then)
 
     @contextmanager
     def within_memory(self) -> Iterator[None]:

@@ -191,10 +191,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Summary:
-    """``chains.json``: ``lower`` is the bound on all steps (0: none), ``conflicts`` goals said not to fit together.
-
-    ``at_all``: for each conflict, whether that is said of all runs.
-    """
+    """``chains.json``: ``lower`` is the bound on all steps (0: none), ``conflicts`` goals said not to fit together;
+    ``at_all``: for each conflict, whether that is said of all runs. ``certificate`` proves number and bound."""
 
     place: Path
     entries: tuple[Entry, ...]
@@ -205,6 +203,7 @@ class Summary:
     conflicts: tuple[tuple[str, ...], ...]
     at_all: tuple[bool, ...]
     verdicts: tuple[GoalClaim, ...]
+    certificate: Certificate | None = None
     requirements: RulingsClaim | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
 
@@ -348,6 +347,7 @@ def _summary(place: Path, data: dict[str, Any]) -> Summary:
         conflicts=tuple(tuple(str(name) for name in c["goals"]) for c in data["conflicts"]),
         at_all=tuple(bool(c["at_all"]) for c in data["conflicts"]),
         verdicts=tuple(_goal({"step": None, "property": "", **v}, str(v["goal"])) for v in data["verdicts"]),
+        certificate=None if data["certificate"] is None else certificate.from_data(data["certificate"], True),
         requirements=_rulings(data["requirements"]),
         data=data,
     )

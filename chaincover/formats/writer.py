@@ -33,7 +33,6 @@ _LIBRARIES = (
     "pysmt",
     "z3-solver",
     "python-sat",
-    "bitwuzla",
     "elkai",
     "clingo",
     "ortools",
@@ -305,6 +304,7 @@ def chains_document(
         "basis": found.bounds.basis,
         "number_minimal_within_k": found.number_minimal_within_k,
         "number_minimal": found.number_minimal,
+        "certificate": None if found.certificate is None else certificate.as_data(found.certificate),
         "conflicts": [{"goals": list(c.goals), "reason": c.reason, "at_all": c.at_all} for c in found.conflicts],
         "verdicts": [
             {

@@ -13,6 +13,7 @@ bound on the steps that a run still takes (weak duality of the covering flow).
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -21,11 +22,12 @@ import numpy as np
 from bmc.evaluation.vectors import Column
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
+from bmc.system.transition import Run
 from chaincover.certificate import CutPrice, Prices
 from chaincover.graph.enumerated_goals import bits, run_of, states_in
 from chaincover.graph.goal_product import Product, goal_product
 from chaincover.known import Board
-from chaincover.limits import PER_UNIT
+from chaincover.limits import PER_UNIT, Limits
 from chaincover.minimality.flow_network import Cut, Network
 from chaincover.minimality.flow_program import Relaxation
 from chaincover.orderings.bound import FLOW
@@ -61,76 +63,116 @@ def cover_by_flow(board: Board) -> None:
         board.say("covering flow: too many steps between the enumerated states")
         return
     board.say("covering flow: a linear bound over the enumerated states")
-    _Stage(board, states, made).run()
+    flow, bound = CoveringFlow(problem, states, made, limits), 0
+    for _ in flow.solutions():
+        prices = flow.proved(max(bound, board.known.proof.flow_bound))
+        if prices is not None:
+            bound = max(bound, prices.bound)
+            if prices.bound > board.known.proof.flow_bound:
+                board.prove(flow_bound=prices.bound, prices=prices, basis=FLOW)
+        for run in flow.runs(board.known.length):
+            board.offer(run)
+        if board.known.settled:
+            return
 
 
-class _Stage:
-    """One covering flow: its network, the linear program, and the best bound so far."""
+class CoveringFlow:
+    """The covering flow of so many ``chains``: its network, the linear program, and the cuts that it takes.
 
-    def __init__(self, board: Board, states: StateGraph, made: Product) -> None:
-        self._board, self._states, self._made = board, states, made
-        self._ends = states_in(states, board.problem.final)
-        self._network = Network(made, self._ends, len(board.problem.goals))
+    None: of the smallest number of chains, whatever steps they take.
+    """
+
+    def __init__(
+        self, problem: Problem, states: StateGraph, made: Product, limits: Limits, chains: int | None = 1
+    ) -> None:
+        self._problem, self._states, self._made, self._limits = problem, states, made, limits
+        self._chains, self._ends = chains, states_in(states, problem.final)
+        self._network = Network(made, self._ends, len(problem.goals))
+        self._relaxation: Relaxation
+        self._way = 0
         self._cuts: list[Cut] = []
         self._idle: list[int] = []
         self._dropped: set[bytes] = set()
-        self._bound = 0
 
-    def run(self) -> None:
-        network, board = self._network, self._board
-        if not all(map(len, network.covering)) or not network.starts:
+    @property
+    def possible(self) -> bool:
+        """Whether some chain covers each of the goals."""
+        return all(map(len, self._network.covering)) and bool(self._network.starts)
+
+    @property
+    def bound(self) -> int:
+        """The bound that the solution gives, where its prices prove it."""
+        return ceil(self._relaxation.value - 1e-6)
+
+    def solutions(self) -> Iterator[None]:
+        """Solve it, and again with the cuts that the solution misses, until there are none."""
+        if not self.possible:
             return
-        relaxation = Relaxation(network, board.limits)
+        network = self._network
+        relaxation = self._relaxation = Relaxation(network, self._limits, self._chains)
         while relaxation.solve():
-            flow = relaxation.flow
-            self._prove(relaxation)
-            if np.abs(flow - np.round(flow)).max() < 1e-6:
-                self._offer(np.round(flow))
-            if board.known.settled or len(self._cuts) > MOST_CUTS:
+            yield
+            if len(self._cuts) > MOST_CUTS:
                 return
-            self._drop(relaxation)
-            cuts = network.violated(flow)
-            board.limits.spend((1 + int((flow > 0).sum())) * network.goals / PER_UNIT.cut_arrows)
+            self._drop()
+            cuts = network.violated(relaxation.flow)
+            self._limits.spend((1 + int((relaxation.flow > 0).sum())) * network.goals / PER_UNIT.cut_arrows)
             if not cuts:
                 return
             self._cuts += cuts
             self._idle += [-FOREVER if cut.key in self._dropped else 0 for cut in cuts]
             relaxation.add(cuts)
 
-    def _drop(self, relaxation: Relaxation) -> None:
+    def _drop(self) -> None:
         """Drop the cuts that have not mattered for some time, but each only once."""
-        prices = relaxation.duals[1].tolist()
+        prices = self._relaxation.duals[1].tolist()
         self._idle = [0 if price else idle + 1 for price, idle in zip(prices, self._idle, strict=True)]
         dropped = [place for place, idle in enumerate(self._idle) if idle > IDLE]
         if dropped:
-            relaxation.drop(dropped)
+            self._relaxation.drop(dropped)
             self._dropped.update(self._cuts[place].key for place in dropped)
             self._cuts = [cut for cut, idle in zip(self._cuts, self._idle, strict=True) if idle <= IDLE]
             self._idle = [idle for idle in self._idle if idle <= IDLE]
 
-    def _prove(self, relaxation: Relaxation) -> None:
-        """Prove the bound that the dual solution gives, if it is above what is known."""
-        board = self._board
-        if ceil(relaxation.value - 1e-6) <= max(self._bound, board.known.proof.flow_bound):
-            return
+    def proved(self, above: int) -> Prices | None:
+        """The prices of the dual solution, with the bound that they prove; None where it is not above this one."""
+        if self.bound <= above:
+            return None
         for shrink in SHRINKS:
-            prices = self._prices(relaxation, 1.0 - 2.0**-shrink if shrink else 1.0)
+            prices = self._prices(1.0 - 2.0**-shrink if shrink else 1.0)
             try:
-                found = PricedProduct(board.problem, self._states, self._made, self._ends, prices)
+                found = PricedProduct(self._problem, self._states, self._made, self._ends, prices)
             except CircleOfGain as circle:
-                board.limits.spend(circle.args[0] / PER_UNIT.checked_arrows)
+                self._limits.spend(circle.args[0] / PER_UNIT.checked_arrows)
                 continue
-            board.limits.spend(found.work / PER_UNIT.checked_arrows)
-            self._bound = max(self._bound, found.bound)
-            if found.bound > board.known.proof.flow_bound:
-                board.prove(flow_bound=found.bound, prices=replace(prices, bound=found.bound), basis=FLOW)
-            return
+            self._limits.spend(found.work / PER_UNIT.checked_arrows)
+            self._way = found.way
+            return replace(prices, bound=found.bound)
+        return None
 
-    def _prices(self, relaxation: Relaxation, part: float) -> Prices:
+    def of_one(self, prices: Prices, goals: Collection[str]) -> Prices:
+        """Those of ``prices``, the last ones that were proved, that one chain through ``goals`` collects, and the bound
+        that they give: by fewer prices no way costs less."""
+        cuts = [cut for cut in prices.cuts if cut.goal in goals]
+        numbers = {state: place for place, state in enumerate(sorted({state for cut in cuts for state in cut.inside}))}
+        own = {goal: price for goal, price in prices.goals.items() if goal in goals}
+        total = sum(own.values()) + sum(cut.price for cut in cuts)
+        return replace(
+            prices,
+            goals=own,
+            cuts=tuple(replace(cut, inside=tuple(numbers[state] for state in cut.inside)) for cut in cuts),
+            variables=prices.variables if numbers else (),
+            states=tuple(prices.states[state] for state in numbers),
+            bound=max(0, -(-(total + self._way) // prices.scale)),
+            chains=1,
+        )
+
+    def _prices(self, part: float) -> Prices:
         """The dual solution in whole parts of a step, times ``part``."""
-        names, network = self._board.problem.names, self._network
+        names, network = self._problem.names, self._network
         goals, cuts = (
-            np.floor(np.maximum(0.0, values) * (SCALE * part)).astype(np.int64).tolist() for values in relaxation.duals
+            np.floor(np.maximum(0.0, values) * (SCALE * part)).astype(np.int64).tolist()
+            for values in self._relaxation.duals
         )
         used = [(cut, price) for cut, price in zip(self._cuts, cuts, strict=True) if price]
         inside = [network.inside(cut).tolist() for cut, _ in used]
@@ -138,7 +180,7 @@ class _Stage:
         variables = tuple(self._states.states.columns)
         columns = [self._states.states.columns[name][list(numbers)].tolist() for name in variables]
         return Prices(
-            scale=SCALE,
+            scale=0 if self._chains is None else SCALE,
             goals={name: price for name, price in zip(names, goals, strict=True) if price},
             cuts=tuple(
                 CutPrice(names[cut.goal], price, tuple(numbers[state] for state in each))
@@ -146,15 +188,26 @@ class _Stage:
             ),
             variables=variables if numbers else (),
             states=tuple(tuple(map(int, row)) for row in zip(*columns, strict=True)) if numbers else (),
+            chains=self._chains,
         )
 
-    def _offer(self, flow: Column) -> None:
-        """Offer the chain of a whole flow, whose parts are joined by detours where it does not hang together."""
-        network, board, made = self._network, self._board, self._made
-        walk = network.walk(flow)
-        if walk is None or (board.known.length is not None and len(walk) >= board.known.length):
-            return
-        arrows, choices = made.arrows, []
+    def runs(self, below: int | None) -> list[Run]:
+        """The runs of a whole flow, whose parts are joined by detours where it does not hang together.
+
+        Nothing where the flow is not whole, or they do not have less steps together than so many.
+        """
+        network, flow = self._network, np.round(self._relaxation.flow)
+        if np.abs(flow - self._relaxation.flow).max() >= 1e-6:
+            return []
+        walks, arcs = network.walks(flow), len(network.tails)
+        if walks is None or (below is not None and sum(len(walk) - 2 for walk in walks) >= below):
+            return []
+        return [self._run(network.starts[walk[0] - arcs][0], walk[1:-1]) for walk in walks]
+
+    def _run(self, start: int, walk: Sequence[int]) -> Run:
+        """The run along the arcs of ``walk``, from the node ``start``."""
+        network, made, choices = self._network, self._made, []
+        arrows = made.arrows
         for place in walk:
             tail, head, covered = network.arc(place)
             here, after = int(network.nodes[tail]), int(network.nodes[head])
@@ -165,8 +218,7 @@ class _Stage:
                     if arrows.ends[n] == after and made.sets[int(made.masks[n])] == covered
                 )
             )
-        start = network.starts[int(np.flatnonzero(flow[len(network.tails) :])[0])][0]
-        board.offer(run_of(board.problem.system, self._states, int(network.states[start]), choices))
+        return run_of(self._problem.system, self._states, int(network.states[start]), choices)
 
 
 NEVER = np.int64(1 << 60)
@@ -190,8 +242,9 @@ class CircleOfGain(Exception):
 class PricedProduct:
     """The nodes of a goal product with the least cost of a way from each to an end. CircleOfGain if there is none.
 
-    ``bound``: no run from a start that covers all goals and gets to an end takes fewer steps. ``work``: the number of
-    arrows that were followed.
+    ``bound``: no run from a start that covers all goals and gets to an end takes fewer steps, or no so many chains do
+    together, or there are no fewer chains that do. ``way``: the least cost from a start to an end. ``work``: the number
+    of arrows that were followed.
     """
 
     def __init__(self, problem: Problem, graph: StateGraph, made: Product, ends: Column, prices: Prices) -> None:
@@ -222,8 +275,13 @@ class PricedProduct:
         for place, inside in enumerate(self._inside):
             begun = begun + (inside[starts] | has[place][start_masks]) * self._cut_prices[place]
         total = int(self._goals.sum()) + int(self._cut_prices.sum())
-        least = int((self.to_end[starts] - begun).min(initial=NEVER))
-        self.bound = max(0, -(-(total + least) // self._scale)) if least < NEVER // 2 else 0
+        self.way = int((self.to_end[starts] - begun).min(initial=NEVER))
+        if self.way >= NEVER // 2:
+            self.bound = 0
+        elif prices.chains is None:
+            self.bound = -(-total // -self.way) if self.way < 0 else 0
+        else:
+            self.bound = max(0, -(-(total + prices.chains * self.way) // self._scale))
 
     def still(self, places: Column, missing: Column) -> Column:
         """A lower bound on the steps from each of ``places`` to an end, over the goals that are ``missing`` there.

@@ -1,7 +1,8 @@
 """The network of the covering flow: which steps a chain can take, and which goals each of them covers.
 
 A chain is a walk from a start to an end; counting how often it takes each step makes it a flow of one unit that hangs
-together and covers every goal. A flow that hangs together is a walk again (Euler).
+together and covers every goal. A flow that hangs together is a walk again (Euler). Several chains are a flow of as many
+units: with an arc back from the ends to the starts they are one walk that goes round.
 """
 
 from __future__ import annotations
@@ -176,44 +177,57 @@ class Network:
 
     # walks
 
-    def walk(self, flow: Column) -> list[int] | None:
-        """The arcs of a walk, in order, that takes each arc as often as the integer ``flow`` says.
+    def walks(self, flow: Column) -> list[list[int]] | None:
+        """The columns of walks, each from a start to an end, that take each arc together as often as the integer
+        ``flow`` says.
 
         Parts that do not hang together are joined by shortest detours. None where there is no way.
         """
-        times = {place: round(float(flow[place])) for place in self._used(flow)}
+        times = {place: round(float(flow[place])) for place in np.flatnonzero(flow > TINY).tolist()}
         times = {place: count for place, count in times.items() if count > 0}
-        begin = next(node for place, (node, _) in enumerate(self.starts, len(self.tails)) if flow[place] > 0.5)
         while True:
             counted = np.zeros(self.size)
             counted[list(times)] = list(times.values())
-            counted[[len(self.tails) + n for n, (node, _) in enumerate(self.starts) if node == begin][:1]] = 1
             parts = self.parts(counted)
             if not parts:
-                return self._circuit(begin, times)
-            walked = {begin, *(node for place in times for node in self.arc(place)[:2])}
+                return self._round(times)
+            walked = {node for place in times for node in self._nodes(place) if node >= 0}
             detour = self._detour(walked.difference(*parts), parts)
             if detour is None:
                 return None
             for place in detour:
                 times[place] = times.get(place, 0) + 1
 
-    def _circuit(self, begin: int, times: Mapping[int, int]) -> list[int]:
-        """Hierholzer's walk."""
+    def _nodes(self, place: int) -> tuple[int, int]:
+        """Where a column leads from and to; -1 is outside of all nodes."""
+        arcs, starts = len(self.tails), len(self.starts)
+        if place < arcs:
+            return int(self.tails[place]), int(self.heads[place])
+        if place < arcs + starts:
+            return -1, self.starts[place - arcs][0]
+        return int(self.ends[place - arcs - starts]), -1
+
+    def _round(self, times: Mapping[int, int]) -> list[list[int]]:
+        """Hierholzer's walk, from outside of all nodes round and back again, and divided where it comes out."""
         left: dict[int, list[int]] = {}
         for place in sorted(times, reverse=True):
-            left.setdefault(self.arc(place)[0], []).extend([place] * times[place])
-        stack, walk = [(begin, -1)], list[int]()
+            left.setdefault(self._nodes(place)[0], []).extend([place] * times[place])
+        stack, walk = [(-1, -1)], list[int]()
         while stack:
             node, came = stack[-1]
             if left.get(node):
                 place = left[node].pop()
-                stack.append((self.arc(place)[1], place))
+                stack.append((self._nodes(place)[1], place))
             else:
                 stack.pop()
                 if came >= 0:
                     walk.append(came)
-        return walk[::-1]
+        walks = list[list[int]]()
+        for place in reversed(walk):
+            if self._nodes(place)[0] < 0:
+                walks.append([])
+            walks[-1].append(place)
+        return walks
 
     def _detour(self, walked: Iterable[int], parts: Sequence[set[int]]) -> list[int] | None:
         """A short way from a node that is walked to one of ``parts`` and back: the nearest part, from its best side."""

@@ -100,7 +100,8 @@ class Program:
     """The linear program without cuts: ``costs`` of the variables, and entries of the rows (``places``, ``factors``),
     variable by variable from ``offsets`` on.
 
-    First are the ``balances``, rows that are 0, then the starts, which are 1 together, then the goals: 1 or more.
+    First are the ``balances``, rows that are 0, then the starts, which are as many as there are chains, then the goals:
+    1 or more.
     """
 
     costs: Column
@@ -110,8 +111,8 @@ class Program:
     balances: int
 
 
-def program_of(network: Network, choices: Choices) -> Program:
-    """The linear program of the flows in ``network``."""
+def program_of(network: Network, choices: Choices, steps: bool = True) -> Program:
+    """The linear program of the flows in ``network``, which cost their ``steps``, else the chains that they are."""
     arcs, starts, size = len(network.tails), len(network.starts), network.size
     row = np.full(len(network.nodes) + 1, -1, np.int32)
     row[choices.balanced] = np.arange(len(choices.balanced))
@@ -132,19 +133,22 @@ def program_of(network: Network, choices: Choices) -> Program:
     offsets = np.append(0, np.cumsum(np.bincount(owners, minlength=len(left)))).astype(np.int32)
     places = np.concatenate([np.broadcast_to(np.int32(place), variables.shape) for variables, place, _ in rows])[order]
     factors = np.concatenate([np.broadcast_to(factor, variables.shape) for variables, _, factor in rows])[order]
-    costs = choices.sums(np.repeat([1.0, 0.0], [arcs, size - arcs]))
+    each = [1.0, 0.0, 0.0] if steps else [0.0, 1.0, 0.0]
+    costs = choices.sums(np.repeat(each, [arcs, starts, size - arcs - starts]))
     return Program(costs, offsets, places, factors, len(choices.balanced))
 
 
 class Relaxation:
     """The linear program, solved by HiGHS. ``value``, ``flow`` and ``duals`` (of goals, and of cuts) are its solution.
 
+    The flow of least steps is that of so many ``chains``; None: it is one of the smallest number of them.
+
     Of many variables only some are passed to HiGHS at first: enough to get from the starts to each node and on to an
     end in the fewest steps, and to cover each goal at many places. Those that the dual solution would take too are
     added until it is one of the whole (column generation); all of them, where there is no solution without.
     """
 
-    def __init__(self, network: Network, limits: Limits) -> None:
+    def __init__(self, network: Network, limits: Limits, chains: int | None = 1) -> None:
         import highspy  # here, for only this stage needs it
 
         self._limits, self._goals, self._infinite = limits, network.goals, float(highspy.kHighsInf)
@@ -162,11 +166,12 @@ class Relaxation:
         for option, value in options.items():
             self._solver.setOptionValue(option, value)
         self._choices = Choices(network)
-        self._program = program_of(network, self._choices)
+        self._program = program_of(network, self._choices, chains is not None)
         self._cuts = list[Row]()
         rows = self._program.balances + 1 + network.goals
         low = np.append(np.zeros(self._program.balances), np.ones(1 + network.goals))
         high = np.append(low[: -network.goals], np.full(network.goals, self._infinite))
+        low[self._program.balances], high[self._program.balances] = chains or 1, chains or self._infinite
         nothing = np.zeros(0, np.int32)
         self._solver.addRows(rows, low, high, 0, np.zeros(rows, np.int32), nothing, np.zeros(0))
         self._passed = np.zeros(0, np.int32)

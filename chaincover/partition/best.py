@@ -1,19 +1,21 @@
-"""The best chains so far in a search for several, and what one of them tells."""
+"""The best chains so far in a search for several, what one of them tells, and who is told of them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field, replace
+from typing import Protocol
 
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, as_data, monitor_texts
 from chaincover.chain import COVERED, Bounds, Verdict
 from chaincover.problem import Problem
-from chaincover.result import ChainResult
+from chaincover.result import ChainResult, SeveralChains
 from properties.one_step import MONITOR
 
 SHARED = "shortest order over all chains, with resets between them"
 EXACT = "search over all reachable states with the goals covered"
+FLOW = "least covering flow of so many chains over all reachable states, its dual solution checked exactly"
 RESETS = "shortest run through all goals with resets in it"
 ONE = "bound of the one chain"
 
@@ -65,13 +67,13 @@ def narrowed(result: ChainResult, verdicts: Sequence[Verdict], problem: Problem)
         return replace(result, verdicts=tuple(own.get(verdict.goal, verdict) for verdict in verdicts))
     certificate = result.certificate
     if certificate is not None:
-        certificate = _of_own(replace(certificate, unreachable=(), no_way_to_end=(), conflicts=()), problem.of(own))
+        certificate = of_own(replace(certificate, unreachable=(), no_way_to_end=(), conflicts=()), problem.of(own))
     bounds = result.bounds if certificate is not None or result.certificate is None else replace(result.bounds, lower=0)
     told = tuple(own.values())
     return replace(result, verdicts=told, bounds=bounds, certificate=certificate, no_chain="", tests={})
 
 
-def _of_own(proof: Certificate, problem: Problem) -> Certificate | None:
+def of_own(proof: Certificate, problem: Problem) -> Certificate | None:
     """``proof`` with the monitors of the goals of ``problem`` alone; None where it speaks of those of other goals."""
     made = problem.in_one_step(proof.monitors)[1]
     own = {} if made is None else monitor_texts(made)
@@ -84,3 +86,29 @@ def _of_own(proof: Certificate, problem: Problem) -> Certificate | None:
 def covered_by(result: ChainResult) -> frozenset[str]:
     """The goals that the chain of ``result`` covers."""
     return frozenset() if result.chain is None else result.chain.goals
+
+
+class Listener(Protocol):
+    """As for one chain; every better set of chains is told as soon as it is known."""
+
+    def __call__(self, text: str) -> None:
+        """A stage begins, or goes on."""
+
+    def improved(self, result: Callable[[], SeveralChains]) -> None:
+        """There are better chains; ``result`` makes the answer so far."""
+
+
+@dataclass(frozen=True)
+class Growing:
+    """The listener of the search for one more chain: what it finds is told with the chains that there are before it."""
+
+    listener: Listener
+    with_more: Callable[[ChainResult], SeveralChains]
+
+    def __call__(self, text: str) -> None:
+        """See the protocol."""
+        self.listener(text)
+
+    def improved(self, result: Callable[[], ChainResult]) -> None:
+        """See the protocol."""
+        self.listener.improved(lambda: self.with_more(result()))

@@ -25,6 +25,7 @@ from chaincover.graph.enumerated import ENUMERATING, enumerated_within
 from chaincover.known import NOTHING, steps_allowed
 from chaincover.limits import PER_UNIT, UNITS, Limits
 from chaincover.options import Options
+from chaincover.partition.best import covered_by, of_own
 from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
 from chaincover.reductions.resets import has_resets
@@ -198,6 +199,11 @@ class Distribution:
         return least
 
 
+def with_implied(names: Sequence[str], goals: Sequence[str], represented: Mapping[str, str]) -> list[str]:
+    """``names``, and those of ``goals`` that these represent, in the order of ``goals``."""
+    return [name for name in goals if represented.get(name, name) in names]
+
+
 LEAST_PART, LEAST_SECONDS = 0.01, 0.01
 """Every search may spend so much of the whole effort, and so many seconds, whatever is left."""
 
@@ -258,6 +264,18 @@ class RunsInHand:
         """The chain of ``run``, with nothing said of shorter ones; None where it may not end."""
         chain = self._judge.chain(run)
         return None if chain is None else self._told(chain)
+
+    def proved(self, chain: ChainResult, whole: ChainResult) -> ChainResult | None:
+        """``chain`` of some of the goals as one of all of them, with its proof, and the distances that the search for
+        the ``whole`` has found; None where it is too long."""
+        if chain.chain is None or chain.chain.length > self._options.most_steps:
+            return None
+        result = self.chain_of(chain.chain.run)
+        if result is None or chain.certificate is None:
+            return result
+        proof = of_own(chain.certificate, self._problem.of(covered_by(result)))
+        graph = whole.graph.restricted(covered_by(result))
+        return result if proof is None else replace(result, bounds=chain.bounds, certificate=proof, graph=graph)
 
     def _chain(self, name: str) -> Chain | None:
         """The chain of the run for the goal ``name``, as far as it may go; None where it may not end."""

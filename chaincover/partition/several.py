@@ -13,17 +13,27 @@ before all that. The chains of least total length are one shortest run with rese
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from bmc import ending
 from bmc.errors import CheckDisagreed, LimitReached, counted
-from bmc.records import dataclass
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.limits import Limits
 from chaincover.options import Options
-from chaincover.partition.best import EXACT, ONE, RESETS, SHARED, Best, covered_by, narrowed, total
+from chaincover.partition.best import (
+    EXACT,
+    FLOW,
+    ONE,
+    RESETS,
+    SHARED,
+    Best,
+    Growing,
+    Listener,
+    covered_by,
+    narrowed,
+    total,
+)
 from chaincover.partition.conflicts import (
     classes_without,
     conflict_of_class,
@@ -32,6 +42,7 @@ from chaincover.partition.conflicts import (
     pairs_apart,
 )
 from chaincover.partition.coverable_sets import Exhaustion
+from chaincover.partition.joint_flow import JointFlow, applies, joint_flow, until_apart
 from chaincover.partition.set_cover import (
     SHARE,
     Distribution,
@@ -39,6 +50,7 @@ from chaincover.partition.set_cover import (
     minimal_set_cover,
     sets_of_goals,
     share_of,
+    with_implied,
 )
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
@@ -46,6 +58,7 @@ from chaincover.reductions.reduction import distinct
 from chaincover.reductions.resets import parts, placed_apart, with_resets
 from chaincover.requirements.deciding import Deciding, for_chains
 from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Conflict, SeveralChains, Silent
+from chaincover.stages import Stage
 from chaincover.verdicts import own_test
 from chaincover.work.workers import choose as choose_workers
 from chaincover.work.workers import pack, unpack
@@ -57,16 +70,6 @@ ONE_SHARE = 0.4
 """Part of time and effort for the one chain that is tried first; the rest is for several."""
 
 MEMORY_LIMIT = "memory limit"
-
-
-class Listener(Protocol):
-    """As for one chain; every better set of chains is told as soon as it is known."""
-
-    def __call__(self, text: str) -> None:
-        """A stage begins, or goes on."""
-
-    def improved(self, result: Callable[[], SeveralChains]) -> None:
-        """There are better chains; ``result`` makes the answer so far."""
 
 
 def generate_several(
@@ -111,6 +114,7 @@ class _Several:
         self._impossible: set[str] = set()
         self._conflicts: list[Conflict] = []
         self._stopped = self._limited = ""
+        self._flow: JointFlow | None = None
         self._in_hand = RunsInHand(self._problem, options)
 
     @property
@@ -143,7 +147,7 @@ class _Several:
         self._listener.begin()
         self._conflicts = pairs_apart(whole, self._left())
         soon = self._options.bound is None and (whole.answered.exact or not whole.used_up)  # else listing takes long
-        if not (soon and self._settled_by(self._sets_of(self._left(), measured=False))):
+        if not (soon and (self._by_flow(whole) or self._settled_by(self._sets_of(self._left(), measured=False)))):
             self._cover_the_rest()
             possible = self._left()
             if not self._settled_by(self._sets_of(possible)):
@@ -160,8 +164,12 @@ class _Several:
 
     @ending.uninterrupted()
     def _all_in_one(self) -> ChainResult:
-        """The best chain for all goals, taken if there is one."""
-        whole = self._one(self._kinds, ONE_SHARE)
+        """The best chain for all goals, taken if there is one.
+
+        Where no chain covers all of them, nothing is gained by a chain through as many as possible.
+        """
+        stages = self._listener.stages
+        whole = self._one(self._kinds, ONE_SHARE, until_apart(stages) if applies(self._options) else stages)
         self._give_up(whole, whole.uncoverable)
         if whole.chain is not None:
             self._take((whole,), Bounds(whole.bounds.lower, whole.chain.length, ONE))
@@ -200,6 +208,23 @@ class _Several:
                 self._take((*self._best.results, found))
             else:
                 self._give_up(found, missing[:1])
+
+    def _by_flow(self, whole: ChainResult) -> bool:
+        """Whether the covering flow of several chains settles number and total length of the chains."""
+        if not applies(self._options):
+            return False
+        self._listener("partition: covering flow of several chains")
+        try:
+            self._flow = joint_flow(self._problem.of(self._left()), self._options, self._limits)
+        except LimitReached as error:
+            self._limited = self._limited or error.limit
+        if self._flow is None:
+            return False
+        chains = [self._in_hand.proved(each, whole) for each in self._flow.chains]
+        self._offer([chain for chain in chains if chain is not None])
+        if self._best.results:
+            self._take(self._best.results, self._best.bounds)
+        return self._best.number_minimal and self._best.bounds.minimal
 
     @property
     def _kinds(self) -> list[str]:
@@ -266,7 +291,7 @@ class _Several:
         joined = with_resets(self._problem.of(goals), chains, placed_apart(goals, pairs, chains))
         own = replace(share_of(self._options, self._limits, SHARE), bound=None)
         with ending.uninterrupted():
-            found = generate(joined, own, _Growing(self._listener, self._with_parts))
+            found = generate(joined, own, Growing(self._listener, self._with_parts))
             self._limits.spend(found.answered.effort)
             self._offer(self._parts_of(found))
         if found.stopped_by and found.stopped_by not in (TIME_LIMIT, MEMORY_LIMIT):
@@ -347,7 +372,7 @@ class _Several:
             if not order.path or self._best.bounds.minimal or self._limits.used_up or (number and not fresh):
                 return
             classes = shared.classes(order.path)
-            last = tuple(self._all_of([_with_implied(names, left, whole.represented) for names in classes]))
+            last = tuple(self._all_of([with_implied(names, left, whole.represented) for names in classes]))
             if not self._offer(last) and not {*left} <= {name for result in last for name in covered_by(result)}:
                 return
 
@@ -363,10 +388,10 @@ class _Several:
         done = workers.map(generate_packed, tasks, lambda count: self._limits.check())
         return [self._counted(result) for result in done]
 
-    def _one(self, names: Sequence[str], share: float) -> ChainResult:
+    def _one(self, names: Sequence[str], share: float, stages: Sequence[Stage] = ()) -> ChainResult:
         """The best chain for the goals ``names``, with a share of what is left of time and effort."""
-        own, listener = share_of(self._options, self._limits, share), _Growing(self._listener, self._with_more)
-        return self._counted(generate(self._expanded(names), own, listener, self._listener.stages))
+        own, listener = share_of(self._options, self._limits, share), Growing(self._listener, self._with_more)
+        return self._counted(generate(self._expanded(names), own, listener, stages or self._listener.stages))
 
     def _with_more(self, found: ChainResult) -> SeveralChains:
         """What is known now, while the search for one more chain goes on that has ``found`` this so far."""
@@ -409,8 +434,18 @@ class _Several:
             bounds = Bounds(self._best.bounds.lower if same else 0, total(results), SHARED)
         if bounds.length is not None and bounds.length < bounds.lower:
             raise CheckDisagreed(f"chains of {bounds.length} steps were found below the proven least {bounds.lower}")
-        self._best = replace(self._best if same else fresh, results=results, bounds=bounds)
+        self._best = self._with_flow(replace(self._best if same else fresh, results=results, bounds=bounds))
         self._listener.improved(self._answer)
+
+    def _with_flow(self, best: Best) -> Best:
+        """``best``, with what the covering flow has proved of so many chains through all goals."""
+        flow = self._flow
+        if flow is None or len(best.results) != flow.number or not {*self._left()} <= best.covered:
+            return best
+        bounds = best.bounds
+        if flow.lower > bounds.lower:
+            bounds = Bounds(flow.lower, bounds.length, FLOW)
+        return replace(best, bounds=bounds, number_minimal_within_k=True, number_minimal=True)
 
     def _prove(self, whatever_k: bool) -> None:
         """Note that fewer chains do not cover these goals, within the K reached or, with ``whatever_k``, at all."""
@@ -429,6 +464,7 @@ class _Several:
         results = tuple(narrowed(result, verdicts, self._problem) for result in best.results)
         if len(results) == 1:
             results = (replace(results[0], used_up=used_up),)
+        flow = self._flow if self._with_flow(best) is not best else None
         return SeveralChains(
             tuple(replace(result, options=self._options) for result in results),
             verdicts,
@@ -436,6 +472,7 @@ class _Several:
             minimal,
             minimal and best.number_minimal and {*missed} <= self._impossible,
             best.bounds,
+            None if flow is None else flow.certificate,
             self._stopped,
             used_up,
             tests,
@@ -455,27 +492,6 @@ class _Several:
         if run is None or verdict.status != UNDECIDED or own_test(run) in verdict.detail:
             return verdict
         return replace(verdict, detail=f"{own_test(run)}; {verdict.detail}")
-
-
-@dataclass(frozen=True)
-class _Growing:
-    """The listener of the search for one more chain: what it finds is told with the chains that there are before it."""
-
-    listener: Listener
-    with_more: Callable[[ChainResult], SeveralChains]
-
-    def __call__(self, text: str) -> None:
-        """See the protocol."""
-        self.listener(text)
-
-    def improved(self, result: Callable[[], ChainResult]) -> None:
-        """See the protocol."""
-        self.listener.improved(lambda: self.with_more(result()))
-
-
-def _with_implied(names: Sequence[str], goals: Sequence[str], represented: Mapping[str, str]) -> list[str]:
-    """``names``, and those of ``goals`` that these represent, in the order of ``goals``."""
-    return [name for name in goals if represented.get(name, name) in names]
 
 
 def generate_packed(task: bytes) -> ChainResult:

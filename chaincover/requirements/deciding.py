@@ -35,6 +35,9 @@ TURNS = {"leave out": 0.1, "accelerate": 0.5}
 """Turns among the stages of the search for chains, each before one of these (most short runs end before): what may be
 spent by its end, as a part of that effort, and beside it."""
 
+REQUIREMENTS = "requirements"
+"""The name of the stage that has these turns."""
+
 EARLY = 1.0
 """The effort of a run, as ``--effort`` gives it, from which on these turns do not grow: chains wait for them."""
 
@@ -149,7 +152,7 @@ class Deciding(Generic[T]):
     def stages(self) -> tuple[Stage, ...]:
         """The stages of the search for chains, and turns of requirements among them."""
         own = {
-            name: Stage("requirements", partial(self._beside, part), for_targets=False) for name, part in TURNS.items()
+            name: Stage(REQUIREMENTS, partial(self._beside, part), for_targets=False) for name, part in TURNS.items()
         }
         return tuple(
             each

@@ -96,6 +96,19 @@ class Marks:
         costs = [self._cost(name, *self._to_end) for name in self.goals]
         return dict(zip(self.goals, spread(self.table, costs), strict=True))
 
+    def both(self, one: str, other: str) -> bool:
+        """Whether some run covers two goals, in whichever order, and goes on to the end."""
+        return self._then(one, other) or self._then(other, one)
+
+    def _then(self, first: str, later: str) -> bool:
+        """Whether some run covers ``first``, and ``later`` at the same step or after it, and goes on to the end."""
+        goes_on = self.remaining[later] < FAR
+        if first in self.in_states:
+            return bool((self.in_states[first] & goes_on).any())
+        target = self.table.target
+        at_once = self._hit(later) & (self.to_end[target] < FAR)
+        return bool((self.on_moves[first] & (goes_on[target] | at_once)).any())
+
     @property
     def _to_end(self) -> tuple[Column, Column]:
         """The least number of steps to an end, from each state and at each move, which is one of them."""

@@ -2,8 +2,9 @@
 
 A step costs ``scale``, less the prices of the goals that it covers and of the cuts that it crosses; a state counts for
 the step that leads there. If no circle of steps costs less than nothing, the cheapest way from a start to an end and
-the sum of all prices bound the runs that cover all goals. Nothing is taken from the search but the prices: states,
-steps, goals and costs are those of verify.
+the sum of all prices bound the runs that cover all goals. Several runs that cover them together take the cheapest way
+each. Where steps cost nothing, the cheapest way is the most that one run collects: so many runs it takes at least.
+Nothing is taken from the search but the prices: states, steps, goals and costs are those of verify.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bmc.errors import counted
 from bmc.evaluation.vectors import WORD, Column
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, Prices
@@ -33,7 +35,8 @@ ROUNDS = 50_000
 
 @dataclass(frozen=True)
 class Priced:
-    """``bound``: no run that covers all goals takes fewer steps. ``to_end``: for each state the least cost to an end.
+    """``bound``: no run that covers all goals takes fewer steps, or what is claimed of several runs that cover them
+    together. ``to_end``: for each state the least cost to an end.
 
     ``outside`` has for each cut its price in the states outside of it, 0 inside; ``goal_of`` the number of its goal.
     """
@@ -58,19 +61,18 @@ class Priced:
         return found
 
 
-def line(marks: Marks | None, proof: Certificate) -> tuple[Line, Priced | None]:
-    """Whether the prices of ``proof`` give the bound that it claims by them."""
-    if proof.prices is None:
+def line(marks: Marks | None, proof: Certificate, prices: Prices | None) -> tuple[Line, Priced | None]:
+    """Whether ``prices``, which are some of ``proof``, give the bound that it claims by them."""
+    if prices is None:
         return Line(PRICES, WRONG, "there are none"), None
-    claimed = proof.prices.bound
-    said = f"no chain shorter than {claimed}"
+    claimed, said = prices.bound, _said(prices)
     if marks is None:
         return Line(PRICES, OPEN, f"{said}: too many states or inputs", unfinished=True), None
-    wrong = _wrong(marks, proof, proof.prices)
+    wrong = _wrong(marks, proof, prices)
     if wrong:
         return Line(PRICES, WRONG, f"{said}: {wrong}"), None
     steps = Steps(marks, proof.goals)
-    found = priced(marks, proof.goals, proof.prices, steps)
+    found = priced(marks, proof.goals, prices, steps)
     if found is None:
         return Line(PRICES, WRONG, f"{said}: a circle of steps gains more than it costs"), None
     if found.bound < claimed:
@@ -79,11 +81,22 @@ def line(marks: Marks | None, proof: Certificate) -> tuple[Line, Priced | None]:
     return Line(PRICES, HOLDS, text), found
 
 
+def _said(prices: Prices) -> str:
+    """What is claimed by ``prices``."""
+    if prices.chains is None:
+        return f"no fewer than {counted(prices.bound, 'chain')}"
+    if prices.chains == 1:
+        return f"no chain shorter than {prices.bound}"
+    return f"no {prices.chains} chains shorter than {prices.bound} together"
+
+
 def _wrong(marks: Marks, proof: Certificate, prices: Prices) -> str:
     """What makes the prices unreadable, or ''."""
     values = [*prices.goals.values(), *(cut.price for cut in prices.cuts)]
     goals = [*prices.goals, *(cut.goal for cut in prices.cuts)]
-    if not 0 < prices.scale < LARGE or any(not 0 <= value < LARGE for value in values):
+    if (prices.chains is None) != (prices.scale == 0) or (prices.chains is not None and prices.chains < 1):
+        return "a step costs nothing where chains are counted, and only there"
+    if not 0 <= prices.scale < LARGE or any(not 0 <= value < LARGE for value in values):
         return "a price is negative or too large"
     if not set(goals) <= set(proof.goals):
         return "a price is that of another goal"
@@ -117,10 +130,17 @@ def priced(marks: Marks, goals: Sequence[str], prices: Prices, steps: Steps) -> 
         return None
     cut_prices = np.array([cut.price for cut in prices.cuts], np.int64)
     total = int(worth.sum()) + int(cut_prices.sum())
-    least = min((total + int(cost) for cost in to_end[starts] - begun), default=0)
-    bound = max(0, -(-least // prices.scale)) if least < FAR_COST // 2 else 0
+    way = int((to_end[starts] - begun).min(initial=FAR_COST))
+    bound = 0 if way >= FAR_COST // 2 else _bound(prices, total, way)
     outside = cut_prices[:, None] * ~inside if len(cut_prices) else np.zeros((0, table.size), np.int64)
     return Priced(prices.scale, bound, to_end, worth, outside, goal_of)
+
+
+def _bound(prices: Prices, total: int, way: int) -> int:
+    """The bound by the sum of all prices, and the least cost of a way from a start to an end."""
+    if prices.chains is None:
+        return -(-total // -way) if way < 0 else 0
+    return max(0, -(-(total + prices.chains * way) // prices.scale))
 
 
 def _sums(marks: Column, worth: Column) -> Column:

@@ -16,9 +16,11 @@ from bmc import ending
 from bmc.errors import counted
 from bmc.records import dataclass
 from bmc.system.transition import Run
+from chaincover.certificate import Certificate, Prices
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE, Bounds, Chain, Hit, Verdict
 from chaincover.claims import conflict
 from chaincover.formats.document import (
+    BoundsClaim,
     Document,
     GoalClaim,
     Summary,
@@ -36,6 +38,7 @@ from chaincover.verification.claims import SOURCES, tests
 from chaincover.verification.clauses import Clauses
 from chaincover.verification.fields import FIELDS, INFORMATIVE_OF_ALL, NOTHING_KNOWN, compared, project, tests_of
 from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.prices import PRICES
 from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
 from chaincover.verification.requirements import found, rulings_again, untold, violations
 from chaincover.verification.search import covers
@@ -94,10 +97,13 @@ def _named(listener: Listener, file: str) -> Listener:
 
 
 def _left(summary: Summary, first: Document) -> Document:
-    """A document that claims what the summary says of goals that no chain covers, and nothing else; it has the settings
-    of the ``first`` chain, or of the summary itself."""
-    left = tuple(claim for claim in summary.verdicts if claim.verdict != COVERED)
-    return replace(first, goals=left, chain=None, certificate=None)
+    """A document that claims what the summary says of goals that no chain covers, with its certificate, and nothing
+    else; it has the settings of the ``first`` chain, or of the summary itself."""
+    left, none = (
+        tuple(claim for claim in summary.verdicts if claim.verdict != COVERED),
+        BoundsClaim(None, 0, False, None),
+    )
+    return replace(first, goals=left, chain=None, bounds=none, certificate=summary.certificate)
 
 
 @dataclass(frozen=True)
@@ -134,9 +140,14 @@ def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line
     apart = [conflict(names) for names, at_all in zip(summary.conflicts, summary.at_all, strict=True) if at_all]
     conflicts = checks.runs(CONFLICTS, apart)
     yield conflicts
+    priced: PricedLines = {}
+    if summary.certificate is not None:
+        yield from filter(None, [checks.monitored[1], checks.normal[2] if summary.certificate.normal_form else None])
+        priced = _priced(summary, summary.certificate, checks)
+        yield from (line for _, line in priced.values())
     alone = documents and 0 < summary.lower <= documents[0].bounds.lower
     bounds = [line for line in lines if line.check.endswith(f": {BOUND}")]
-    yield from _number(summary, checks, conflicts, bounds[0] if alone else None)
+    yield from _number(summary, checks, (conflicts, priced), bounds[0] if alone else None)
     if left.goals:
         yield checks.uncovered()
     ruled = summary.requirements
@@ -167,6 +178,7 @@ def _made_again(every: _All, rulings: Requirements) -> dict[str, Any]:
     found = SeveralChains(
         results=tuple(_result(document) for document in documents),
         verdicts=tuple(verdicts),
+        certificate=summary.certificate,
         conflicts=_told_conflicts(summary, {goal.name for goal in subject.goals}),
         number_minimal=summary.number_minimal,
         bounds=Bounds(summary.lower, summary.length if documents else None, ""),
@@ -206,33 +218,72 @@ def _together(summary: Summary, documents: Sequence[Document]) -> Line:
     return Line(TOGETHER, WRONG if faults else HOLDS, text, tuple(faults))
 
 
-def _number(summary: Summary, checks: Checks, conflicts: Line, alone: Line | None) -> Iterator[Line]:
-    """Whether fewer chains would do, or as many of fewer steps in all; one chain rests on its own bound, ``alone``."""
+PricedLines = Mapping[str, tuple[Prices, Line]]
+"""By the check that rests on them: prices of several chains, and whether they hold."""
+
+
+def _priced(summary: Summary, proof: Certificate, checks: Checks) -> PricedLines:
+    """The prices of ``proof``, which is that of the summary."""
+    said = Certificate(
+        proof.goals,
+        checks.setting.end,
+        proof.overlap,
+        normal_form=proof.normal_form,
+        validity=proof.validity,
+        together=proof.together,
+        counted=proof.counted,
+        monitors=proof.monitors,
+    )
+    faults = [] if proof == said else ["the certificate has claims that are none of several chains"]
+    strange = [goal for goal in proof.goals if goal not in _covered(summary)]
+    if strange or len({*proof.goals}) < len(proof.goals):
+        faults.append(f"it is about other goals than the chains: {', '.join(strange) or 'one of them twice'}")
+    if proof.overlap not in ("allow", checks.setting.overlap):
+        faults.append(f"it is about chains with overlap '{proof.overlap}'")
+    if proof.validity is not None and proof.validity.steps is not None:
+        faults.append(f"its facts are about runs of up to {counted(proof.validity.steps, 'step')}")
+    found: dict[str, tuple[Prices, Line]] = {}
+    for each in proof.together:
+        check = FEWEST if each.chains is None else TOTAL
+        if check in found:
+            faults.append(f"it has two claims of the {check}")
+        line = Line(PRICES, WRONG, "of several chains", tuple(faults)) if faults else checks.together(each)
+        found[check] = each, replace(line, check=f"{PRICES}, {check}")
+    return found or {"": (Prices(0, {}), Line(PRICES, WRONG, "there are none"))}
+
+
+def _number(summary: Summary, checks: Checks, shown: tuple[Line, PricedLines], alone: Line | None) -> Iterator[Line]:
+    """Whether fewer chains would do, or as many of fewer steps in all; one chain rests on its own bound, ``alone``.
+
+    ``shown``: whether the conflicts are ones, and whether prices hold.
+    """
+    conflicts, priced = shown
     number = len(summary.entries)
     fewest = Line(FEWEST, UNCLAIMED, f"{number}; nothing is said about fewer")
     if number == 1:
         fewest = Line(FEWEST, HOLDS, "one, and none would cover nothing")
     elif summary.number_minimal:
-        fewest = _fewest(summary, conflicts, checks.clock)
+        fewest = _fewest(summary, conflicts, priced.get(FEWEST), checks.clock)
     yield fewest
     if number == 1 and alone is not None:
         yield Line(TOTAL, alone.verdict, "that of the one chain: see its lower bound")
     elif summary.lower:
-        yield _total(summary, checks)
+        yield _total(summary, checks, priced.get(TOTAL))
     else:
         yield Line(TOTAL, UNCLAIMED, f"{counted(summary.length, 'step')}; nothing is said about shorter ones")
 
 
-def _fewest(summary: Summary, conflicts: Line, clock: Clock) -> Line:
-    """Whether the conflicts do not allow fewer chains; ``conflicts`` says whether they are ones."""
-    number = len(summary.entries)
+def _fewest(summary: Summary, conflicts: Line, priced: tuple[Prices, Line] | None, clock: Clock) -> Line:
+    """Whether prices, or else the conflicts, do not allow fewer chains; ``conflicts`` says whether they are ones."""
+    number, left = len(summary.entries), _open(summary)
+    if left:
+        return Line(FEWEST, WRONG, f"it is left open whether some chain covers {', '.join(left)}")
+    if priced is not None and priced[0].bound >= number and priced[1].verdict == HOLDS:
+        return Line(FEWEST, HOLDS, f"no {number - 1} will do: see the prices")
     claimed = [names for names, at_all in zip(summary.conflicts, summary.at_all, strict=True) if at_all]
     fewer = fits(_covered(summary), claimed, number - 1, clock) if number else False
     if fewer:
         return Line(FEWEST, WRONG, f"the conflicts would allow {counted(number - 1, 'chain')}")
-    left = _open(summary)
-    if left:
-        return Line(FEWEST, WRONG, f"it is left open whether some chain covers {', '.join(left)}")
     if number == 0:
         return Line(FEWEST, HOLDS, "none, as no goal is covered")
     if conflicts.verdict != HOLDS:
@@ -247,12 +298,15 @@ def _open(summary: Summary) -> list[str]:
     return [claim.name for claim in summary.verdicts if claim.verdict not in (COVERED, UNREACHABLE, NO_WAY_TO_FINAL)]
 
 
-def _total(summary: Summary, checks: Checks) -> Line:
-    """Whether so many chains take at least so many steps in all, by all sets of goals that one run covers."""
+def _total(summary: Summary, checks: Checks, priced: tuple[Prices, Line] | None) -> Line:
+    """Whether so many chains take at least so many steps in all, by prices, or else by all sets of goals that one run
+    covers."""
     number, goals, marks = len(summary.entries), _covered(summary), checks.marks
+    steps = counted(summary.lower, "step")
     if summary.lower > summary.length:
-        steps = counted(summary.length, "step")
-        return Line(TOTAL, WRONG, f"the bound {summary.lower} is above the {steps} of the chains")
+        return Line(TOTAL, WRONG, f"the bound {summary.lower} is above the {summary.length} steps of the chains")
+    if priced is not None and priced[1].verdict == HOLDS and _enough(priced[0], summary):
+        return Line(TOTAL, HOLDS, f"no {number} chains take less than {steps} in all: see the prices")
     if marks is None or checks.confirmation.differences:
         return Line(TOTAL, OPEN, TOO_LARGE)
     found = covers(marks, goals, checks.clock)
@@ -264,7 +318,12 @@ def _total(summary: Summary, checks: Checks) -> Line:
         return Line(TOTAL, OPEN, "not done: more ways to choose the runs than the effort allows, or no time left")
     if least < summary.lower:
         return Line(TOTAL, WRONG, f"{number} chains of {least:.0f} steps in all cover the goals, below {summary.lower}")
-    return Line(TOTAL, HOLDS, f"no {number} chains take less than {counted(summary.lower, 'step')} in all")
+    return Line(TOTAL, HOLDS, f"no {number} chains take less than {steps} in all")
+
+
+def _enough(prices: Prices, summary: Summary) -> bool:
+    """Whether ``prices`` are of so many chains, and give the bound on their steps."""
+    return prices.chains == len(summary.entries) and prices.bound >= summary.lower
 
 
 def _covered(summary: Summary) -> list[str]:

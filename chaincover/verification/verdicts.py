@@ -150,7 +150,8 @@ class Prover:
             near = sum(int(marks.remaining[name][starts].min(initial=FAR)) < limit for name in goals)
         else:
             near = sum(bool(marks.begins(name).any()) for name in goals)
-        if near < claim.enough:
+        pair = len(goals) == 2 and claim.enough == 2 and claim.before is None
+        if near < claim.enough or (pair and not marks.both(*goals)):
             return HOLDS, "no run among all"
         return of_search(self.setting, claim, search_some(marks, goals, self.clock, claim.enough, claim.before))
 

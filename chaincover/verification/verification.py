@@ -17,7 +17,7 @@ from bmc.errors import counted
 from bmc.formulas.unroll import at
 from bmc.records import dataclass
 from bmc.system.transition import Condition
-from chaincover.certificate import Certificate, NoRun
+from chaincover.certificate import Certificate, NoRun, Prices
 from chaincover.claims import EDGE, SHORTEST, SUB_PATH, Claim, of_result
 from chaincover.formats.document import PROVED, Document, RulingsClaim
 from chaincover.subject import Subject
@@ -276,7 +276,7 @@ class Checks:
         if proof is None or proof.acceleration is not None or self.told_invariants:
             return None
         asks = proof.exhausted or proof.paths or proof.refuted[0] < proof.refuted[1] or self.about_runs
-        if asks or proof.prices is not None:
+        if asks or proof.prices is not None or proof.together:
             return None
         if min(map(claimed_states, proof.invariants), default=0) < MANY:
             return None
@@ -348,10 +348,22 @@ class Checks:
         """Whether the prices of the certificate hold, and what they say then."""
         proof = self.statement.proof
         assert proof is not None
-        line, found = prices.line(self.marks, proof)
+        return self._priced(proof, proof.prices)
+
+    def _priced(self, proof: Certificate, claimed: Prices | None) -> tuple[Line, Priced | None]:
+        line, found = prices.line(self.marks, proof, claimed)
         if line.verdict == HOLDS and self.marks is not None:
             line = replace(line, text=f"{line.text}, {self.confirmation.told(self.marks.table.steps)}")
         return line, found
+
+    def together(self, claimed: Prices) -> Line:
+        """Whether prices of the certificate hold that speak of several chains."""
+        proof = self.statement.proof
+        assert proof is not None
+        line = self._priced(proof, claimed)[0]
+        if line.verdict == HOLDS and self.confirmation.differences:
+            return replace(line, verdict=WRONG, details=self.confirmation.differences[:3])
+        return line
 
     @cached_property
     def jumps(self) -> Jumps | None:

@@ -48,6 +48,7 @@ def test_the_table_tells_where_a_stage_is_needed_and_what_it_saves() -> None:
     assert last == "1 of 2 rows end in the first round of turns"
 
 
+@pytest.mark.evidence
 def test_a_row_is_searched_without_a_stage_and_not_again(tmp_path: Path) -> None:
     keep = tmp_path / "kept.jsonl"
     asked = ["latch", "--stage", "product search", "--keep", str(keep)]

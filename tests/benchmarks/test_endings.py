@@ -17,7 +17,7 @@ CASES = {case.name: case for case in limits.CASES}
         ("generate", 40, "alarm", 5),
         ("generate", 370, "alarm", 1),
         ("generate as JSON", 260, "SIGINT", 130),
-        ("generate --several", 900, "alarm", 5),
+        ("generate --several", 100, "alarm", 5),
         ("compare", 400, "limit", 5),
         ("check", 300, "alarm", 5),
         ("graph", 300, "SIGTERM", 143),

@@ -17,7 +17,7 @@ LONG = {"boiler", "crane", "drive", "gate", "reminder"}
 """Models that take some seconds; ``python -m benchmarks exhaustive`` takes all, and the gate is searched below."""
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("model", [model for model in CONTROLLERS if model not in LONG])
 def test_the_search_finds_the_pinned_figures(model: str) -> None:
@@ -46,7 +46,7 @@ def test_the_rows_of_the_papers_table_are_searched_as_the_models_are() -> None:
     assert not agrees_with_the_row({**row, "length": row["length"] - 1})
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("row", [row for row in paper.ROWS if row["name"] != "Robotarm 3"], ids=lambda row: row["name"])
 def test_the_search_finds_the_pinned_figures_of_the_papers_rows(row: Mapping[str, Any]) -> None:

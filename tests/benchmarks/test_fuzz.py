@@ -75,6 +75,7 @@ def outcomes(kind: Kind, count: int) -> Counter[str]:
     return counts
 
 
+@pytest.mark.evidence
 def test_properties() -> None:
     counts = outcomes(KINDS["property"], 80)
     assert counts[AGREE] > 3
@@ -95,7 +96,7 @@ def test_tables_of_inputs() -> None:
     assert counts[REFUSED] > 3
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_result_files() -> None:
     assert outcomes(KINDS["json"], 15)[AGREE] > 1
 
@@ -194,6 +195,7 @@ def test_the_reference_has_the_meaning_of_c(row: str) -> None:
     assert str(holds(Reader(names).read(text), lambda name, step: values.get(name, step > 0))) == expected.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in FOUND])
 def test_what_was_found_stays_mended(case: dict[str, object]) -> None:
     row = examine(KINDS[str(case["kind"])], case["input"])  # type: ignore[arg-type]

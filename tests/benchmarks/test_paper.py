@@ -70,6 +70,7 @@ def test_all_rows_of_the_table_are_there() -> None:
     assert all(row.keys() <= KEYS for row in ROWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
 def test_a_row_has_the_size_of_the_paper(row: dict[str, Any]) -> None:
     with fresh_names():
@@ -140,7 +141,7 @@ def test_what_is_pinned_is_of_the_order_of_what_is_in_print(row: dict[str, Any])
     assert row["lower"] == row["length"], "proved"
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
 def test_check_tells_a_row_in_forty_lines(row: dict[str, Any], tmp_path: Path) -> None:
     told = chaincover("check", PAPER / row["project"], "--compare", "20", "--effort", "0.02", COLUMNS="120").out

@@ -37,6 +37,7 @@ def test_the_suites_of_the_documentation_are_there() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.stem)
 def test_a_suite_is_read_and_planned(suite: Path) -> None:
     """Every pattern names projects, every tool knows its settings, and what is missing are sources of others."""

@@ -82,6 +82,7 @@ def answers(cls: type, a: int, b: str) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "none")
 @given(a=st.integers(0, 3), b=st.text(max_size=2))
 def test_records_answer_as_dataclasses_do(options: dict[str, bool], a: int, b: str) -> None:

@@ -100,6 +100,7 @@ def check_replay(case: Case, result: ChainResult, overlap: str) -> None:
         assert not Reference(*case, overlap).faults(result.chain.run.inputs, result.chain.run.states, hits)
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @seeds(25)
 def test_enumerated_states_settle_everything(seed: int, overlap: str) -> None:
@@ -111,7 +112,7 @@ def test_enumerated_states_settle_everything(seed: int, overlap: str) -> None:
     check_replay(case, result, overlap)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("engine", ["sat", "z3"])
 @seeds(5)

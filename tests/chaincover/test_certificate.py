@@ -63,6 +63,25 @@ def test_what_is_written_is_read(proof: Certificate) -> None:
     jsonschema.validate(written(proof), schema)
 
 
+TOGETHER = (Prices(0, {"a": 1}, bound=2, chains=None), Prices(2, {"a": 3, "b": 1}, bound=9, chains=2))
+
+
+def test_only_several_chains_have_prices_together() -> None:
+    """In the file of one chain nothing reads such prices: there they could claim anything."""
+    proof = Certificate(("a", "b"), "final", "allow", together=TOGETHER)
+    assert from_data(written(proof), several=True) == proof
+    with pytest.raises(ValueError, match="prices of several chains"):
+        from_data(written(proof))
+
+
+@pytest.mark.parametrize("chains", ["2", 2.5, True, None])
+def test_a_number_of_chains_that_is_no_number_is_refused(chains: Any) -> None:
+    data = written(Certificate(("a", "b"), "final", "allow", together=TOGETHER))
+    next(claim for claim in data["claims"] if claim["of"] == "chains")["chains"] = chains
+    with pytest.raises((TypeError, ValueError)):
+        from_data(data, several=True)
+
+
 def test_each_claim_is_of_one_kind_and_stands_on_a_line() -> None:
     claims = written(WHOLE)["claims"]
     kinds = [claim["claim"] for claim in claims]

@@ -87,6 +87,7 @@ def test_the_shortest_chain_ends_once_each_claimed_occurrence_is_decided(seed: i
         assert chaincover("replay", tmp_path, tmp_path / "out").code in (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize(
     ("begins", "text", "length", "fails"),

@@ -59,6 +59,7 @@ def modes(text: str, place: Path) -> Problem:
     return load_request(Request(str(file), cover=("transitions(fc_m, 0..2)",), final="none")).problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "goals"), [(TRIPLE, 4), (BESIDE, 3), (NO_INPUT, 3)])
 def test_random_runs_give_a_chain_before_states_are_searched_in_layers(text: str, goals: int, tmp_path: Path) -> None:
     told = Told("exact graph")
@@ -68,6 +69,7 @@ def test_random_runs_give_a_chain_before_states_are_searched_in_layers(text: str
     assert found.answered.effort < FIRST_UNITS
 
 
+@pytest.mark.slow
 def test_a_normal_form_that_takes_long_waits_for_random_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is known by then is told, and goes on to be known in the normal form."""
     goals: list[int] = []
@@ -102,6 +104,7 @@ def test_a_normal_form_that_takes_long_waits_for_random_runs(tmp_path: Path, mon
     assert len(found.chain.hits) == 4
 
 
+@pytest.mark.slow
 def test_what_random_runs_know_is_told_before_they_are_paused(tmp_path: Path) -> None:
     problem, limits = modes(CLOCK, tmp_path), Limits()
     told: list[Run] = []

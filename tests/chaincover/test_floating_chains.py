@@ -114,7 +114,7 @@ def test_replay_and_verification_agree(made: tuple[Path, Path]) -> None:
     assert verdicts["all runs"] == ("holds" if is_few(source) else "note")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_same_project_gives_the_same_bytes(made: tuple[Path, Path], tmp_path: Path) -> None:
     source, place = made
     assert chaincover("generate", source, "-o", tmp_path, "--no-replay").code == 0
@@ -122,6 +122,7 @@ def test_the_same_project_gives_the_same_bytes(made: tuple[Path, Path], tmp_path
         assert (tmp_path / name).read_bytes() == (place / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_state_that_differs_by_one_place_is_found(made: tuple[Path, Path], tmp_path: Path) -> None:
     source, place = made
     document = json.loads((place / "chain.json").read_text())

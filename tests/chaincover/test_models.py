@@ -58,7 +58,7 @@ def test_what_a_run_answers(model: str, number: int, run: dict[str, Any], tmp_pa
         check_replay(model, run, tmp_path, document)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("model", "number", "run"),
     [r for r in RUNS if "length_without_final" in r[2] and r[0] not in LONG],
@@ -96,7 +96,7 @@ def test_several_chains_are_the_fewest_and_the_shortest(
     assert (document["lower"] == run["length"]) == document["minimal"] == run["length_is_minimal"]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("model", MODEL_NAMES)
 def test_check_tells_how_many_states_are_reachable_in_forty_lines(model: str, tmp_path: Path) -> None:
     """It leaves out what can make no difference to the goals. Read and analysed once, told as data and as text."""

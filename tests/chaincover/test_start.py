@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import MODELS
 
-HEAVY = frozenset({"bitwuzla", "clingo", "difflib", "distributed", "elkai", "matplotlib", "networkx"})
+HEAVY = frozenset({"clingo", "difflib", "distributed", "elkai", "matplotlib", "networkx"})
 HEAVY |= {"numpy.ma", "numpy.random", "ortools", "pandas", "pysat", "rich", "scipy", "z3"}
 HEAVY |= {"concurrent"}
 """Libraries that neither a page of help nor a run on enumerated states has any use for."""

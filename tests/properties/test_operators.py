@@ -110,6 +110,7 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
         assert covered(goal, run) == expected, meant.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -20,7 +20,6 @@ import click
 
 from benchmarks import FOLDER
 from benchmarks.measures.engines.table import Measurement, heading, row
-from bmc.engines.bitwuzla import BitwuzlaEngine
 from bmc.engines.protocol import Cost, Engine
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
@@ -34,7 +33,6 @@ from chaincover.reductions.slicing import sliced
 ENGINES: dict[str, Callable[[], Engine]] = {
     "z3": lambda: Z3Engine(trials=False),
     "sat": lambda: SatEngine(trials=False),
-    "bitwuzla": lambda: BitwuzlaEngine(trials=False),
 }
 """Solvers alone: trial runs for floating-point systems are off."""
 
@@ -133,7 +131,7 @@ def main(
     runs: int,
     output: TextIO,
 ) -> None:
-    """Measure engines on all models; needs the extra bitwuzla unless engines are named."""
+    """Measure engines on all models."""
     if one:
         given = json.loads(sys.stdin.read())
         task = Task(**{**given, "folder": Path(given["folder"])})

@@ -24,7 +24,6 @@ from pysmt.shortcuts import TRUE
 from benchmarks import FOLDER
 from benchmarks.measures.hard.table import OPEN, Result, summary, table
 from bmc.engines.auto import AutoEngine, hardness
-from bmc.engines.bitwuzla import BitwuzlaEngine
 from bmc.engines.portfolio import PortfolioEngine
 from bmc.engines.protocol import Engine
 from bmc.engines.sat import SatEngine
@@ -44,7 +43,6 @@ CONTROLLERS = FOLDER / "hard" / "controllers"
 ENGINES: dict[str, Callable[[], Engine]] = {
     "sat": lambda: SatEngine(trials=False),
     "z3": lambda: Z3Engine(trials=False),
-    "bitwuzla": lambda: BitwuzlaEngine(trials=False),
     "portfolio": lambda: PortfolioEngine(trials=False),
 }
 GRAPH = "graph"
@@ -148,7 +146,7 @@ def main(
     limit: float,
     output: TextIO,
 ) -> None:
-    """Measure engines on hard arithmetic; needs the extra bitwuzla unless engines are named."""
+    """Measure engines on hard arithmetic."""
     if one:
         print(json.dumps(asdict(measure_here(json.loads(sys.stdin.read()), one[0], float(one[1])))))
         return

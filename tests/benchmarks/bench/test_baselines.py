@@ -118,6 +118,7 @@ BASELINES: list[tuple[click.Command, tuple[str, ...]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("number", range(len(BASELINES)))
 def test_coverage_is_what_another_count_finds_and_replay_reads_every_table(

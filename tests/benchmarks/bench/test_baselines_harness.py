@@ -109,6 +109,7 @@ REMEMBERS = (
 """A condition over two steps, a deadline, and goals of several steps, one of which compares values of two steps."""
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("name", ["alarm", "elevator", "fan", "mixer", "turnsignal", "wiper", "belt", "cruise", "mode"])
 def test_the_flags_are_what_the_goals_mean(name: str, tmp_path: Path) -> None:

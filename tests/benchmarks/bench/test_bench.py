@@ -140,6 +140,7 @@ def test_after_a_kill_nothing_that_has_ended_is_repeated(tmp_path: Path, monkeyp
     assert len(done(tmp_path)) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.needs_signals
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_leaves_a_table_of_what_has_ended(number: signal.Signals, code: int, tmp_path: Path) -> None:
@@ -222,6 +223,7 @@ def test_a_folder_has_one_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert bench(monkeypatch, tmp_path, "s.toml", "-o", "out").code == 0
 
 
+@pytest.mark.slow
 def test_pinned_figures_that_differ_end_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With ChainCover itself, for which alone figures are pinned."""
     row = '[[row]]\nname = "Latch"\nproject = "m/chaincover.toml"\nchains = 1\nlength = 6\nlower = {}\n'

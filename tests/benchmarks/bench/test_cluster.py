@@ -51,7 +51,7 @@ def test_runs_of_a_killed_worker_go_elsewhere(tmp_path: Path, monkeypatch: pytes
             assert (tmp_path / "far" / "runs" / row["id"] / name).exists()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.needs("distributed")
 @pytest.mark.needs_signals
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

@@ -98,6 +98,7 @@ def column(table: Mapping[str, Any], name: str) -> list[Any]:
     return [found["words"][cell] for cell in found["cells"]] if "words" in found else found["cells"]
 
 
+@pytest.mark.evidence
 def test_ten_thousand_rows_pass_through_json_lines_table_and_page(tmp_path: Path) -> None:
     rows = synthetic(10_000)
     assert [from_line(to_line(each)) for each in rows[::100]] == rows[::100]

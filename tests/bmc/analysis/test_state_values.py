@@ -57,6 +57,7 @@ def test_what_is_found_by_itself_holds_everywhere_and_is_inductive(seed: int) ->
     assert [stated(fact.name, known) for fact in facts] == [replace(fact, proved=False) for fact in facts]
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, derandomize=True)
 @given(st.integers(0, 10_000), st.sampled_from(["allow", "forbid"]))
 def test_the_search_without_a_list_agrees_with_the_explicit_optimum(seed: int, overlap: str) -> None:
@@ -156,6 +157,7 @@ text = "cover(s.mode == 2.5)"
     assert (lines["invariants"], lines["goals not covered"]) == ("holds", "holds")
 
 
+@pytest.mark.slow
 def test_a_mode_that_counts_up_to_a_limit_has_its_values_without_a_list(tmp_path: Path) -> None:
     project = PROJECT.replace("by = [-2.5, 2.5]\n", "").replace("s.count == 4", "s.count == 4 && s.level > 30.0f")
     write_files(tmp_path, {"c.c": FLOATS, "chaincover.toml": project})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 
 import pytest
 from float_systems import integrator
@@ -20,7 +19,7 @@ from bmc.formulas.unroll import at, framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 
 BYTE = ValueType("uint8", 8)
-ENGINES = ["sat", "z3", *(["bitwuzla"] if find_spec("bitwuzla") else [])]
+ENGINES = ["sat", "z3"]
 
 
 def counter() -> TransitionSystem:

@@ -269,6 +269,7 @@ def points(source: random.Random, low: int, high: int, form: Format | None) -> n
     return np.array([value if low <= value <= high else source.choice((low, high)) for value in drawn], np.int64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [FLOAT32, FLOAT64], ids=["float", "double"])
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 1 << 40))

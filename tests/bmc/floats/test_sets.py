@@ -142,6 +142,7 @@ def test_an_operand_passed_through_is_not_taken_for_an_operation() -> None:
     assert arithmetic.resize(a, FLOAT32, FLOAT32) is a
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["equal", "less", "less_equal"])
 def test_comparisons_leave_what_they_may_hold_for(name: str) -> None:
     compute = computing(operation_of(_term(name, TINY)[0]))

@@ -72,11 +72,13 @@ def live(folder: Path, code: str) -> frozenset[str]:
     return live_state(small, mode)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NEVER)
 def test_what_is_never_undefined_keeps_no_variable(kind: str, tmp_path: Path) -> None:
     assert live(tmp_path, NEVER[kind]) == {"mode"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MAY_BE)
 def test_what_may_be_undefined_stays(kind: str, tmp_path: Path) -> None:
     assert "x" in live(tmp_path, MAY_BE[kind])
@@ -125,6 +127,7 @@ def reachable(system: TransitionSystem) -> list[dict[str, int]]:
     return [*seen.values()]
 
 
+@pytest.mark.slow
 def test_no_reachable_step_becomes_allowed_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     fresh_environment()
     monkeypatch.setattr(definedness, "CHECKED", 0)  # bounds, not a table of all steps

@@ -104,6 +104,7 @@ def test_promoted_narrow_clocks_are_no_wider_ones() -> None:
     assert [*followed(made, SEEN, form)] == []
 
 
+@pytest.mark.slow
 def test_no_run_goes_on_after_a_signed_overflow() -> None:
     kind = ValueType("clock", 32, signed=True)
     now, last = (kind.symbol(f"differ_{name}32") for name in ("now", "last"))

@@ -104,6 +104,7 @@ def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> 
     assert {one.k for one in told} <= {None, *range(1, INDUCTION + 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ticks", [1, 2, 3])
 @seeds(6)
 def test_of_guesses_partly_false_only_true_ones_are_kept(seed: int, ticks: int) -> None:

@@ -38,6 +38,7 @@ text = "cover(s.mode == 2 && s.twin == 1 && s.total > 5)"
 """
 
 
+@pytest.mark.slow
 def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
     outcome = chaincover("generate", ".", "--json", "-o", "out", cwd=tmp_path)
@@ -52,7 +53,7 @@ def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: 
     assert "no run covers apart: no state allows it together with the invariants" in again.out
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_an_invariant_that_does_not_hold_is_refused(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
     outcome = chaincover("generate", ".", "--json", "-o", "out", cwd=tmp_path)
@@ -76,6 +77,7 @@ def test_an_invariant_that_does_not_hold_is_refused(tmp_path: Path) -> None:
         assert f"{false}: {why}" in line["text"]
 
 
+@pytest.mark.evidence
 def test_an_invariant_that_no_induction_proves_is_not_said_to_be_verified(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
     chaincover("generate", ".", "--json", "-o", "out", cwd=tmp_path)
@@ -87,6 +89,7 @@ def test_an_invariant_that_no_induction_proves_is_not_said_to_be_verified(tmp_pa
     assert next(line["verdict"] for line in again.json["checks"] if line["check"] == "invariants") != "holds"
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("limits", [(), ("--engine", "sat")])
 def test_without_a_list_of_states_the_verdicts_are_the_same(tmp_path: Path, limits: tuple[str, ...]) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})

@@ -42,6 +42,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("way", WAYS)
 def test_addresses_are_those_of_the_table_of_symbols(tmp_path: Path, way: str, level: str) -> None:
@@ -128,6 +129,7 @@ def compiled_libraries(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[b
     return made
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_damage_is_told_or_passed_over(

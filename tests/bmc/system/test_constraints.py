@@ -60,7 +60,7 @@ def test_an_input_may_change_after_so_many_steps_and_not_after_fewer(steps: int)
         assert refused[:1] == early[:1]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("engine", ["auto", "sat", "z3"])
 @seeds(12)
 def test_the_shortest_chain_is_that_of_all_runs_which_keep_the_constraints(seed: int, engine: str) -> None:

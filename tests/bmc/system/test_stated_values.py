@@ -60,6 +60,7 @@ void p_open(t_input *i, t_state *s) { __CPROVER_assume(s->pos == 2 && i->open &&
 """
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 def test_the_assumption_of_a_program_gives_its_inputs_values(tmp_path: Path) -> None:
     """Random steps that ignored it were all against it: nothing was compared, and no random run took a step."""

@@ -171,6 +171,7 @@ def test_a_comparison_that_found_no_defined_step_is_not_told_as_equality(tmp_pat
     assert "equal on" not in outcome.out
 
 
+@pytest.mark.slow
 def test_the_limits_hold_for_the_invariants_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[tuple[float | None, ...]] = []
 

@@ -125,6 +125,7 @@ def told_of_timer(folder: Path, body: str) -> list[str]:
     return [line for line in lines if line.startswith("slow: s->Timer")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [*TIMERS, *STOPPED])
 def test_a_timer_is_told_with_its_limit_in_every_form(tmp_path: Path, body: str) -> None:
     (line,) = told_of_timer(tmp_path, body)
@@ -163,6 +164,7 @@ def test_a_counter_has_the_values_that_are_proved(tmp_path: Path) -> None:
     assert line.startswith("slow: s->Timer may count to 2,000")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "why"), NO_TIMERS)
 def test_a_timer_whose_greater_values_matter_gets_no_limit(tmp_path: Path, body: str, why: str) -> None:
     assert not any("compared with 300 at most" in line for line in told_of_timer(tmp_path, body)), why

@@ -103,6 +103,7 @@ def test_check_tells_what_it_read(tmp_path: Path) -> None:
     assert "left out: with --no-native nothing is compiled" in text
 
 
+@pytest.mark.slow
 def test_a_chain_avoids_undefined_steps(tmp_path: Path) -> None:
     """n == 1 needs an overflow on the short way (a = 1 from INT_MAX); the chain takes a defined one."""
     code = program(

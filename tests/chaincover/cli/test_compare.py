@@ -101,6 +101,7 @@ def test_a_final_run_that_asked_no_ordering_is_the_run_of_every_ordering() -> No
         assert (row["final"]["length"], row["final"]["lower"]) == (alone["bounds"]["length"], alone["bounds"]["lower"])
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("row", "repaired"), [(3, True), pytest.param(4, False, marks=pytest.mark.slow), (5, True)])
 def test_an_order_that_is_infeasible_at_its_cost_says_so(row: int, repaired: bool) -> None:
     outcome = chaincover(
@@ -119,7 +120,7 @@ def test_an_order_that_is_infeasible_at_its_cost_says_so(row: int, repaired: boo
     assert exact["final"]["minimal"]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_path_constraints_that_an_ordering_refuses_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The exact ordering stands for LKH, so that the refusal does not depend on what is installed."""
     from bmc.errors import UsageError

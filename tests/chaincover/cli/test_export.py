@@ -196,6 +196,7 @@ def test_monitors_that_are_not_those_of_the_goals_are_refused(tmp_path: Path) ->
         assert not (tmp_path / "y" / "index.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

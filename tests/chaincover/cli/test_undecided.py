@@ -83,6 +83,7 @@ def test_the_graph_names_the_edges_that_were_given_up(lock: Path) -> None:
     assert {"from": "init", "to": "hard"} in outcome.json["unknown"]
 
 
+@pytest.mark.slow
 def test_a_comparison_over_a_graph_that_is_not_finished_does_not_say_that_there_is_no_order(lock: Path) -> None:
     shown = chaincover("compare", lock, "--ordering", "exact", "--engine", "sat", "--bound", "1").out
     assert "whether there is a covering path is not known: the graph was not finished" in shown

@@ -61,6 +61,7 @@ def below(form: Format, limit: float) -> FNode:
     return less(TYPES[form.bits].symbol(f"fr_x{form.bits}"), BV(pattern(limit, form), form.bits), form)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [FLOAT32, FLOAT64])
 @pytest.mark.parametrize(
     ("low", "high", "value"),

@@ -155,6 +155,7 @@ def opened(system: TransitionSystem, rng: random.Random) -> TransitionSystem:
     return replace(system, state=tuple(state))
 
 
+@pytest.mark.slow
 @seeds(40)
 def test_drawn_systems(seed: int) -> None:
     """Goals of 0 to 3 steps, constraints, definedness, open starts, goals that may not share steps."""

@@ -37,6 +37,7 @@ def judged(question: Question, folder: Path) -> int | None:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("overlap", "length"), [("allow", 3), ("forbid", 6)])
 def test_a_goal_of_three_steps(overlap: str, length: int, tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": PROGRAM})

@@ -21,6 +21,7 @@ SCALARS = st.one_of(
 DATA = st.recursive(SCALARS, lambda data: st.one_of(st.lists(data), st.dictionaries(st.text(), data)), max_leaves=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(DATA)
 def test_json_is_that_of_the_standard_library(data: Any) -> None:

@@ -44,4 +44,4 @@ def test_an_older_summary_is_refused(tmp_path: Path) -> None:
     assert chaincover("generate", CRUISE, "--several", "--no-replay", "-q", "-o", tmp_path).code == 0
     outcome = chaincover("verify", CRUISE, in_schema(tmp_path / "chains.json", "chaincover/chains/1"))
     assert outcome.code == 3
-    assert "'chaincover/chains/4'" in outcome.err
+    assert "'chaincover/chains/5'" in outcome.err

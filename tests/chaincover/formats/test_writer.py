@@ -69,6 +69,7 @@ def without(document: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(place.stem for place in WRITTEN.glob("*.json")))
 def test_the_file_says_what_was_found(kind: str) -> None:
     expected = json.loads((WRITTEN / f"{kind}.json").read_text(encoding="utf-8"))

@@ -66,6 +66,7 @@ def test_weights_of_held_systems(seed: int) -> None:
     assert all(found.weights.get(edge, inf) > FARTHEST for edge in found.lower if edge not in expected.weights)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000))
 def test_weights_are_those_of_all_runs(seed: int) -> None:
@@ -79,6 +80,7 @@ def test_weights_are_those_of_all_runs(seed: int) -> None:
         assert (known if known <= FARTHEST else None) == expected, (a.name, b.name)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000))
 def test_the_states_in_which_goals_start_are_those_of_all_runs(seed: int) -> None:

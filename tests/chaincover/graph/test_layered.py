@@ -60,6 +60,7 @@ def answers(case: Case, overlap: str) -> tuple[ReachGraph, object, float]:
     return graph, run, limits.spent
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 1 << 20), hold=st.sampled_from([1, 1, 2]))
 @DRAWN
 def test_distances_are_those_of_the_enumerated_states(seed: int, hold: int) -> None:
@@ -68,6 +69,7 @@ def test_distances_are_those_of_the_enumerated_states(seed: int, hold: int) -> N
         check_distances(drawn_case(seed, hold), "allow")
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("dense", [0, 30])
 @pytest.mark.parametrize("seed", range(6))
@@ -105,6 +107,7 @@ def ring(bits: int) -> Case:
     return system, tuple(goals), turned.Equals(BV(start, bits))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [5, 34, 61, 64])
 def test_states_of_all_widths(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to 30 bits have places in tables, up to 64 a word, more two words."""

@@ -171,7 +171,7 @@ def written(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
     assert (result.chain.length, result.bounds.minimal) == (2, True)
     (folder / "chain.json").write_text(to_json(chain_document(subject, result)))
     document = read_document(folder / "chain.json")
-    return Written(document, Checks(statement_of(subject, document), Clock(VerifyLimits()), Listener()))
+    return Written(document, Checks(statement_of(subject, document), Clock(VerifyLimits.of(0.01, None)), Listener()))
 
 
 def test_a_goal_that_is_four_billion_steps_away(written: Written) -> None:

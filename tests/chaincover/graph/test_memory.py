@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
+import pytest
 
 from bmc.explicit.enumeration import _Kept
 from bmc.explicit.rows import Rows, Steps
@@ -68,6 +69,7 @@ def ring(few: int) -> Callable[[], Network]:
     return lambda: Network(made, np.arange(STATES) == STATES - 1, 1)
 
 
+@pytest.mark.slow
 def test_the_network_of_the_covering_flow_takes_little_for_each_arc() -> None:
     few = 4
     found, peak = peak_of(ring(few))

@@ -33,7 +33,7 @@ TIMER, NOW = WIDE.symbol("reminder_timer"), MODE.symbol("reminder_mode")
 CELLS = {"reminder_timer": (0, 499, 500, 1 << 31)}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @seeds(5)
 def test_no_bound_is_above_the_shortest_chain_and_no_chain_below_it(seed: int) -> None:
     """Jumped and walked; verify proves each bound again, and none that is above the shortest chain."""

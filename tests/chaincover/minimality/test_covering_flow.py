@@ -64,6 +64,7 @@ def certificate(case: Case, proof: Proof, overlap: str = "allow") -> Certificate
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from([(2, "allow"), (1, "allow"), (1, "forbid")]))
 @example(179, (1, "forbid"))
@@ -88,7 +89,7 @@ def test_bound_and_chains_agree_with_brute_force(seed: int, kind: tuple[int, str
     assert quick.found is not None
     assert quick.found.length == expected
     marks, clock = marked(case), Clock(Limits())
-    line, priced = checked.line(marks, certificate(case, proof))
+    line, priced = checked.line(marks, certificate(case, proof), proof.prices)
     assert line.verdict == HOLDS
     assert search(marks, proof.goals, clock, ahead=priced).length == expected
     assert search(marks, proof.goals, clock, expected, ahead=priced).length is None
@@ -110,8 +111,8 @@ def test_what_is_tampered_with_is_disproved() -> None:
         replace(true, prices=replace(prices, goals={**prices.goals, "another": 1})),
         replace(true, prices=None),
     ]
-    assert checked.line(marks, true)[0].verdict == HOLDS
-    assert [checked.line(marks, each)[0].verdict for each in wrong] == [WRONG] * len(wrong)
+    assert checked.line(marks, true, true.prices)[0].verdict == HOLDS
+    assert [checked.line(marks, each, each.prices)[0].verdict for each in wrong] == [WRONG] * len(wrong)
 
 
 @pytest.mark.parametrize("rests", [False, True])

@@ -43,6 +43,7 @@ def test_pandas_is_neither_loaded_nor_hidden(program: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_where_two_types_do_not_do_pandas_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     own = cp_sat.import_module(cp_sat.MODULE)
     for name in [name for name in sys.modules if name == "pandas"]:

@@ -172,6 +172,7 @@ MANY_GOALS = {"burner", "turret"}
 """Models with so many goals that only the prices of the covering flow let a search come to its end."""
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "model",
     [

@@ -66,6 +66,7 @@ def three_branches() -> Case:
     return machine.system(), tuple(goals), None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [Options(), LARGE])
 def test_the_branch_with_most_goals_is_taken(options: Options) -> None:
     result = generate_most(problem_of(*three_branches()), options)
@@ -90,6 +91,7 @@ def test_all_goals_where_one_chain_suffices(options: Options) -> None:
     assert result.chain.length == 5
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("options", [Options(), LARGE])
 def test_goals_that_no_chain_covers_keep_their_verdict(options: Options) -> None:
     """x lies beyond a place of no return, z nowhere; of the rest as many as possible."""
@@ -131,7 +133,7 @@ def excluding(seed: int) -> Case:
     return made.system, made.goals, made.final
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", [12, 43, 48, 56, 74, 76, 94])
 @pytest.mark.parametrize("find", [generate_most, generate_all_or_most])
@@ -153,7 +155,7 @@ def test_as_many_goals_as_the_reference_in_as_few_steps(
     assert not Reference(*case, overlap).faults(result.chain.run.inputs, result.chain.run.states, credited)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @seeds(5)
 def test_whatever_is_claimed_of_the_number_is_true(seed: int, overlap: str) -> None:
@@ -240,6 +242,7 @@ def test_a_number_within_a_bound_needs_no_further_search() -> None:
     assert result.certificate.most is None, "nothing is proved for runs of any length"
 
 
+@pytest.mark.slow
 def test_no_chain_at_all() -> None:
     for options in (Options(), LARGE):
         result = generate_most(problem_of(*trap(way_out=False)), options)
@@ -247,12 +250,14 @@ def test_no_chain_at_all() -> None:
         assert COVERED not in statuses(result).values()
 
 
+@pytest.mark.slow
 def test_a_stop_in_the_first_search_gives_what_there_is() -> None:
     result = generate_most(problem_of(*three_branches()), LARGE, Told("exact graph:", "graph:"))
     assert result.stopped_by == "interrupt"
     assert EXCLUDED not in statuses(result).values()
 
 
+@pytest.mark.evidence
 def test_an_interrupt_between_two_searches_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first search is made to find no chain; after the second one an interrupt comes where one is allowed."""
     searches: list[ChainResult] = []
@@ -315,6 +320,7 @@ def test_conflicts_are_the_least_sets_that_fit_in_no_chain(covers: list[set[str]
     assert all(c.at_all and "all 9 reachable states" in c.reason for c in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [Options(), LARGE])
 def test_a_goal_whose_way_out_leads_over_another_one_does_not_hide_that_one(options: Options) -> None:
     """From v a step leads to g1, from g2 one to the end: the graph has a way from v over g, but no run goes it."""

@@ -30,7 +30,7 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover import limits, pipeline
 from chaincover.chain import COVERED, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.options import Options
-from chaincover.partition import several
+from chaincover.partition import joint_flow, several
 from chaincover.partition.best import SHARED
 from chaincover.partition.conflicts import classes_without, pairs_apart
 from chaincover.partition.several import generate_several
@@ -72,6 +72,16 @@ def covered_by(result) -> list[set[str]]:
     return [{hit.goal for hit in part.chain.hits} for part in result.results]
 
 
+def by_searches_alone(
+    monkeypatch: pytest.MonkeyPatch, without: Sequence[str] = ("joint_flow", "sets_of_goals")
+) -> None:
+    """Neither the covering flow of several chains nor the sets of goals that one run covers are of any help."""
+    for name in without:
+        monkeypatch.setattr(several, name, lambda *given: None)
+    if without:
+        monkeypatch.setattr(joint_flow, "MOST_ARCS", -1)
+
+
 def test_three_goals_that_fit_pairwise_but_not_together() -> None:
     """Three branches cover {a,b}, {b,c} and {a,c}: no pair is in conflict, yet two chains are needed."""
     system = tree({0: (1, 2, 3), 1: (11,), 2: (12,), 3: (13,)})
@@ -97,7 +107,7 @@ def test_a_goal_whose_share_of_the_limits_is_too_small_is_no_conflict(monkeypatc
         return replace(result, chain=None, stopped_by="time limit") if again else result
 
     monkeypatch.setattr(several, "generate", limited)
-    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    by_searches_alone(monkeypatch)
     monkeypatch.setattr(several, "pairs_apart", lambda *given: [])
     result = generate_several(Problem(system, goals, None), Options(bound=6))
     assert ("c",) in asked[asked.index(("a", "b")) :]
@@ -123,7 +133,7 @@ def test_fewest_is_claimed_as_far_as_the_conflicts_go(
     """Of all runs, within K, or, where the solver gave up on a pair, not at all. Two branches, so two chains."""
     system = tree({0: (1, 2), 1: (1,), 2: (2,)})
     goals = at_places("a", 1), at_places("b", 2)
-    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    by_searches_alone(monkeypatch)
     monkeypatch.setattr(several, "pairs_apart", lambda *given: [Conflict(("a", "b"), "", at_all, undecided)])
     result = generate_several(Problem(system, goals, None), Options(bound=6))
     assert len(result.results) == 2
@@ -142,7 +152,7 @@ def test_fewest_is_not_claimed_at_all_while_a_goal_is_left_open(status: str, mon
         return result if decided else replace(result, chain=None, verdicts=(Verdict("open", status),))
 
     monkeypatch.setattr(several, "generate", leaves_open)
-    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    by_searches_alone(monkeypatch)
     monkeypatch.setattr(several, "pairs_apart", lambda *given: [Conflict(("a", "b"), "", True, False)])
     result = generate_several(Problem(system, goals, None), Options(bound=6))
     assert len(result.results) == 2
@@ -155,7 +165,7 @@ def test_a_conflict_that_a_chain_disproves_is_none(monkeypatch: pytest.MonkeyPat
     system = tree({0: (1, 2), 1: (3,), 2: (2,), 3: (3,)})
     goals = at_places("a", 1), at_places("b", 3), at_places("c", 2)
     wrong = Conflict(("a", "b"), "after a no run reaches b, within K = 1", False)
-    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    by_searches_alone(monkeypatch)
     monkeypatch.setattr(several, "pairs_apart", lambda *given: [wrong])
     result = generate_several(Problem(system, goals, None))
     assert sorted(map(sorted, covered_by(result))) == [["a", "b"], ["c"]]
@@ -313,7 +323,7 @@ def test_a_chain_left_over_from_a_search_for_more_goals_has_its_own_bound() -> N
 
 def test_little_effort_gives_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough for a chain; the runs that it took to find it are the others."""
-    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    by_searches_alone(monkeypatch)
     result = generate_several(problem_of(*paths_of_their_own(6)), Options(effort=0.003))
     assert {v.status for v in result.verdicts} == {COVERED}
     assert {v.goal for v in result.verdicts} == {name for names in covered_by(result) for name in names}
@@ -334,12 +344,14 @@ class Looks:
         return float(self.now)
 
 
-@pytest.mark.parametrize("sets", [True, False])
-def test_a_time_limit_gives_what_there_is(sets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize(("without", "outcomes"), [((), 2), (("joint_flow",), 3), (("joint_flow", "sets_of_goals"), 4)])
+def test_a_time_limit_gives_what_there_is(
+    without: Sequence[str], outcomes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Wherever the time is over: it is named if, and only if, it kept something from being decided."""
     found = []
-    if not sets:
-        monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    by_searches_alone(monkeypatch, without)
     case = paths_of_their_own(6)
     for seconds in (1, *range(100, 320, 20), 100_000):
         monkeypatch.setattr(limits, "time", Looks())
@@ -352,7 +364,7 @@ def test_a_time_limit_gives_what_there_is(sets: bool, monkeypatch: pytest.Monkey
         found.append((covered, settled))
     assert found[0] == (0, False)
     assert found[-1] == (6, True)
-    assert len({*found}) > 3 - sets, "with the sets all chains are found at once"
+    assert len({*found}) >= outcomes, "with the flow, or the sets, all chains are found at once"
 
 
 def test_a_limit_that_ends_the_listing_of_all_sets_of_goals_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,6 +373,7 @@ def test_a_limit_that_ends_the_listing_of_all_sets_of_goals_is_named(monkeypatch
     def over(*given: object) -> None:
         raise LimitReached("over")
 
+    by_searches_alone(monkeypatch)
     monkeypatch.setattr(several, "sets_of_goals", over)
     monkeypatch.setattr(several, "classes_without", lambda *given: None)
     result = generate_several(problem_of(*paths_of_their_own(3)), Options())
@@ -381,6 +394,7 @@ def test_the_states_are_listed_before_further_chains_only_where_the_first_search
         asked.append(given[-1])
         return listed(*given)
 
+    by_searches_alone(monkeypatch)
     monkeypatch.setattr(several, "sets_of_goals", noted)
     system, goals, final = paths_of_their_own(3)
     if wide:
@@ -403,7 +417,7 @@ def paths_of_their_own(number: int) -> Case:
 
 
 def test_an_interrupt_keeps_the_chains_so_far_and_the_runs_in_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    by_searches_alone(monkeypatch)
     told = Told("partition: 3 chain(s)")
     result = generate_several(problem_of(*paths_of_their_own(6)), Options(), told)
     assert result.stopped_by == "interrupt"
@@ -421,7 +435,7 @@ def called_off_after_a_search(request: pytest.FixtureRequest, monkeypatch: pytes
 
     No search has a run in hand besides its chain, from which that could be made again.
     """
-    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    by_searches_alone(monkeypatch)
     searches: list[str] = []
 
     def searched(*asked: Any) -> ChainResult:
@@ -509,7 +523,8 @@ def test_command_writes_each_chain_and_a_summary(tmp_path) -> None:
     assert again.code == 0
 
 
-@pytest.mark.parametrize("effort", ["0.003", "0.008"])
+@pytest.mark.slow
+@pytest.mark.parametrize("effort", ["0.0012", "0.0015"])
 def test_runs_in_hand_become_chains_where_the_effort_ends(tmp_path: Path, effort: str) -> None:
     charger = str(MODELS / "charger")
     outcome = chaincover("generate", charger, "--several", "--effort", effort, "--no-replay", "-o", "out", cwd=tmp_path)
@@ -526,6 +541,7 @@ def test_the_one_chain_of_a_partial_result_tells_of_the_goals_what_the_summary_d
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As where no run in hand may end where it does, and the effort ends before the states are known."""
+    by_searches_alone(monkeypatch)
     monkeypatch.setattr(several.RunsInHand, "best", lambda *given: None)
     monkeypatch.setattr(slicing, "AT_ONCE", 0)
     found = generate_several(load(read_project(MODELS / "charger")).problem, Options(effort=0.003))

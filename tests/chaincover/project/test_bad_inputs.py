@@ -300,6 +300,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bad", [pytest.param(b, id=b.id, marks=[pytest.mark.needs_compiler] if b.compiles else []) for b in REFUSED]
 )

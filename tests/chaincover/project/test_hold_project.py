@@ -251,6 +251,7 @@ def test_a_damaged_hold_is_refused(hold: Any, tmp_path: Path) -> None:
         assert "the chain is damaged" in outcome.err
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_several_held_chains(tmp_path: Path) -> None:
     """A door that opens or locks for good: two chains, each of whole held steps."""

@@ -187,6 +187,7 @@ def test_ignored_variables_do_not_count_for_final_init(tmp_path: Path) -> None:
     assert chaincover("generate", ".", *never, cwd=tmp_path).code == 4
 
 
+@pytest.mark.slow
 def test_chosen_start_values(tmp_path: Path) -> None:
     """What init leaves open must not matter, unless the tester may choose it; then within its range."""
     code = program("if (s->m > 5) s->n = 1;", head=GOOD[: GOOD.index("\nvoid compute")].replace("s->m = 0; ", ""))

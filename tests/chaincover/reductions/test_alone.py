@@ -67,7 +67,7 @@ def lock_and_mixer_problem() -> Problem:
     return problem.in_one_step(problem.names)[0]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_far_goal_on_few_states_is_found_among_goals_on_many_and_bounds_the_chain() -> None:
     problem = lock_and_mixer_problem()
     by_runs = searched(problem, "simulate").known.chain
@@ -97,7 +97,7 @@ def test_the_search_for_single_goals_ends_with_the_effort(units: float, monkeypa
     assert board.limits.spent < units + 1
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_goals_that_the_first_run_leaves_behind_are_sought_from_its_end() -> None:
     """The lock counts down again only after it has been open, and the other far goal is to see that."""
     problem = lock_and_mixer_problem()
@@ -115,7 +115,7 @@ def test_goals_that_the_first_run_leaves_behind_are_sought_from_its_end() -> Non
     assert known.lower >= DEPTH + 1 + DEPTH // 2
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @seeds(20)
 def test_distances_of_single_goals_never_exceed_the_shortest_chain(seed: int) -> None:
     for overlap in ("allow", "forbid"):

@@ -111,7 +111,7 @@ def test_after_the_wrap_of_a_promoted_clock_nothing_is_as_before(tmp_path: Path)
     assert from_data(found["certificate"]).validity is None
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_up_to_a_wrap_the_bound_is_proved_and_no_forged_validity_is(tmp_path: Path) -> None:
     """Times in the clock's own width, and one in the future that the clock is compared with as it is."""
     source, found = made(DOOR, "", tmp_path)
@@ -192,7 +192,7 @@ def test_a_clock_that_wraps_soon_is_as_it_is() -> None:
         assert compare(problem).wrong == ()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @seeds(4)
 def test_no_claim_is_contradicted_by_a_search_over_all_states(seed: int) -> None:
     with fresh_names():

@@ -48,7 +48,7 @@ def test_sets_of_goals_are_all_found() -> None:
     assert (found.states, max(len(cover.goals) for cover in found.covers)) == (253, 4)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_facts_about_goals_speak_of_states_in_the_normal_form() -> None:
     found = chaincover("check", LIGHT, "--compare", "0", "--json").json
     facts = found["goal_facts"]
@@ -106,6 +106,7 @@ def test_no_solver_is_made_to_enumerate_states_at_once(monkeypatch: pytest.Monke
     assert made, "with more work it is"
 
 
+@pytest.mark.slow
 def test_a_slice_counts_by_the_nodes_of_the_step() -> None:
     """Eight times as much for four times the nodes."""
     subject = load(read_project(str(LIGHT)))

@@ -333,6 +333,7 @@ def test_all_chains_of_a_folder(tmp_path: Path) -> None:
         assert (refused.code, "this file names no chains" in refused.err) == (3, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_start_values_that_the_tester_chose(way: dict[str, str], tmp_path: Path) -> None:
     head = HEAD.replace("s->m = 0; ", "")

@@ -139,6 +139,7 @@ def test_the_end_says_what_more_effort_might_settle(tmp_path: Path) -> None:
     assert outcome.code == (5 if undecided else 0)
 
 
+@pytest.mark.slow
 def test_minimal_is_said_of_the_goals_covered_where_others_are_left_open(tmp_path: Path) -> None:
     """A longer chain covers 10 of the 11 goals."""
     folder = str(tmp_path / "out")

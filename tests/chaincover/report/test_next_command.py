@@ -19,6 +19,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "code"), CASES, ids=lambda value: " ".join(value)[:40] if value else "")
 def test_the_named_command_covers_every_goal(tmp_path: Path, given: tuple[str, ...], code: int) -> None:
     model, *options = given

@@ -193,7 +193,7 @@ def test_runs_under_given_inputs_are_runs_of_the_simulator(seed: int, ticks: int
         assert simulator.valid_part(run).length == runs.valid[number]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(SEEDS)
 def test_what_runs_show_is_never_below_the_least_distance(seed: int) -> None:
@@ -504,6 +504,7 @@ def test_runs_of_a_step_that_computes_nothing() -> None:
     assert all(Monitor(goals).covered(last).values())
 
 
+@pytest.mark.slow
 def test_runs_begin_anew_for_what_cannot_be_where_the_best_one_has_gone() -> None:
     """The first step leads for good to one of two branches: in one a timer is over after 2,000 steps at rest, where the
     best run leads; in the other a sum that any input but 0 adds to is to be above 600."""

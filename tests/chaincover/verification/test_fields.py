@@ -68,6 +68,7 @@ def faults(file: Path, project_file: Path) -> list[str]:
         return [*compared(*settings, INFORMATIVE)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("named", "right"),
     [

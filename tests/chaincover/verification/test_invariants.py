@@ -51,6 +51,7 @@ def test_distances_between_enumerated_states_name_these(twins: tuple[Path, Docum
     assert verdicts(outcome)["invariants"] == verdicts(outcome)["edges"] == "holds"
 
 
+@pytest.mark.slow
 def test_distances_are_not_disproved_where_states_are_not_enumerated_again(twins: tuple[Path, Document]) -> None:
     folder, _ = twins
     document = read_document(folder / "out" / "chain.json")
@@ -60,6 +61,7 @@ def test_distances_are_not_disproved_where_states_are_not_enumerated_again(twins
     assert {line.verdict for line in found.lines if line.check in ("invariants", "edges")} == {OPEN}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exhausted", "verdict"), [(9, OPEN), (0, WRONG)])
 def test_a_search_through_states_that_are_not_named_may_rest_on_these(
     exhausted: int, verdict: str, twins: tuple[Path, Document], tmp_path: Path

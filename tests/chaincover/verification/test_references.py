@@ -131,6 +131,7 @@ def small_case(seed: int) -> RandomCase:
     return random_case(seed, goals=3, longest=2, inputs=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(14))
 def test_facts_hold_up_to_the_least_distance_and_no_further(seed: int) -> None:
     rng = random.Random(seed)
@@ -150,6 +151,7 @@ def test_facts_hold_up_to_the_least_distance_and_no_further(seed: int) -> None:
     assert prover.no_path(PathFact((INIT, setting.end), reference.least((INIT, setting.end))))[0] == HOLDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(25))
 def test_facts_on_the_table_hold_up_to_the_least_distance_and_no_further(seed: int) -> None:
     """Runs begin in reachable states; what is shown against a fact is such a run."""

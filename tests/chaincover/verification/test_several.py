@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from itertools import combinations
 from math import inf
 from pathlib import Path
@@ -85,8 +86,15 @@ def test_a_missing_file_and_a_goal_that_is_gone(cruise: Document, tmp_path: Path
 
 
 @pytest.fixture
-def several(tmp_path: Path) -> Path:
-    """Two chains, one for each of two branches, with a certificate each."""
+def several(priced: Path) -> Path:
+    """Two chains, one for each of two branches, with a certificate each, and none of both together."""
+    change_text(priced / "out" / "chains.json", certificate=None)
+    return priced
+
+
+@pytest.fixture
+def priced(tmp_path: Path) -> Path:
+    """The same two chains, with prices of both together."""
     code = program("if (s->n == 0) s->n = i->a;", head=HEAD)
     write_files(tmp_path, {"p/c.c": code, "p/chaincover.toml": project("[ranges]\na = '0..2'")})
     goals = ("--property", "one: cover(n == 1)", "--property", "two: cover(n == 2)")
@@ -115,10 +123,15 @@ def test_several_chains(several: Path) -> None:
 OTHER_CONFLICT = {"goals": ["one", "three"], "reason": "", "at_all": True}
 
 
+def change_text(place: Path, **values: object) -> None:
+    """Write other values into a JSON file."""
+    place.write_text(json.dumps({**json.loads(place.read_text()), **values}))
+
+
 def change_summary(several: Path, **values: object) -> Outcome:
     """Verify with other values in the summary."""
     place = several / "out" / "chains.json"
-    place.write_text(json.dumps({**json.loads(place.read_text()), **values}))
+    change_text(place, **values)
     return chaincover("verify", several / "p", place, "--json")
 
 
@@ -175,6 +188,95 @@ def test_goals_that_no_chain_covers(several: Path) -> None:
     assert verdicts(outcome)["goals not covered"] == "holds"
     outcome = change_summary(several, verdicts=[*verdicts_now, {**gone, "property": "cover(n == 2 && b)"}])
     assert "goals not covered" in wrong(outcome)
+
+
+@needs_compiler
+def test_prices_prove_number_and_total_without_conflicts(priced: Path) -> None:
+    outcome = change_summary(priced, conflicts=[])
+    checks = verdicts(outcome)
+    assert (outcome.code, checks["number of chains"], checks["total length"]) == (0, "holds", "holds")
+    assert checks["prices of goals, number of chains"] == checks["prices of goals, total length"] == "holds"
+    assert "see the prices" in texts(outcome, "number of chains")
+    outcome = change_summary(priced, certificate=None)
+    assert wrong(outcome) == {"number of chains"}, "without both, fewer chains would do"
+
+
+def of_number(proof: Document) -> Document:
+    """The claim of the smallest number of chains."""
+    found: Document = next(claim for claim in proof["claims"] if claim["of"] == "number")
+    return found
+
+
+def of_total(proof: Document) -> Document:
+    """The claim of the total length."""
+    found: Document = next(claim for claim in proof["claims"] if claim["of"] == "chains")
+    return found
+
+
+FORGED: dict[str, tuple[Callable[[Document], object], str]] = {
+    "a price of the number": (
+        lambda proof: of_number(proof)["goals"].update(one=1 << 20),
+        "prices of goals, number of chains",
+    ),
+    "a price of the total": (
+        lambda proof: of_total(proof)["goals"].update(one=of_total(proof)["goals"].get("one", 0) + (1 << 40)),
+        "prices of goals, total length",
+    ),
+    "a price of a cut": (
+        lambda proof: of_number(proof)["cuts"][0].update(price=-1),
+        "prices of goals, number of chains",
+    ),
+    "a state of a cut": (
+        lambda proof: of_number(proof)["cuts"][0].update(inside=[0, 1]),
+        "prices of goals, number of chains",
+    ),
+    "the bound of the number": (lambda proof: of_number(proof).update(bound=3), "prices of goals, number of chains"),
+    "the bound of the total": (lambda proof: of_total(proof).update(bound=3), "prices of goals, total length"),
+    "a goal that no chain covers": (lambda proof: proof["goals"].append("far"), "prices of goals, total length"),
+    "a goal twice": (lambda proof: proof["goals"].append("one"), "prices of goals, total length"),
+    "another end": (lambda proof: proof.update(end="final"), "prices of goals, number of chains"),
+    "another overlap": (lambda proof: proof.update(overlap="forbid"), "prices of goals, number of chains"),
+    "a bound of one chain": (lambda proof: proof.update(lower=1), "prices of goals, number of chains"),
+    "no claim": (lambda proof: proof["claims"].clear(), "prices of goals"),
+    "a claim twice": (
+        lambda proof: proof["claims"].append(of_total(proof)),
+        "prices of goals, total length",
+    ),
+    "a claim of one chain": (
+        lambda proof: proof["claims"].insert(0, {"claim": "prices", "of": "orders", "bound": 1}),
+        "prices of goals, number of chains",
+    ),
+}
+"""What is changed in the certificate of all chains, and the check that finds it out."""
+
+
+@needs_compiler
+@pytest.mark.parametrize("forged", FORGED)
+def test_forged_prices_of_several_chains_are_found_out(forged: str, priced: Path) -> None:
+    proof = json.loads((priced / "out" / "chains.json").read_text())["certificate"]
+    change, check = FORGED[forged]
+    change(proof)
+    outcome = change_summary(priced, certificate=proof)
+    assert outcome.code == 7
+    assert check in wrong(outcome)
+
+
+@needs_compiler
+def test_prices_do_not_hold_where_the_program_is_another_one(priced: Path) -> None:
+    """Both goals fit into one chain now."""
+    write_files(priced, {"p/c.c": program("if (s->n >= 0) s->n = i->a;", head=HEAD)})
+    outcome = change_summary(priced)
+    assert {"prices of goals, number of chains", "number of chains"} <= wrong(outcome)
+
+
+@needs_compiler
+def test_prices_of_more_chains_are_no_proof_of_fewer(priced: Path) -> None:
+    """A true claim of three chains says nothing of two; they are looked at by all sets of goals that one run covers."""
+    proof = json.loads((priced / "out" / "chains.json").read_text())["certificate"]
+    of_total(proof).update(chains=3)
+    outcome = change_summary(priced, certificate=proof)
+    assert outcome.code == 0
+    assert "see the prices" not in texts(outcome, "total length")
 
 
 @pytest.fixture

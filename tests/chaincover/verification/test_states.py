@@ -251,6 +251,7 @@ def test_no_table_where_an_open_value_decides_whether_a_step_is_allowed() -> Non
     assert tabulate(asked, [framed(first, 0).Equals(BV(0, 8))], Clock(Limits())) is None
 
 
+@pytest.mark.slow
 def test_a_timer_of_thousands_of_steps() -> None:
     """Distances and a sub-path of more steps than any question to a solver is unrolled for."""
     word = ValueType("uint16", 16)

@@ -106,6 +106,7 @@ def test_no_chain_of_so_few_steps(most: int, branches: Path) -> None:
     assert wrong(verify(document, branches, branches / "p")) == {CHECK}
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_the_most_goals_of_one_chain(branches: Path) -> None:
     document = made(branches, "--most")
@@ -127,6 +128,7 @@ void compute(In *i, St *s) {
 SHORTER = "no chain of at most {} step{} covers all goals: none is shorter than 1{}"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("detail", ["", SHORTER.format(1, "", 0), SHORTER.format(1000000, "s", 0)])
 @pytest.mark.parametrize(
@@ -204,6 +206,7 @@ def counter(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("facts", "check", "text"),
     [

@@ -345,7 +345,7 @@ def test_a_proof_on_states_in_a_normal_form_is_checked_on_all_runs(tmp_path: Pat
     assert {kinds[check] for check in ("normal form", "order bound", "lower bound", "all runs")} == {"holds"}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("unread", ["", " s.seen = (short)(s.seen / 2 + level);"])
 def test_a_normal_form_and_jumps_that_rest_on_constants(unread: str, tmp_path: Path) -> None:
     """``limit`` is read no more in the part of the program that is searched; without its value ``t`` is told apart.

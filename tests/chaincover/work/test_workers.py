@@ -73,6 +73,7 @@ def end_process(number: int) -> int:
     return number
 
 
+@pytest.mark.slow
 def test_processes_that_never_get_anything_done_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     workers = Processes(2)
     assert workers.map(end_process, [1, 2, 3], lambda count: None) == [1, 2, 3]
@@ -123,6 +124,7 @@ def counting(answers: list[int]) -> Callable[[Cluster], int]:
     return lambda workers: next(left)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("distributed")
 def test_a_scheduler_that_is_lost_leaves_the_work_here() -> None:
     import distributed

@@ -106,6 +106,7 @@ def plain(written: str) -> str:
     return quoted[1].replace('\\"', '"') if quoted else written.split(":")[0]
 
 
+@pytest.mark.slow
 @seeds(12)
 def test_pydot_reads_the_same_arrows(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     rng = random.Random(seed)
@@ -119,6 +120,7 @@ def test_pydot_reads_the_same_arrows(seed: int, tmp_path_factory: pytest.TempPat
     assert [target for _, target, label in pydot_arrows(text) if not label] == [machine.start]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_both_readers_and_pydot_read_the_same_files(file: Path) -> None:
     machine = read_machine(str(file), partial=True)

@@ -105,6 +105,7 @@ DIFFERENT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @lp64_only
 @pytest.mark.parametrize("name", DIFFERENT)
