@@ -20,10 +20,10 @@ CHECKS = {
     "accelerated": Command(
         "checks.accelerated.run",
         "bounds and chains over counters equal those of a search over all states, and `verify` proves them",
-        "1 to 2 s a program",
+        "1 s a program",
     ),
     "clocks": Command(
-        "checks.clocks.run", "normal forms follow the states of controllers with free clocks", "0.5 s a controller"
+        "checks.clocks.run", "normal forms follow the states of controllers with free clocks", "3 s a controller"
     ),
     "endings": Command(
         "checks.endings.run", "large, deep and odd programs end in time, with an answer or a refusal", "10 minutes"
@@ -50,7 +50,7 @@ CHECKS = {
     "generated": Command(
         "checks.generated.run",
         "lengths, bounds and verdicts of drawn systems equal an exhaustive search",
-        "3 s a system",
+        "0.5 s a system",
     ),
     "machines": Command(
         "checks.machines.run", "tours of Mealy machines equal those of the directed Chinese postman", "5 minutes"
@@ -73,7 +73,7 @@ MEASURES = {
     "hard-programs": Command(
         "measures.hard.beside", "programs that are hard for the search, beside a driver in C", "20 minutes"
     ),
-    "house": Command("measures.house", "the size and the shape of the source", "10 s"),
+    "house": Command("measures.house", "the size and the shape of the source", "15 s"),
     "jobs": Command("measures.jobs", "one process against two", "10 minutes"),
     "mutants": Command(
         "measures.mutants.run", "which small faults in a room its tests do not find", "2 minutes a fault"
@@ -81,8 +81,8 @@ MEASURES = {
     "orderings": Command("measures.orderings", "orderings on the same graphs, up to 2,000 goals", "20 minutes"),
     "revisions": Command("measures.revisions.run", "two revisions on the same rows, in alternation", "hours"),
     "rivals": Command("measures.rivals.run", "beside CBMC (needs cbmc)", "10 minutes"),
-    "scale": Command("measures.scale.run", "how reading grows with the code", "30 s"),
-    "stations": Command("measures.stations.run", "one chain beside random runs, where luck decides", "20 s"),
+    "scale": Command("measures.scale.run", "how reading grows with the code", "50 s"),
+    "stations": Command("measures.stations.run", "one chain beside random runs, where luck decides", "10 s"),
 }
 """Commands that measure what ChainCover costs, and how large it is."""
 
