@@ -104,9 +104,14 @@ class _Flows:
         prices, runs = self._highest(flow)
         if prices is None:
             return None
-        chains = tuple(self._chain(run, prices, flow) for run in runs)
+        chains = tuple(sorted((self._chain(run, prices, flow) for run in runs), key=self._first_goal))
         proof = replace(self._certificate(problem.names), together=(number, prices))
         return JointFlow(chains, number.bound, prices.bound, self._reduction.restore(_made(proof)).certificate)
+
+    def _first_goal(self, result: ChainResult) -> int:
+        """The place of the first goal that a chain covers: chains come in the order of goals."""
+        covered = frozenset() if result.chain is None else result.chain.goals
+        return next((place for place, name in enumerate(self._problem.names) if name in covered), -1)
 
     @staticmethod
     def _highest(flow: CoveringFlow) -> tuple[Prices | None, list[Run]]:
