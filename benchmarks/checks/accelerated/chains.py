@@ -22,11 +22,12 @@ from chaincover.replaying.judge import Judge
 from chaincover.result import Silent
 from properties.goal import Goal
 
-MODE = ValueType("phase", 2)
-NOW = MODE.symbol("phase")
-GO, STOP = BOOLEAN.symbol("go"), BOOLEAN.symbol("stop")
+MODE = ValueType("long#phase", 2)
+NOW = MODE.symbol("long#phase")
+GO, STOP = BOOLEAN.symbol("long#go"), BOOLEAN.symbol("long#stop")
 FLOW = ValueType("flow", 2)
-INFLOW = FLOW.symbol("inflow")
+INFLOW = FLOW.symbol("long#inflow")
+# Symbols are made when this is imported, so their names are those of no other program.
 IDLE, BUSY, DONE = (BV(number, 2) for number in range(3))
 
 
@@ -70,7 +71,7 @@ def _machine(
 ) -> TransitionSystem:
     """IDLE until GO, then BUSY until ``busy`` leads to DONE, or STOP to IDLE."""
     going = Ite(NOW.Equals(BUSY), Ite(busy, DONE, BUSY), Ite(NOW.Equals(IDLE), Ite(GO, BUSY, IDLE), DONE))
-    state = [StateVariable("phase", MODE, IDLE, Ite(STOP, IDLE, going))]
+    state = [StateVariable("long#phase", MODE, IDLE, Ite(STOP, IDLE, going))]
     for symbol, (here, else_) in counters.items():
         kind = ValueType(symbol.symbol_name(), symbol.bv_width())
         following = Ite(NOW.Equals(BUSY), here, else_)
