@@ -22,7 +22,7 @@ from typing import Any
 import click
 
 from benchmarks import FOLDER
-from benchmarks.measures.house import is_numeric, read
+from benchmarks.measures.house import named_numbers, read
 from benchmarks.process import run
 
 ROOMS = (
@@ -64,12 +64,11 @@ MOST = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """The place of a constant: its module, the line, its name, and which of the line's values it is."""
+    """The place of a constant: its module, the line, and its name."""
 
     module: str
     line: int
     name: str
-    place: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +87,8 @@ def constants(rooms: Sequence[str]) -> Iterator[Constant]:
         if not any(f"{module.name}.".startswith(f"{room}.") for room in rooms):
             continue
         for statement in module.tree.body:
-            for place, name in enumerate(_names(statement)):
-                yield Constant(module.importable, statement.lineno, name, place)
-
-
-def _names(statement: ast.stmt) -> list[str]:
-    """The names that a statement gives to numbers; none where it is another one."""
-    match statement:
-        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
-            names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
-            if names and all(name == name.upper() for name in names) and is_numeric(value):
-                return names
-    return []
+            for name in named_numbers(statement):
+                yield Constant(module.importable, statement.lineno, name)
 
 
 class Doubling(MetaPathFinder):
@@ -127,34 +116,21 @@ class Doubled(SourceFileLoader):
         self._constant = constant
 
     def get_code(self, fullname: str) -> CodeType:
-        """The code of the module, never from a cache."""
+        """The code of the module, never from a cache: a statement after that of the constant doubles it."""
         tree = ast.parse(self.get_data(self.path))
-        for statement in tree.body:
-            if statement.lineno == self._constant.line and isinstance(statement, ast.Assign | ast.AnnAssign):
-                value = statement.value
-                several = isinstance(value, ast.Tuple) and len(_names(statement)) > 1
-                where = value.elts[self._constant.place] if several and isinstance(value, ast.Tuple) else value
-                for node in ast.walk(where) if where is not None else ():
-                    if isinstance(node, ast.Dict | ast.Set | ast.List | ast.Tuple):
-                        _double_elements(node)
-                if several and isinstance(value, ast.Tuple):
-                    value.elts[self._constant.place] = _twice(value.elts[self._constant.place])
-                elif value is not None:
-                    statement.value = _twice(value)
-        return compile(ast.fix_missing_locations(tree), self.path, "exec")
+        place = next(number for number, each in enumerate(tree.body) if each.lineno == self._constant.line)
+        name = self._constant.name
+        tree.body[place + 1 : place + 1] = ast.parse(f"from {__name__} import twice\n{name} = twice({name})").body
+        return compile(tree, self.path, "exec")
 
 
-def _twice(value: ast.expr) -> ast.expr:
-    if isinstance(value, ast.Dict | ast.Set | ast.List | ast.Tuple):
-        return value  # its elements are doubled
-    return ast.copy_location(ast.BinOp(value, ast.Mult(), ast.Constant(2)), value)
-
-
-def _double_elements(node: ast.Dict | ast.Set | ast.List | ast.Tuple) -> None:
-    if isinstance(node, ast.Dict):
-        node.values = [_twice(value) for value in node.values]
-    else:
-        node.elts = [_twice(value) for value in node.elts]
+def twice(value: Any) -> Any:
+    """Twice a number; of a collection, of all its numbers."""
+    if isinstance(value, dict):
+        return {key: twice(each) for key, each in value.items()}
+    if isinstance(value, tuple | list | set | frozenset):
+        return type(value)(map(twice, value))
+    return 2 * value
 
 
 def searched(constant: Constant | None) -> list[Found]:

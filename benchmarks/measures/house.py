@@ -197,11 +197,18 @@ def attributes(record: ast.ClassDef) -> set[str]:
 
 def constants(module: Module) -> Iterator[str]:
     for statement in module.tree.body:
-        match statement:
-            case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
-                names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
-                if names and all(name == name.upper() for name in names) and is_numeric(value):
-                    yield f"{module.name}:{statement.lineno} {', '.join(names)}"
+        if names := named_numbers(statement):
+            yield f"{module.name}:{statement.lineno} {', '.join(names)}"
+
+
+def named_numbers(statement: ast.stmt) -> list[str]:
+    """The names in capitals that a statement gives to numbers; none where it is another one."""
+    match statement:
+        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+            names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
+            if all(name == name.upper() for name in names) and is_numeric(value):
+                return names
+    return []
 
 
 def is_numeric(value: ast.expr) -> bool:
