@@ -1,4 +1,4 @@
-"""How a run is called off, by a limit or by a signal, while it goes on.
+"""How a run ends: its exit code, and how it is called off, by a limit or by a signal, while it goes on.
 
 Who calls it off notes why (``call_off``), and raises nothing in whatever is under way. What takes long looks here
 (``check``), and raises KeyboardInterrupt with the reason: at a place of its own, where nothing is half done. Where
@@ -13,8 +13,34 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ContextDecorator
+from enum import IntEnum
 from functools import partial
 from types import FrameType
+
+
+class ExitCode(IntEnum):
+    """What the end of a command says to a script (docs/reference/exit-codes.md)."""
+
+    DONE = 0
+    FINDING = 1
+    USAGE = 2
+    REFUSED = 3
+    NOT_COVERED = 4
+    LIMIT = 5
+    NOT_REPROVED = 6
+    DISPROVED = 7
+    INTERNAL_ERROR = 70
+    NOT_WRITTEN = 74
+    INTERRUPTED = 130
+    CUT_OFF = 141
+    TERMINATED = 143
+
+
+TIME_LIMIT = "time limit"
+INTERRUPT = "interrupt"
+TERMINATED = "terminated"
+CALLED_OFF = {INTERRUPT: ExitCode.INTERRUPTED, TERMINATED: ExitCode.TERMINATED}
+"""What calls a run off by a signal, with the exit code of the command."""
 
 PATIENCE = 0.5
 """Seconds for which a run that was called off may go on without a look here, before it is interrupted wherever it is.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bmc.ending import ExitCode
 from bmc.records import dataclass
 
 _MARK = "\ue022"
@@ -37,7 +38,7 @@ class ChainCoverError(Exception):
     of errors that are given none of their own.
     """
 
-    exit_code = 3
+    exit_code = ExitCode.REFUSED
     next_step = ""
 
     def __init__(self, message: str, where: Location | None = None, hint: str = "") -> None:
@@ -54,14 +55,14 @@ class ChainCoverError(Exception):
 class UsageError(ChainCoverError):
     """The command line or an option's value is wrong."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
     next_step = "'chaincover COMMAND --help' explains the options"
 
 
 class InputRefused(ChainCoverError):
     """A source, project, property or input file cannot be read, or lies outside what is supported."""
 
-    exit_code = 3
+    exit_code = ExitCode.REFUSED
     next_step = "correct it there and run the command again"
 
 
@@ -81,7 +82,7 @@ class UnsupportedConstruct(InputRefused):
 class LimitReached(ChainCoverError):
     """A time or size limit stopped the run before a result; ``limit`` names it."""
 
-    exit_code = 5
+    exit_code = ExitCode.LIMIT
     limit = "time limit"
 
 
@@ -104,7 +105,7 @@ class StepTooLarge(MemoryLimitReached):
 class CheckDisagreed(ChainCoverError):
     """Two computations that must agree did not (model and compiled original, or claim and run)."""
 
-    exit_code = 1
+    exit_code = ExitCode.FINDING
 
 
 LONGEST = 1_000

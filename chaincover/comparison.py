@@ -17,6 +17,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from bmc import ending
+from bmc.ending import CALLED_OFF, INTERRUPT, TIME_LIMIT, ExitCode
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
 from bmc.errors import LimitReached, UsageError, counted
@@ -39,7 +40,7 @@ from chaincover.problem import Problem, Questions
 from chaincover.reductions.reduction import distinct
 from chaincover.reductions.slicing import reduced
 from chaincover.replaying.judge import Judge
-from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Silent
+from chaincover.result import ChainResult, Silent
 from chaincover.verdicts import infeasible
 from chaincover.weights import INIT, ReachGraph, exists_path, obstacles, transitive_closure
 
@@ -499,7 +500,7 @@ def exit_code(problem: Problem, found: Comparison) -> int:
     if found.stopped_by in CALLED_OFF:
         return CALLED_OFF[found.stopped_by]
     if found.limited:
-        return 5
+        return ExitCode.LIMIT
     finals = [row.final for row in found.rows if row.final is not None]
     return 0 if finals and all(_all_covered(problem, final) for final in finals) else 4
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from math import inf
 
 from bmc import ending, footprint
+from bmc.ending import INTERRUPT
 from bmc.engines import choose as choose_engine
 from bmc.engines import listen
 from bmc.errors import LimitReached, MemoryLimitReached, StepTooLarge
@@ -57,7 +58,7 @@ from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, distinct_goals, in_turn
 from chaincover.reductions.slicing import sliced_problem
 from chaincover.replaying.judge import Judge
-from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
+from chaincover.result import ChainResult, Listener, Silent
 from chaincover.stages import FIRST_TURN, PARTS, Profiler, Stage, later, take_turns
 
 SHORTEST = "shortest chain"

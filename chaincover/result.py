@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
+from bmc.ending import TERMINATED
 from bmc.errors import counted
 from bmc.records import dataclass
 from bmc.system.transition import Run
@@ -17,11 +18,6 @@ from chaincover.weights import ReachGraph
 if TYPE_CHECKING:
     from chaincover.stages import StageCost
 
-TIME_LIMIT = "time limit"
-INTERRUPT = "interrupt"
-TERMINATED = "terminated"
-CALLED_OFF = {INTERRUPT: 130, TERMINATED: 143}
-"""What ended a run by a signal, with the exit code of the command."""
 BY = {TERMINATED: "SIGTERM"}
 """What called a run off, where another word says it better than its name: it was stopped by that."""
 

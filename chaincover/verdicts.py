@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bmc.ending import CALLED_OFF
 from bmc.errors import counted
 from bmc.system.transition import Run
 from chaincover.chain import (
@@ -20,7 +21,7 @@ from chaincover.chain import (
     Verdict,
 )
 from chaincover.options import Options
-from chaincover.result import BY, CALLED_OFF
+from chaincover.result import BY
 from chaincover.weights import INIT, Edge, ReachGraph, obstacles, transitive_closure
 from properties.goal import Goal
 

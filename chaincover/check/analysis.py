@@ -11,6 +11,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc import ending
+from bmc.ending import CALLED_OFF, INTERRUPT, ExitCode
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused, LimitReached, NoOriginal, StepTooLarge, counted
@@ -28,7 +29,6 @@ from chaincover.problem import Problem, Questions
 from chaincover.project.values import show_ranges
 from chaincover.reductions.reduction import Reduction
 from chaincover.reductions.slicing import sliced, smaller_problem
-from chaincover.result import CALLED_OFF, INTERRUPT
 from chaincover.subject import Subject
 from properties.goal import Goal
 
@@ -86,12 +86,16 @@ class Analysis:
             return CALLED_OFF[self.interrupted]
         comparison = self.compared.comparison
         if comparison is not None and comparison.differences:
-            return 1
+            return ExitCode.FINDING
         if self.interrupted:
-            return LimitReached.exit_code
+            return ExitCode.LIMIT
         if self.undecided or (comparison is not None and not comparison.steps):
-            return 5
-        return 4 if self.final_unsatisfiable or any(not goal.generated for goal in self.unsatisfiable) else 0
+            return ExitCode.LIMIT
+        return (
+            ExitCode.NOT_COVERED
+            if self.final_unsatisfiable or any(not goal.generated for goal in self.unsatisfiable)
+            else 0
+        )
 
 
 def as_data(subject: Subject, found: Analysis) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import click
 
 from bmc import ending
+from bmc.ending import CALLED_OFF, ExitCode
 from bmc.errors import ChainCoverError
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED
@@ -31,7 +32,7 @@ from chaincover.options import Options
 from chaincover.report import console
 from chaincover.report import documents as results
 from chaincover.report.console_generate import Asked, part_of, show_result, show_several, show_written
-from chaincover.result import CALLED_OFF, ChainResult, Requirements, SeveralChains
+from chaincover.result import ChainResult, Requirements, SeveralChains
 from chaincover.subject import Subject
 from chaincover.verdicts import infeasible
 
@@ -223,7 +224,7 @@ class Several(Delivery[SeveralChains]):
     def exit_code(self, played: Replays) -> int:
         found = self.found
         if not found.results and self.no_step is not None and not found.requirements.findings:
-            return results.GOALS_NOT_COVERED
+            return ExitCode.NOT_COVERED
         return _exit_code(self.run.subject, found, played)
 
 
@@ -402,13 +403,13 @@ def _exit_code(subject: Subject, found: SeveralChains, played: Replays) -> int:
     if found.stopped_by in CALLED_OFF:
         return CALLED_OFF[found.stopped_by]
     if found.requirements.findings:
-        return 1
+        return ExitCode.FINDING
     runs = zip(found.results, played, strict=True)
     codes = [results.exit_code(part_of(subject, result), result, own) for result, own in runs]
     if 1 in codes:
-        return 1
+        return ExitCode.FINDING
     aside = infeasible(subject.goals, found.verdicts)
     if any(v.status == UNDECIDED for v in found.verdicts):
-        return results.LIMIT
+        return ExitCode.LIMIT
     missed = not found.results or any(v.status != COVERED and v.goal not in aside for v in found.verdicts)
-    return results.GOALS_NOT_COVERED if missed else 0
+    return ExitCode.NOT_COVERED if missed else 0

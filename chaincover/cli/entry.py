@@ -15,10 +15,8 @@ from types import FrameType
 from typing import Any
 
 from bmc import ending
+from bmc.ending import CALLED_OFF, INTERRUPT, TERMINATED, TIME_LIMIT, ExitCode
 
-INTERRUPTED = 130
-TERMINATED = 143
-TIME_LIMIT = "time limit"
 GRACE, AGAIN, LONGEST = 1.0, 0.6, 1e8
 """Seconds after the time limit in which a run may end by itself, and from one alarm to the next, from then on or from
 a signal on; no limit is longer than the last one."""
@@ -28,9 +26,8 @@ CLOSING = 10.0
 """Seconds from the moment at which a run is called off in which its result is made and told, before that is cut; half
 of them are left for telling it however long making it took. A chain that was found takes the time that it takes. Twice
 as long: a large result is still told on a machine that is busy, and a run ends so much later."""
-INTERRUPT = "interrupt"
-SIGNALS = {signal.SIGINT: (INTERRUPT, INTERRUPTED), signal.SIGTERM: ("terminated", TERMINATED)}
-"""Why a run ends that a signal calls off, and its exit code."""
+SIGNALS = {signal.SIGINT: INTERRUPT, signal.SIGTERM: TERMINATED}
+"""Why a run ends that a signal calls off."""
 
 
 _begun: list[float] = []
@@ -61,7 +58,7 @@ _alarms = _Alarms()
 
 def signalled() -> int:
     """The exit code of a run that a signal called off; 0 where none came."""
-    return SIGNALS[signal.Signals(_alarms.signal)][1] if _alarms.signal else 0
+    return CALLED_OFF[SIGNALS[signal.Signals(_alarms.signal)]] if _alarms.signal else 0
 
 
 def signalled_twice() -> bool:
@@ -74,7 +71,7 @@ def interrupted(number: int, frame: FrameType | None) -> None:
     now = time.monotonic()
     if not _alarms.signal:
         _alarms.signal, _alarms.came = number, now
-        ending.call_off(SIGNALS[signal.Signals(number)][0])
+        ending.call_off(SIGNALS[signal.Signals(number)])
         _alarms.bound()
     elif now >= _alarms.came + TOGETHER:
         _alarms.cut_from, _alarms.twice = now, True
@@ -184,7 +181,7 @@ def main() -> None:
             from chaincover.cli.main import main as run
         run()
     except KeyboardInterrupt:  # between the two
-        _leave(signalled() or INTERRUPTED)
+        _leave(signalled() or ExitCode.INTERRUPTED)
     except SystemExit as ended:
         _leave(int(ended.code or 0))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bmc import ending
+from bmc.ending import INTERRUPT
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached, MemoryLimitReached, UsageError, counted
 from chaincover.chain import COVERED
@@ -25,7 +26,7 @@ from chaincover.options import Options
 from chaincover.pipeline import not_begun
 from chaincover.problem import Problem
 from chaincover.project.load import Request
-from chaincover.result import INTERRUPT, ChainResult, Listener, SeveralChains
+from chaincover.result import ChainResult, Listener, SeveralChains
 from properties.goal import VIOLATIONS
 
 if TYPE_CHECKING:

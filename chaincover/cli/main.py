@@ -15,56 +15,54 @@ from types import ModuleType
 import click
 
 from bmc import ending
+from bmc.ending import CALLED_OFF, INTERRUPT, ExitCode
 from bmc.errors import ChainCoverError, LimitReached, UsageError, printable
 from chaincover.cli.entry import (
     CLOSING,
-    INTERRUPT,
-    INTERRUPTED,
-    SIGNALS,
-    TERMINATED,
     never_interrupt,
     signalled,
     signalled_twice,
 )
 from chaincover.plug_ins import entry_points
 
-CALLED_OFF = dict(SIGNALS.values())
-"""The exit codes of runs that a signal has called off, by the reason."""
-
-INTERNAL_ERROR = 70
-NOT_WRITTEN = 74
-CUT_OFF = 141
-"""The reader of stdout has gone, as shells report it."""
-
-EXIT_CODES: dict[int, tuple[str, str]] = {
-    0: (
+EXIT_CODES: dict[ExitCode, tuple[str, str]] = {
+    ExitCode.DONE: (
         "every goal is covered and every requirement held; generated goals may be proved unreachable",
         "the result says whether the chain is proved minimal",
     ),
-    1: (
+    ExitCode.FINDING: (
         "a finding: a requirement or an assertion failed, or two computations disagreed",
         "read the findings: they are shown first; the result is written",
     ),
-    2: ("usage: an unknown option, a wrong value, a missing argument", "chaincover COMMAND --help"),
-    3: (
+    ExitCode.USAGE: ("usage: an unknown option, a wrong value, a missing argument", "chaincover COMMAND --help"),
+    ExitCode.REFUSED: (
         "input refused: a file is missing, broken or outside of what is read",
         "the message names file, line and column, and a next step",
     ),
-    4: (
+    ExitCode.NOT_COVERED: (
         "no chain, or goals that are not covered, or that the program no longer has",
         "the verdict of each goal, or the note, says why",
     ),
-    5: ("a limit left a goal undecided; what was found is valid", "raise the limit that the message names"),
-    6: ("verify: a claim was not proved again; nothing was found wrong", "give more --time-limit or --effort"),
-    7: ("verify: a claim is disproved", "what disproves it is shown: a run, a shorter chain, a cheaper order"),
-    INTERNAL_ERROR: ("a fault of ChainCover itself", "report it; CHAINCOVER_DEBUG=1 shows where it happened"),
-    NOT_WRITTEN: (
+    ExitCode.LIMIT: (
+        "a limit left a goal undecided; what was found is valid",
+        "raise the limit that the message names",
+    ),
+    ExitCode.NOT_REPROVED: (
+        "verify: a claim was not proved again; nothing was found wrong",
+        "give more --time-limit or --effort",
+    ),
+    ExitCode.DISPROVED: (
+        "verify: a claim is disproved",
+        "what disproves it is shown: a run, a shorter chain, a cheaper order",
+    ),
+    ExitCode.INTERNAL_ERROR: ("a fault of ChainCover itself", "report it; CHAINCOVER_DEBUG=1 shows where it happened"),
+    ExitCode.NOT_WRITTEN: (
         "a result could not be written, such as to a full disk; what was there before is as it was",
         "make room, or choose another place",
     ),
-    INTERRUPTED: ("interrupted (Ctrl-C)", "the best result so far is written and told"),
-    CUT_OFF: ("the program that read stdout has gone, such as head", "files are written all the same"),
-    TERMINATED: ("terminated (SIGTERM)", "the best result so far is written and told"),
+    ExitCode.INTERRUPTED: ("interrupted (Ctrl-C)", "the best result so far is written and told"),
+    ExitCode.CUT_OFF: ("the program that read stdout has gone, such as head", "files are written all the same"),
+    ExitCode.TERMINATED: ("terminated (SIGTERM)", "the best result so far is written and told"),
 }
 """What the end of a command says to a script, and what to do about it."""
 
@@ -165,7 +163,7 @@ def main() -> None:
         code = _cut_short()
     except (SystemExit, BrokenPipeError):  # click's answer to a closed pipe, the only one that ends the process
         _forget_stdout()
-        code = CUT_OFF
+        code = ExitCode.CUT_OFF
     except Exception as error:
         code = _fault(error)
     finally:
@@ -206,14 +204,15 @@ def _code_of_command() -> int:
 def _called_off(why: str) -> int:
     """Say what ended the run before there was anything to tell, and what it did then; the exit code."""
     reason, place = ending.called_off() or why or INTERRUPT, ending.reading()
-    code = signalled() or CALLED_OFF.get(reason, LimitReached.exit_code)
-    words = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}.get(code, f"the {reason} was reached")
+    code = signalled() or CALLED_OFF.get(reason, ExitCode.LIMIT)
+    words = {ExitCode.INTERRUPTED: "interrupted", ExitCode.TERMINATED: "terminated"}
+    why = words.get(ExitCode(code), f"the {reason} was reached")
     more = (
         f"allow more {reason.partition(' ')[0]} (--{reason.replace(' ', '-')})"
-        if code == LimitReached.exit_code
+        if code == ExitCode.LIMIT
         else "run the command again"
     )
-    _show_error(LimitReached(f"{words} {f'while {place}' if place else 'before all was done'}", hint=more), code)
+    _show_error(LimitReached(f"{why} {f'while {place}' if place else 'before all was done'}", hint=more), code)
     return code
 
 
@@ -224,7 +223,7 @@ def _cut_short() -> int:
     why = "a second signal" if signalled_twice() else f"the end took more than {CLOSING:g} s"
     kept = ending.kept()
     tell(f"\ncut short: {why}; " + (f"the best result so far is in {kept}" if kept else "nothing has been written"))
-    return signalled() or LimitReached.exit_code
+    return signalled() or ExitCode.LIMIT
 
 
 def _fault(error: Exception) -> int:
@@ -232,15 +231,15 @@ def _fault(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO):
         _forget_stdout()
         tell(f"error: cannot write: {error.strerror}\n  next: make room, or choose another place")
-        return NOT_WRITTEN
+        return ExitCode.NOT_WRITTEN
     if isinstance(error, MemoryError):
         tell("error: no memory is left\n  next: allow more memory, or fewer goals")
-        return LimitReached.exit_code
+        return ExitCode.LIMIT
     if os.environ.get("CHAINCOVER_DEBUG"):
         raise error
     text = f"{type(error).__name__}: {error}".splitlines()[0]
     tell(f"internal error: {printable(text)}\n  next: report it; CHAINCOVER_DEBUG=1 shows where it happened")
-    return INTERNAL_ERROR
+    return ExitCode.INTERNAL_ERROR
 
 
 def _forget_stdout() -> None:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from bmc import ending, footprint
+from bmc.ending import INTERRUPT
 from bmc.engines import NAMES as ENGINES
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused, LimitReached
@@ -25,7 +26,6 @@ from chaincover.cli.progress import Progress
 from chaincover.limits import Limits, end_run
 from chaincover.options import ORDERINGS, Options
 from chaincover.project.load import Request, load_request
-from chaincover.result import INTERRUPT
 from chaincover.subject import Settings, Subject
 
 F = TypeVar("F", bound=Callable[..., Any])

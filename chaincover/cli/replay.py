@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from bmc import ending
-from bmc.errors import InputRefused, LimitReached
+from bmc.ending import CALLED_OFF, INTERRUPT, ExitCode
+from bmc.errors import InputRefused
 from bmc.records import dataclass
 from chaincover.cli.entry import closing
 from chaincover.cli.options import Shown, request_options, shown_options, time_option
@@ -29,7 +30,6 @@ from chaincover.project.project_file import refuse_project
 from chaincover.replaying.original import Replay, replay
 from chaincover.report import console
 from chaincover.report.documents import replay_data
-from chaincover.result import CALLED_OFF, INTERRUPT
 from chaincover.subject import Subject
 
 
@@ -75,7 +75,7 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
     codes = {each.exit_code for each in played.values()}
     if stopped_by in CALLED_OFF:
         return CALLED_OFF[stopped_by]
-    return 1 if 1 in codes else LimitReached.exit_code if stopped_by else max(codes)
+    return ExitCode.FINDING if ExitCode.FINDING in codes else ExitCode.LIMIT if stopped_by else max(codes)
 
 
 def _played(request: Request, shown: Shown, chain: str) -> Replay:

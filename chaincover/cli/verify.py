@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from bmc import ending
+from bmc.ending import CALLED_OFF, INTERRUPT
 from bmc.errors import LimitReached, MemoryLimitReached, counted
 from chaincover.cli.entry import closing
 from chaincover.cli.options import Amount, Shown, held_request_options, shown_options, time_option
@@ -19,7 +20,6 @@ from chaincover.formats.writer import tool_version, versions
 from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
 from chaincover.report import console
-from chaincover.result import CALLED_OFF, INTERRUPT
 from chaincover.verification.limits import Limits
 from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, as_data
 from chaincover.verification.several import verify_chains

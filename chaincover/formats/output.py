@@ -13,19 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from bmc import ending
+from bmc.ending import ExitCode
 from bmc.errors import ChainCoverError, Location
 
 
 class CannotWrite(ChainCoverError):
     """A result cannot be written, for example because the disk is full; what was there before is still there."""
 
-    exit_code = 74
+    exit_code = ExitCode.NOT_WRITTEN
 
 
 class NoFolder(CannotWrite):
     """Results cannot be written into the folder that was named."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
 
 def prepare_folder(folder: str) -> Path:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from bmc import ending
+from bmc.ending import INTERRUPT
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached, counted
 from bmc.records import dataclass
@@ -24,7 +25,7 @@ from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem, Questions
 from chaincover.replaying.judge import Judge
-from chaincover.result import INTERRUPT, Silent
+from chaincover.result import Silent
 from chaincover.stages import await_news, pause
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exists_path, transitive_closure
 from properties.goal import Goal

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bmc import ending
+from bmc.ending import INTERRUPT, TIME_LIMIT
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, NoRun
@@ -17,7 +18,7 @@ from chaincover.partition.set_cover import part_of, sets_of_goals, share_of, wit
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.requirements.deciding import Deciding, for_chains
-from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent
+from chaincover.result import ChainResult, Listener, Silent
 from chaincover.verdicts import listed, own_test
 
 if TYPE_CHECKING:

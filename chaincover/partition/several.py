@@ -17,6 +17,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from bmc import ending
+from bmc.ending import INTERRUPT, TIME_LIMIT
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.limits import Limits
@@ -57,7 +58,7 @@ from chaincover.problem import Problem
 from chaincover.reductions.reduction import distinct
 from chaincover.reductions.resets import parts, placed_apart, with_resets
 from chaincover.requirements.deciding import Deciding, for_chains
-from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Conflict, SeveralChains, Silent
+from chaincover.result import BY, ChainResult, Conflict, SeveralChains, Silent
 from chaincover.stages import Stage
 from chaincover.verdicts import own_test
 from chaincover.work.workers import choose as choose_workers

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from bmc.ending import ExitCode
 from bmc.errors import NoOriginal, counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.value_sets import Ranges
@@ -82,9 +83,9 @@ class Replay:
         """1 if something failed or disagreed, 4 if a goal is not covered or lost, or final not reached, else 0."""
         failed = any(g.failed_at is not None or not g.claim_holds for g in self.goals)
         if failed or self.disagreements or self.refused or self.violations:
-            return 1
+            return ExitCode.FINDING
         missed = any(g.step is None for g in self.goals if g.asked)
-        return 4 if missed or self.not_known or self.final is False else 0
+        return ExitCode.NOT_COVERED if missed or self.not_known or self.final is False else ExitCode.DONE
 
 
 def short_compiler(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
+from bmc.ending import INTERRUPT
 from bmc.errors import counted, printable
 from chaincover.chain import (
     COVERED,
@@ -23,7 +24,7 @@ from chaincover.chain import (
     Verdict,
 )
 from chaincover.options import Options
-from chaincover.result import BY, INTERRUPT
+from chaincover.result import BY
 from chaincover.verdicts import infeasible, listed, next_step
 from properties.goal import Goal
 

@@ -6,9 +6,10 @@ import platform
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from bmc.ending import CALLED_OFF, ExitCode
 from chaincover.chain import COVERED, UNDECIDED
 from chaincover.limits import UNITS
-from chaincover.result import CALLED_OFF, ChainResult
+from chaincover.result import ChainResult
 from chaincover.subject import Subject
 from chaincover.verdicts import infeasible
 from chaincover.weights import exists_path, transitive_closure
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from chaincover.stages import StageCost
 
 RUN_SCHEMA = "chaincover/run/2"
-
-LIMIT, GOALS_NOT_COVERED = 5, 4
-"""Exit codes: a limit left something open, goals are not covered, and what ended the run from outside."""
 
 NOTHING_REPLAYED: Mapping[str, Replay] = {}
 
@@ -109,17 +107,18 @@ def exit_code(subject: Subject, result: ChainResult, replay: Replay | None, no_s
     if result.stopped_by in CALLED_OFF:
         return CALLED_OFF[result.stopped_by]
     if result.requirements.findings:
-        return 1
+        return ExitCode.FINDING
     if no_step is not None and result.chain is None:
-        return GOALS_NOT_COVERED
+        return ExitCode.NOT_COVERED
     if result.chain is not None and (result.chain.failures or result.chain.violations):
-        return 1
-    if replay is not None and replay.exit_code not in (0, GOALS_NOT_COVERED):
+        return ExitCode.FINDING
+    if replay is not None and replay.exit_code not in (0, ExitCode.NOT_COVERED):
         return replay.exit_code
     aside = infeasible(subject.goals, result.verdicts)
     if result.chain is None or any(v.status != COVERED and v.goal not in aside for v in result.verdicts):
         limited = result.chain is None and not result.verdicts and (result.stopped_by or result.used_up)
-        return LIMIT if limited or any(v.status == UNDECIDED for v in result.verdicts) else GOALS_NOT_COVERED
+        left_open = limited or any(v.status == UNDECIDED for v in result.verdicts)
+        return ExitCode.LIMIT if left_open else ExitCode.NOT_COVERED
     return 0 if replay is None else replay.exit_code
 
 
@@ -129,7 +128,7 @@ def graph_exit_code(found: CoveringGraph) -> int:
     Edges on which the solver gave up are a limit too.
     """
     if found.stopped_by:
-        return CALLED_OFF.get(found.stopped_by, LIMIT)
+        return CALLED_OFF.get(found.stopped_by, ExitCode.LIMIT)
     if exists_path(found.graph, transitive_closure(found.graph)):
         return 0
-    return LIMIT if found.used_up or found.graph.unknown else GOALS_NOT_COVERED
+    return ExitCode.LIMIT if found.used_up or found.graph.unknown else ExitCode.NOT_COVERED

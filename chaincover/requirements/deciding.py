@@ -14,6 +14,7 @@ from math import inf
 from typing import Generic, Protocol, TypeVar
 
 from bmc import ending
+from bmc.ending import CALLED_OFF, INTERRUPT, TIME_LIMIT
 from bmc.errors import LimitReached
 from bmc.system.transition import Run
 from chaincover import pipeline
@@ -22,7 +23,7 @@ from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.requirements.violations import Search, judged
-from chaincover.result import BY, CALLED_OFF, INTERRUPT, TIME_LIMIT, Requirements, Silent
+from chaincover.result import BY, Requirements, Silent
 from chaincover.stages import Stage
 
 EFFORT = 1 / 12

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from bmc.ending import ExitCode
 from bmc.records import dataclass
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.project.values import shown
@@ -17,11 +18,6 @@ FINDING = "finding"
 """A requirement that fails on the chain: the file is right, the program may not be."""
 NOTE = "note"
 """Worth knowing, and no claim: a source that changed, a further check that was too large."""
-
-SOME_WRONG = 7
-SOME_OPEN = 6
-SOME_FOUND = 1
-"""Exit codes (docs/reference/exit-codes.md)."""
 
 SHOWN_DETAILS = 10
 
@@ -60,7 +56,7 @@ class Verification:
     def exit_code(self) -> int:
         """7: a claim is wrong; else 6: one was not re-proved; else 1: a requirement fails on the chain; else 0."""
         verdicts = {line.verdict for line in self.lines}
-        codes = {WRONG: SOME_WRONG, OPEN: SOME_OPEN, FINDING: SOME_FOUND}
+        codes = {WRONG: ExitCode.DISPROVED, OPEN: ExitCode.NOT_REPROVED, FINDING: ExitCode.FINDING}
         return next((code for verdict, code in codes.items() if verdict in verdicts), 0)
 
     @property

@@ -21,6 +21,7 @@ from benchmarks.checks.fuzz.documents import DOCUMENTS, made
 from benchmarks.checks.fuzz.examine import ACCEPTED, AGREE, DIFFER, Input, Kind, Row
 from benchmarks.checks.fuzz.mutations import GONE, Place, Tree, gentle, path_of, places, several, value_at
 from benchmarks.checks.fuzz.results import below, differing, other_values, text_of
+from bmc.ending import ExitCode
 from bmc.errors import ChainCoverError
 from bmc.native.build import NO_NATIVE
 from chaincover.certificate import Certificate
@@ -47,7 +48,7 @@ from chaincover.verification.fields import INFORMATIVE
 from chaincover.verification.invariants import CHECK as INVARIANTS
 from chaincover.verification.orders import CHECK as ORDER
 from chaincover.verification.prices import PRICES
-from chaincover.verification.report import HOLDS, NOTE, OPEN, SOME_WRONG, Verification
+from chaincover.verification.report import HOLDS, NOTE, OPEN, Verification
 from chaincover.verification.requirements import NEVER as NEVER_VIOLATED
 from chaincover.verification.values import BOUND
 from chaincover.verification.verdicts import EDGES, LENGTHS, PATHS, UNCOVERED
@@ -123,7 +124,7 @@ def judge(kind: str, text: str) -> Row:
         said = kept.verify_text(text)
     except ChainCoverError:
         return Row(AGREE, "refused")
-    if said.exit_code == SOME_WRONG:
+    if said.exit_code == ExitCode.DISPROVED:
         return Row(AGREE, "wrong")
     paths = sorted({path for path, _, _ in differing(document, json.loads(text))})
     if all(below(path, INFORMATIVE) for path in paths):

@@ -26,11 +26,12 @@ from benchmarks.checks.fuzz.mutations import (
     wild,
 )
 from benchmarks.checks.fuzz.programs import write_files
+from bmc.ending import ExitCode
 from bmc.errors import ChainCoverError
 from bmc.native.build import NO_NATIVE
 from chaincover.verification.claims import SOURCES
 from chaincover.verification.fields import INFORMATIVE, INFORMATIVE_OF_ALL
-from chaincover.verification.report import NOTE, OPEN, SOME_WRONG
+from chaincover.verification.report import NOTE, OPEN
 from chaincover.verification.requirements import CAN_FAIL_LINE
 
 TRUE_TOO = {
@@ -100,7 +101,7 @@ def found_out(kept: Kept, text: str, whole: bool) -> bool:
         said = kept.verify_chains_text(text) if whole else kept.verify_text(text)
     except ChainCoverError:
         return True
-    if said.exit_code == SOME_WRONG:
+    if said.exit_code == ExitCode.DISPROVED:
         return True
     return any((line.check, line.verdict) in ((SOURCES, NOTE), (CAN_FAIL_LINE, OPEN)) for line in said.lines)
 
