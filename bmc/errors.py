@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bmc.ending import ExitCode
 from bmc.records import dataclass
 
@@ -126,6 +128,16 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+NAMED = 8
+"""Names, places or values that one sentence lists. With twice as many, a sentence takes two lines more."""
+
+
+def listed(names: Sequence[str], most: int = NAMED, between: str = ", ") -> str:
+    """The first of ``names``, and how many more there are."""
+    more = len(names) - most
+    return between.join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def counted(number: int, noun: str) -> str:

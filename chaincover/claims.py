@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bmc.errors import counted
+from bmc.errors import counted, listed
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, NoRun, PathFact
 from chaincover.chain import (
@@ -27,8 +27,6 @@ EDGE, SUB_PATH, LENGTH, UNREACHED = "edge", "sub-path", "length", "unreachable g
 NO_WAY_TO_END, CONFLICT, MOST, EXCLUDES = "no way to the end", "conflict", "most goals", "excluded goal"
 NEVER, SHORTEST = "requirement", "shortest violation"
 """Kinds of claims."""
-NAMED = 12
-"""Goals that the text of a claim names; a twice as long list says no more to a reader."""
 
 _SEARCHED = "reachable states were searched"
 _MOST = re.compile(r"no chain covers more than (\d+) of them at all")
@@ -91,14 +89,8 @@ def conflict(names: Sequence[str]) -> Claim:
     return Claim(CONFLICT, "-".join(names), f"no chain covers {listed(names)} together", NoRun(tuple(names)))
 
 
-def listed(names: Sequence[str]) -> str:
-    """The first of ``names``, and how many more there are."""
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "") or "no goal"
-
-
 def _shorter(goals: Sequence[str], before: int) -> Claim:
-    text = f"no chain of {counted(before - 1, 'step')} or fewer covers {listed(goals)}"
+    text = f"no chain of {counted(before - 1, 'step')} or fewer covers {listed(goals) or 'no goal'}"
     return Claim(LENGTH, f"below-{before}", text, NoRun(tuple(goals), before=before))
 
 
@@ -157,7 +149,7 @@ def _lower_in_details(said: Said) -> int:
 def _excluded(verdict: Verdict, said: Said) -> Claim:
     """That no chain covers one more goal than the chain of a result; no proof is claimed for bounded sub-paths."""
     most = said.settings.get("max_length")
-    text = f"no chain covers {listed(said.covered or ())} and {verdict.goal}"
+    text = f"no chain covers {listed(said.covered or ()) or 'no goal'} and {verdict.goal}"
     if said.covered is None or said.settings.get("bound") is not None or not isinstance(most, int | None):
         return Claim(EXCLUDES, verdict.goal, text, None)
     text += "" if most is None else f" in {counted(most, 'step')} or fewer"

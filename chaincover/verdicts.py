@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bmc.ending import CALLED_OFF
-from bmc.errors import counted
+from bmc.errors import counted, listed
 from bmc.system.transition import Run
 from chaincover.chain import (
     BEYOND,
@@ -65,9 +65,6 @@ CALLED_OFF_EARLY = "run it again, and let it go on until it ends by itself"
 
 EFFORT = "the effort"
 """What stopped a run whose effort is used up."""
-
-MOST_NAMES = 8
-"""Goals named in one verdict."""
 
 
 def never_by_induction(steps: int) -> str:
@@ -316,9 +313,3 @@ def undecided_between(graph: ReachGraph, a: str, b: str) -> bool:
     """Whether an unknown answer may hide a way between two goals of ``graph``, one way or the other."""
     closed = transitive_closure(graph)
     return _gave_up(graph, closed, a, b) or _gave_up(graph, closed, b, a)
-
-
-def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
-    """The first of ``names``, and how many more there are."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

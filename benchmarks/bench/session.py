@@ -19,12 +19,11 @@ from benchmarks.bench.suite import Suite
 from benchmarks.bench.table import Ended, Table, rows_of
 from benchmarks.bench.tools.protocol import MISSING
 from bmc.ending import CALLED_OFF, INTERRUPT
-from bmc.errors import counted, printable
+from bmc.errors import counted, listed, printable
 from chaincover.cli.entry import closing
 from chaincover.cli.main import tell
 from chaincover.formats.output import prepare_folder, to_json, write_text
 from chaincover.report.console import ended_by
-from chaincover.verdicts import listed
 from chaincover.work.workers import Cluster
 
 SUITE = "suite.toml"

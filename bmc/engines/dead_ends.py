@@ -15,7 +15,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.engines.protocol import Answer, Engine, Status
-from bmc.errors import Location, counted
+from bmc.errors import NAMED, Location, counted
 from bmc.formulas.terms import either, negate
 from bmc.formulas.unroll import at
 from bmc.records import dataclass
@@ -24,8 +24,6 @@ from bmc.system.transition import Condition, TransitionSystem, conjunction, conj
 
 UNSET = "uninitialised read"
 """The name of the undefined behaviour where a variable is read that may not have been set."""
-SHOWN = 6
-"""Most places and variables that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ class DeadEnd:
 
 
 def _listed(texts: Iterable[str], between: str = "; ") -> str:
-    return between.join(list(dict.fromkeys(texts))[:SHOWN])
+    return between.join(list(dict.fromkeys(texts))[:NAMED])
 
 
 @dataclass(frozen=True, slots=True)

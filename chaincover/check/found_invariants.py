@@ -15,7 +15,7 @@ from typing import Any
 
 from bmc.analysis.constants import names_in
 from bmc.analysis.state_values import Span, patterns_of
-from bmc.errors import LimitReached
+from bmc.errors import NAMED, LimitReached
 from bmc.explicit.rows import Rows
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.value_sets import Ranges, common, united
@@ -220,8 +220,6 @@ def files_of(model: Model) -> Mapping[str, str]:
 
 MOST_INVARIANTS = 20
 """Lines told; JSON has all invariants."""
-MOST_NAMES = 8
-"""Facts told on one line."""
 
 
 def found_lines(found: Sequence[FoundInvariant], model: Model) -> list[str]:
@@ -284,10 +282,10 @@ def _grouped(
     made = []
     for (first, _), members in groups.items():
         texts = [text(fact) for fact in members]
-        for begin in range(0, len(texts), MOST_NAMES):
-            part = texts[begin : begin + MOST_NAMES]
+        for begin in range(0, len(texts), NAMED):
+            part = texts[begin : begin + NAMED]
             part[0] = (f"{first}{IMPLIES}" if front is None else front) + part[0]
-            made.append((part, members[begin : begin + MOST_NAMES]))
+            made.append((part, members[begin : begin + NAMED]))
     return made
 
 

@@ -18,7 +18,7 @@ from pysmt.shortcuts import Not
 
 from bmc.engines.dead_ends import DeadEnd
 from bmc.engines.protocol import Engine, Session, Status
-from bmc.errors import LimitReached
+from bmc.errors import LimitReached, listed
 from bmc.explicit.state_graph import EXACT_STATES, StateGraph, invariant_of
 from bmc.formulas.unroll import at, plain, shift
 from bmc.invariants.induction import Anywhere
@@ -30,7 +30,6 @@ from chaincover.check.triggers import reach_each_other, states_where, trigger_st
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import PER_UNIT, Limits
 from chaincover.problem import Problem, Questions
-from chaincover.verdicts import listed
 from chaincover.weights import Edge, ReachGraph
 from properties.goal import Goal
 from properties.monitor import Monitor

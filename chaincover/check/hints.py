@@ -15,7 +15,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.analysis.state_values import state_values, values_of
 from bmc.engines.protocol import Engine
-from bmc.errors import LimitReached
+from bmc.errors import NAMED, LimitReached
 from bmc.formulas.evaluate import unseen
 from bmc.formulas.unroll import unframed, unplaced
 from bmc.formulas.value_sets import Ranges
@@ -36,9 +36,6 @@ MOST_TOLD = 3
 
 WITHOUT_THE_CODE = "give inputs smaller ranges, state an assumption that keeps it small, or hold the inputs (--hold 10)"
 """What can be done about a counter in the project alone."""
-
-MOST_RANGES = 6
-"""Ranges of values that are told of one variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +109,7 @@ def _told(var: StateVariable, ranges: Ranges) -> str:
             joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
         else:
             joined.append((low, high))
-    if len(joined) > MOST_RANGES:
+    if len(joined) > NAMED:
         joined = [(joined[0][0], joined[-1][1])]
     labels = {number: label for label, number in var.type.labels}
     if labels and all(low == high for low, high in joined):

@@ -30,6 +30,7 @@ from chaincover.options import ORDERINGS
 from chaincover.orderings.protocol import Path
 from chaincover.project.load import Request
 from chaincover.report import console
+from chaincover.report.console import MANY_LINES
 from chaincover.subject import Subject
 
 NAMES = ("exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local")
@@ -37,8 +38,6 @@ NAMES = ("exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local")
 
 MOST_SEEDS = 1000
 NUMBERS = ("cost", "order", "orders", "refined", "constrained", "steps", "bound", "total")
-MOST_NOTES = 16
-"""Lines of notes below the table, if not all are wanted."""
 NODES_TOLD = 4
 """Nodes of a sub-path that are told at most: its last ones."""
 
@@ -347,7 +346,7 @@ def show(out: console.Console, subject: Subject, found: Comparison) -> None:
         console.say(notes, f"steps, bound (minimal where equal), total: generate {several}--ordering NAME{same}")
     for texts, names in _grouped({row.ordering: tuple(_notes(row)) for row in found.rows}):
         console.say(notes, f"{', '.join(names)}: {'; '.join(texts)}")
-    out.show(notes.cut(MOST_NOTES, "-v and compare.json tell all notes"))
+    out.show(notes.cut(MANY_LINES, "-v and compare.json tell all notes"))
     if found.stopped_by:
         console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid but not complete.")
 

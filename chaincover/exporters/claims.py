@@ -15,13 +15,13 @@ from pathlib import Path
 
 from pysmt.fnode import FNode
 
-from bmc.errors import InputRefused, Location, counted
+from bmc.errors import InputRefused, Location, counted, listed
 from bmc.formulas.unroll import with_terms
 from bmc.records import dataclass
 from bmc.system.transition import conjunction
 from chaincover.certificate import Certificate, NoRun, PathFact, formula_of, monitor_texts, term_of
 from chaincover.chain import NEVER_VIOLATED
-from chaincover.claims import EXCLUDES, LENGTH, listed, of_result, of_rulings
+from chaincover.claims import EXCLUDES, LENGTH, of_result, of_rulings
 from chaincover.claims import Claim as Said
 from chaincover.exporters.protocol import Question, Statement
 from chaincover.exporters.questions import chain_question, invariant_question, path_question

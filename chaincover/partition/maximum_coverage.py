@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bmc import ending
 from bmc.ending import INTERRUPT, TIME_LIMIT
-from bmc.errors import CheckDisagreed, LimitReached, counted
+from bmc.errors import CheckDisagreed, LimitReached, counted, listed
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, NoRun
 from chaincover.chain import COVERED, EXCLUDED, NOT_WITHIN_BOUND, UNDECIDED, Verdict
@@ -19,7 +19,7 @@ from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.requirements.deciding import Deciding, for_chains
 from chaincover.result import ChainResult, Listener, Silent
-from chaincover.verdicts import listed, own_test
+from chaincover.verdicts import own_test
 
 if TYPE_CHECKING:
     from chaincover.partition.coverable_sets import Exhaustion

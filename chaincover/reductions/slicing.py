@@ -16,7 +16,7 @@ from bmc.analysis.slice import slice_system, spare_inputs, without_impossible
 from bmc.analysis.state_values import latches
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
-from bmc.errors import LimitReached
+from bmc.errors import LimitReached, listed
 from bmc.formulas.unroll import at, plain
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import Validity, formula_text
@@ -30,7 +30,6 @@ from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, in_turn, run_on
 from chaincover.replaying.judge import Judge, on_whole
 from chaincover.result import ChainResult
-from chaincover.verdicts import listed
 from properties.goal import Goal
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from bmc.ending import ExitCode
-from bmc.errors import NoOriginal, counted
+from bmc.errors import NAMED, NoOriginal, counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.value_sets import Ranges
 from bmc.models.model import Model
@@ -25,9 +25,6 @@ from chaincover.project.values import show_ranges, show_value
 from chaincover.subject import Subject
 from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
-
-MOST_RANGES = 12
-"""Ranges of allowed values that a message tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +258,8 @@ def _allowed(ranges: Ranges, vtype: ValueType) -> str:
     values = [value for low, high in ranges for value in range(low, high + 1)] if few else []
     if values and all(value in labels for value in values):
         return f", allowed {', '.join(labels[value] for value in values)}"
-    more = ", ..." if len(ranges) > MOST_RANGES else ""
-    return f", allowed {show_ranges(ranges[:MOST_RANGES], vtype)}{more}" if ranges else ""
+    more = ", ..." if len(ranges) > NAMED else ""
+    return f", allowed {show_ranges(ranges[:NAMED], vtype)}{more}" if ranges else ""
 
 
 def _cause(subject: Subject, values: Valuation) -> str:

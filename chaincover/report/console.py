@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from bmc.ending import INTERRUPT
-from bmc.errors import counted, printable
+from bmc.errors import NAMED, counted, listed, printable
 from chaincover.chain import (
     COVERED,
     NO_WAY_TO_FINAL,
@@ -25,7 +25,7 @@ from chaincover.chain import (
 )
 from chaincover.options import Options
 from chaincover.result import BY
-from chaincover.verdicts import infeasible, listed, next_step
+from chaincover.verdicts import infeasible, next_step
 from properties.goal import Goal
 
 if TYPE_CHECKING:
@@ -140,20 +140,11 @@ def say(out: Console, text: str, style: str = "") -> None:
 LEFT_OPEN = (UNDECIDED, NOT_WITHIN_BOUND)
 """Verdicts of goals that another chain may cover as well."""
 
-MOST_NAMES = 8
-"""Goals named in one piece of advice."""
+MANY_LINES, FEW_LINES = 12, 6
+"""Lines of one kind that a command tells, of what its user asked for and of what is beside it; ``-v`` tells all."""
 
 MOST_REASONS = 2
 """Reasons that are told of one verdict; of more, the first."""
-
-MOST_REPLAYED = 24
-"""Goals of a replay that are told one by one."""
-
-MOST_FAULTS = 10
-"""Faults of one kind in a replay that are told one by one."""
-
-MOST_ADVICE = 12
-"""Lines of advice about goals that are not covered."""
 
 
 def show_dead_end(out: Console, found: DeadEnd | None) -> None:
@@ -201,10 +192,10 @@ def show_next_steps(
     ):
         if status == COVERED:
             continue
-        most = 0 if out.everything else MOST_NAMES
+        most = 0 if out.everything else NAMED
         if len(named) > MOST_REASONS and not out.everything:
             first, others = next(iter(named.items()))
-            say(part, f"{status}: {listed([name for names in named.values() for name in names], MOST_NAMES)}")
+            say(part, f"{status}: {listed([name for names in named.values() for name in names])}")
             say(part, f"  why {others[0]}: {first}")
             named = {}
         for why, names in named.items():
@@ -212,7 +203,7 @@ def show_next_steps(
             if why:
                 say(part, f"  why: {why}")
         say(part, f"  next: {advice}")
-    out.show(part.cut(MOST_ADVICE, "-v and the files of the run tell all verdicts"))
+    out.show(part.cut(MANY_LINES, "-v and the files of the run tell all verdicts"))
 
 
 def infeasible_ones(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> str:
@@ -242,10 +233,10 @@ def show_replay(out: Console, replay: Replay) -> None:
         ("NOT ALLOWED", replay.refused),
         ("FINDING", replay.violations),
     ):
-        for text in texts[:MOST_FAULTS]:
+        for text in texts[:MANY_LINES]:
             say(out, f"{kind}: {text}", "bold red")
-        if len(texts) > MOST_FAULTS:
-            say(out, f"{kind}: {len(texts) - MOST_FAULTS} more, which --json tells")
+        if len(texts) > MANY_LINES:
+            say(out, f"{kind}: {len(texts) - MANY_LINES} more, which --json tells")
     asked = [g for g in replay.goals if g.asked]
     verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"
     if replay.final is not None:
@@ -259,7 +250,7 @@ def show_replays(out: Console, played: Sequence[Replay | None], unplayed: Sequen
     """The replays of chains: as one where nothing is to be said of any of several, else one by one; and the files
     ``unplayed`` that were to be replayed, and were not, as the run was called off."""
     if unplayed:
-        say(out, f"not replayed, as the run was stopped: {listed(unplayed, MOST_NAMES)}; the command replay does that")
+        say(out, f"not replayed, as the run was stopped: {listed(unplayed)}; the command replay does that")
     done = [own for own in played if own is not None]
     if len(done) < 2 or any(own.exit_code or own.remarks for own in done):
         for own in done:
@@ -274,7 +265,7 @@ def show_replays(out: Console, played: Sequence[Replay | None], unplayed: Sequen
 def show_replay_goals(out: Console, replay: Replay) -> None:
     """Where each goal is covered in a replay; of many those of which there is something to say."""
     rows, plain = [], 0
-    many = len(replay.goals) > MOST_REPLAYED and not out.everything
+    many = len(replay.goals) > MANY_LINES and not out.everything
     for goal in replay.goals:
         text = held(goal.consequent_held) if goal.step is not None else ""
         if goal.failed_at is not None:
@@ -293,6 +284,6 @@ def show_replay_goals(out: Console, replay: Replay) -> None:
     if rows:
         part = out.part()
         part.table(("goal", "covered at step", "times", "consequent"), rows)
-        out.show(part.cut(MOST_REPLAYED + 1, "-v tells all goals"))
+        out.show(part.cut(MANY_LINES + 1, "-v tells all goals"))
     if plain:
         say(out, f"{counted(plain, 'goal')} covered with nothing to say of them: -v tells where")

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from bmc.errors import counted
+from bmc.errors import counted, listed
 from chaincover.chain import UNREACHABLE, Verdict
 from chaincover.check.analysis import Analysis
 from chaincover.check.found_invariants import found_lines
@@ -29,14 +29,11 @@ from chaincover.options import Options
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.slicing import ADVICE
 from chaincover.replaying.original import short_compiler
-from chaincover.report.console import MOST_LINES, WIDTH, Console, ended_by, goes_on_first, say
+from chaincover.report.console import FEW_LINES, MANY_LINES, MOST_LINES, WIDTH, Console, ended_by, goes_on_first, say
 from chaincover.report.console_variables import grouped, liveness_lines, names_of, show_interface
 from chaincover.subject import Subject
-from chaincover.verdicts import listed, next_step
+from chaincover.verdicts import next_step
 from properties.goal import Goal
-
-MOST_WRONG, MOST_SLOW, MOST_PLACES, MOST_CONSTRAINTS = 14, 6, 4, 5
-"""Lines about what is wrong, slow or undefined behaviour, and constraints; -v tells all."""
 
 
 def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
@@ -52,11 +49,11 @@ def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
         say(part, text, "bold red")
         if advice:
             say(part, f"  next: {advice}")
-    head, rest = part.cut(MOST_WRONG, "-v tells all"), out.part()
+    head, rest = part.cut(MANY_LINES, "-v tells all"), out.part()
     constraints = out.part()
     for rule in subject.rules:
         say(constraints, f"constraint {rule.told}")
-    constraints.cut(MOST_CONSTRAINTS, "-v tells all")
+    constraints.cut(FEW_LINES, "-v tells all")
     _show_slow(head, analysis)
     _show_end(rest, subject, analysis)
     _show_undefined_behaviour(rest, analysis)
@@ -162,7 +159,7 @@ def _show_slow(out: Console, analysis: Analysis) -> None:
         say(part, f"slow: {reason}", "bold")
         if advice:
             say(part, f"  next: {advice}")
-    out.show(part.cut(MOST_SLOW + (2 if analysis.slow else 0), "-v tells all"))
+    out.show(part.cut(FEW_LINES + (2 if analysis.slow else 0), "-v tells all"))
 
 
 def _show_goals(out: Console, subject: Subject, analysis: Analysis) -> None:
@@ -188,7 +185,7 @@ def _show_goals(out: Console, subject: Subject, analysis: Analysis) -> None:
         say(part, f"{criterion.removesuffix('()') or 'properties'}: {text}{names}")
     if reachable is not None:
         say(part, f"states: {reachable:,} reachable, all enumerated")
-    out.show(part.cut(MOST_WRONG // 2, "-v tells all criteria"))
+    out.show(part.cut(FEW_LINES, "-v tells all criteria"))
 
 
 def _show_end(out: Console, subject: Subject, analysis: Analysis) -> None:
@@ -293,7 +290,7 @@ def _sure_undefined_behaviour(analysis: Analysis) -> list[tuple[str, str]]:
     advice = (
         "if the environment never leads there, give ranges, constraints or an assumption; else guard it in the code"
     )
-    texts = _of_places(places, MOST_PLACES)
+    texts = _of_places(places, FEW_LINES)
     return [(text, advice if text is texts[-1] else "") for text in texts]
 
 
@@ -305,9 +302,9 @@ def _show_undefined_behaviour(out: Console, analysis: Analysis) -> None:
     ended = analysis.facts.dead_end
     told = {(each.name, each.where) for each in ended.undefined} if ended is not None else set()  # among the problems
     places = [p for p in analysis.undefined_behaviour if p.steps is None and (p.kind, p.where) not in told]
-    for text in _of_places(places, len(places) if out.everything else MOST_PLACES):
+    for text in _of_places(places, len(places) if out.everything else FEW_LINES):
         say(part, text)
-    out.show(part.cut(2 * MOST_PLACES, "-v tells all"))
+    out.show(part.cut(MANY_LINES, "-v tells all"))
 
 
 def _of_places(places: Sequence[UndefinedBehaviour], most: int) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bmc.errors import counted
+from bmc.errors import NAMED, counted
 from bmc.formulas.value_sets import joined
 from bmc.records import dataclass
 from bmc.system.transition import InputVariable, StateVariable
@@ -29,6 +29,8 @@ from chaincover.options import Options
 from chaincover.project.names import Labels
 from chaincover.report.chain_table import ChainTable, read_by_goals
 from chaincover.report.console import (
+    FEW_LINES,
+    MANY_LINES,
     MOST_LINES,
     Console,
     held,
@@ -52,11 +54,6 @@ if TYPE_CHECKING:
     from chaincover.replaying.original import Replay
     from chaincover.result import SeveralChains
 
-MOST_FINDINGS, MOST_CRITERIA, MOST_CHAINS = 8, 8, 16
-"""Lines of each kind that are told at most, unless asked for all."""
-
-MOST_SPANS = 6
-"""Stretches of steps at which a consequent fails that are told of one chain."""
 
 MOST_EXCLUDED = 3
 """Unreachable goals that the next command leaves out by name."""
@@ -158,7 +155,7 @@ def _show_head(out: Console, subject: Subject, told: str, findings: Sequence[str
     number = sum(1 for text in findings if text.startswith(FINDING))
     said = f"{counted(number, 'finding')}; " if number else ""
     say(out, f"{subject.system.name}: {said}{told}", "bold red" if number else "bold")
-    _limited(out, findings, MOST_FINDINGS, f"{files} has all", "bold red")
+    _limited(out, findings, MANY_LINES, f"{files} has all", "bold red")
 
 
 def _findings(subject: Subject, chain: Chain | None, found: Requirements, where: str = "") -> list[str]:
@@ -182,10 +179,9 @@ def _told_steps(steps: Sequence[int]) -> str:
     """The steps, rising, as text: ``steps 4, 16..23``; of very many the first ones and the number of the others."""
     spans = joined((step, step) for step in steps)
     told = ", ".join(
-        f"{low}..{high}" if high - low > 1 else ", ".join(map(str, range(low, high + 1)))
-        for low, high in spans[:MOST_SPANS]
+        f"{low}..{high}" if high - low > 1 else ", ".join(map(str, range(low, high + 1))) for low, high in spans[:NAMED]
     )
-    rest = sum(high - low + 1 for low, high in spans[MOST_SPANS:])
+    rest = sum(high - low + 1 for low, high in spans[NAMED:])
     return f"step{'s' * (len(steps) > 1)} {told}" + (f" and {rest} more" if rest else "")
 
 
@@ -203,7 +199,7 @@ def show_criteria(out: Console, goals: Sequence[Goal], verdicts: Sequence[Verdic
         parts += [f"{count[status]} {status}" for status in STATUSES if status != COVERED and count[status]]
         parts += [] if criterion else _consequents(own, chains)
         texts.append(f"{criterion.removesuffix('()') or 'properties'}: {', '.join(parts)}")
-    _limited(out, texts, MOST_CRITERIA, "-v tells all criteria")
+    _limited(out, texts, FEW_LINES, "-v tells all criteria")
 
 
 def _consequents(verdicts: Sequence[Verdict], chains: Sequence[Chain]) -> list[str]:
@@ -250,7 +246,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
         both = enumerate(zip(chains, found.results, strict=True), 1)
         texts = [_chain_line(number, chain, result) for number, (chain, result) in both]
         cut = [text if len(text) <= out.width else f"{text[: out.width - 3]}..." for text in texts]
-        _limited(out, cut, MOST_CHAINS, f"{asked.folder}/ has a file of each")
+        _limited(out, cut, MANY_LINES, f"{asked.folder}/ has a file of each")
     out.show(rest)
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bmc.errors import counted
+from bmc.errors import NAMED, counted
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, Failure, Ruling, Verdict
 from chaincover.options import Options
 from chaincover.project.names import Labels
-from chaincover.report.console import MOST_NAMES, Console, say, show_next_steps
+from chaincover.report.console import Console, say, show_next_steps
 from chaincover.result import Requirements
 from chaincover.subject import Subject
 from properties.goal import Goal
@@ -95,7 +95,7 @@ def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:
         names = [goal for goal, own in statuses.items() if own == status]
         if names:
             which = "all " if len(names) == len(rulings) > 1 else ""
-            told = f" ({', '.join(names[:MOST_NAMES])})" if status == UNDECIDED else ""
+            told = f" ({', '.join(names[:NAMED])})" if status == UNDECIDED else ""
             said.append(f"{which}{len(names)} {words}{told}")
     if said:
         say(out, f"requirements: {', '.join(said)}")

@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bmc.errors import counted
+from bmc.errors import counted, listed
 from chaincover.check.liveness import Liveness
 from chaincover.project.values import show_ranges
 from chaincover.reductions.slicing import ADVICE
-from chaincover.report.console import Console, say
+from chaincover.report.console import FEW_LINES, Console, say
 from chaincover.subject import Subject
-from chaincover.verdicts import listed
-
-MOST_LEFT_OPEN = 4
-"""Lines about what init leaves open; -v tells all."""
 
 
 def show_interface(out: Console, subject: Subject) -> None:
@@ -40,7 +36,7 @@ def show_interface(out: Console, subject: Subject) -> None:
     unset = [var.name for var in system.state if var.init is None and var.role != "internal" and var not in chosen]
     if unset:
         say(part, f"left open by init, a chain works for all their values: {listed(grouped(unset, names))}")
-    out.show(part.cut(MOST_LEFT_OPEN, "-v tells all"))
+    out.show(part.cut(FEW_LINES, "-v tells all"))
 
 
 LEAST_GROUP = 3

@@ -7,9 +7,10 @@ from itertools import chain, combinations, product
 
 import pytest
 
+from bmc.errors import NAMED, listed
 from chaincover.certificate import Certificate, NoRun, PathFact
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Verdict
-from chaincover.claims import NAMED, Claim, Said, listed, of_result, of_rulings
+from chaincover.claims import Claim, Said, of_result, of_rulings
 from chaincover.verification.verdicts import about_runs
 from properties.goal import violation_name
 
@@ -91,7 +92,7 @@ def test_the_claims_of_rulings() -> None:
 def test_long_lists_are_cut() -> None:
     names = [f"g{number}" for number in range(NAMED + 2)]
     assert listed(names).endswith(f"g{NAMED - 1} and 2 more")
-    assert (listed(names[:2]), listed([])) == ("g0, g1", "no goal")
+    assert (listed(names[:2]), listed([])) == ("g0, g1", "")
 
 
 GOALS = ("a", "b", "c")

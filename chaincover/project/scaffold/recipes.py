@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
+from bmc.errors import NAMED
 from bmc.records import dataclass
 from chaincover.project.scaffold.entry_points import commands, values_of
 from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts
 from chaincover.project.scaffold.reading import Sources, is_settings
 from chaincover.project.scaffold.recognisers import Proposal
-
-_MOST_COMMANDS = 8
 
 
 def recipe(sources: Sources, proposal: Proposal, inits: Sequence[FunctionFacts], base: Path) -> list[str]:
@@ -121,7 +120,7 @@ class _Recipe:
     @property
     def calls(self) -> list[FunctionFacts]:
         """The calls that the environment may make between steps."""
-        return commands(self.facts, self.proposal.step, self.inits)[:_MOST_COMMANDS]
+        return commands(self.facts, self.proposal.step, self.inits)[:NAMED]
 
     def command_reason(self) -> list[str]:
         """Which calls the step leaves out."""

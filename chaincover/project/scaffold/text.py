@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bmc.errors import InputRefused, Location
+from bmc.errors import NAMED, InputRefused, Location, listed
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.execute.variables import CVariable
 from bmc.models.c.source.types import IntType, show_type
@@ -33,8 +33,6 @@ from chaincover.project.values import show_ranges
 from properties.text import read_condition
 
 _LINE = 120
-_MOST_OTHERS = 5
-_MOST_LISTED = 12
 _NEAR = 20
 """Candidates whose score is this much lower at most are asked about."""
 _FAR = 90
@@ -80,7 +78,7 @@ def _no_step(sources: Sources, place: str, step: str) -> InputRefused:
         file, why = next(iter(sources.unreadable.items()))
         problem, _, hint = why.partition("\n  next: ")
         return InputRefused(f"none of the C files can be read; of {file_name(file)}: {problem}", Location(place), hint)
-    hint = f"name it: --step NAME; defined are {', '.join(names[:_MOST_LISTED])}" if names else "name other files"
+    hint = f"name it: --step NAME; defined are {', '.join(names[:NAMED])}" if names else "name other files"
     return InputRefused("no function looks like the step of a controller", Location(place), hint)
 
 
@@ -96,10 +94,10 @@ def _questions(sources: Sources, reading: Reading, others: Sequence[Proposal], b
     near = [other.step for other in others if other.score > reading.proposal.score - _NEAR]
     rivals = [step.name for step in near if step not in also and sources.facts.changes(step)]
     if rivals:
-        yield f"the step may be another function, too: {_some(rivals)} (--step NAME)"
+        yield f"the step may be another function, too: {listed(rivals)} (--step NAME)"
     unknown = [function.name for function in reading.functions if function.role not in ("input", "output")]
     if unknown:
-        yield f"nothing tells what these functions do: {_some(unknown)} (functions.input or .output, or their files)"
+        yield f"nothing tells what these functions do: {listed(unknown)} (functions.input or .output, or their files)"
     if reading.model is not None:
         yield from _about_model(reading.model, init, also)
 
@@ -108,7 +106,7 @@ def _unread(sources: Sources, reading: Reading, base: Path) -> Iterator[str]:
     """The files that cannot be read, but for those that the problem of the step names."""
     unread = {_shown(file, base): why for file, why in sources.unreadable.items() if file not in reading.problem}
     if len(unread) > 1:
-        yield f"these files cannot be read, and nothing in them was considered: {_some([*unread])}"
+        yield f"these files cannot be read, and nothing in them was considered: {listed([*unread])}"
         return
     for file, why in unread.items():
         yield f"{file} cannot be read, and nothing in it was considered: {why}"
@@ -122,17 +120,12 @@ def _about_model(model: CModel, init: Sequence[FunctionFacts], also: Sequence[Fu
             names = ", ".join(parameter.name for parameter in parameters)
             yield f"{name}() takes values that only you know: {names} (see the recipe in [functions])"
     if also:
-        yield f"the environment may call {_some([f.name for f in also])}, too (see the recipe in [functions])"
+        yield f"the environment may call {listed([f.name for f in also])}, too (see the recipe in [functions])"
     starts = _open_starts(model)
     if starts and not any(parameters for _, parameters in open_values):
-        yield f"nothing sets these before the first step: {_some(starts)} (see [interface]: zeroed or chosen)"
+        yield f"nothing sets these before the first step: {listed(starts)} (see [interface]: zeroed or chosen)"
     if not model.inputs:
         yield "nothing looks like an input: a program without inputs has one run only (see [interface])"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_OTHERS} more" if len(names) > _MOST_OTHERS else ""
-    return ", ".join(names[:_MOST_OTHERS]) + more
 
 
 def _open_starts(model: CModel) -> list[str]:
@@ -205,10 +198,10 @@ def _comment(text: str) -> list[str]:
 def _sources(sources: Sources, reading: Reading, base: Path) -> list[str]:
     files, left_out = reading.files, reading.left_out
     lines = ["[sources]", *_list("files", [quoted(_shown(file, base)) for file in files])]
-    for file, why in left_out[:_MOST_LISTED]:
+    for file, why in left_out[:NAMED]:
         lines += _comment(f"{'not read' if file in files else 'left out'}: {_shown(file, base)}: {why}")
-    if len(left_out) > _MOST_LISTED:
-        lines.append(f"# left out: {len(left_out) - _MOST_LISTED} more files")
+    if len(left_out) > NAMED:
+        lines.append(f"# left out: {len(left_out) - NAMED} more files")
     lines += [f"# not looked into: {_shown(folder, base)}" for folder in sources.skipped]
     folders = [_shown(folder, base) for folder in sources.include]
     if folders:
@@ -245,7 +238,7 @@ def _functions(sources: Sources, reading: Reading, others: Sequence[Proposal], b
     likely = [other for other in others if other.score > reading.proposal.score - _FAR]
     if likely:
         lines.append("# other candidates (to choose one: chaincover init --step NAME):")
-        for other in likely[:_MOST_OTHERS]:
+        for other in likely[:NAMED]:
             place = f"{_shown(other.step.file, base)}:{other.step.line}"
             lines.append(f"#   {other.step.name}, {place} ({other.title}): {'; '.join(other.why)}")
     lines.append(_properties(sources.facts, reading))
@@ -332,7 +325,7 @@ def _notes(notes: Sequence[str]) -> Iterator[str]:
 def _role(role: str, names: Sequence[str], given: Sequence[str], model: CModel) -> list[str]:
     """The list of a role; where it is long only what has to be named, for the rest has that role anyway."""
     patterns = _patterns(names, model)
-    if len(patterns) <= _MOST_LISTED:
+    if len(patterns) <= NAMED:
         return _list(role, [quoted(p) for p in patterns])
     needed = [p for p in given if _selects(p, model)]
     inside = set(matching(needed, model.names, None, "variable"))
@@ -340,7 +333,7 @@ def _role(role: str, names: Sequence[str], given: Sequence[str], model: CModel) 
     lines = _list(role, [quoted(p) for p in needed]) if needed else []
     if roots:
         number = f"{sum(roots.values())}{' more' if needed else ''}"
-        rest = [f"{count} of {root}" for root, count in roots.items()] if len(roots) <= _MOST_OTHERS else []
+        rest = [f"{count} of {root}" for root, count in roots.items()] if len(roots) <= NAMED else []
         what = f": {', '.join(rest)}" if rest else ""
         lines.append(f"# {role}: {number} variables, by the way the code uses them{what}")
     return lines
@@ -371,7 +364,7 @@ def _final(model: CModel | None) -> list[str]:
     flags = first_step_flags(model.system) if model else []
     if model is None or not flags:
         return ['# condition = "init"         # a chain ends as it began; or a C expression over the state']
-    names = _some([flag.name for flag in flags])
+    names = listed([flag.name for flag in flags])
     modes = modes_at_rest(model.system)
     called = model.value_names([*modes], ())
     texts = [_with_label(model, f"{name} == ", value, called.get(name, {})) for name, value in modes.items()]

@@ -10,12 +10,12 @@ import pytest
 from command_line import chaincover, fresh_names
 from live_programs import NODE, NODE_PROJECT, PLANT, PLANT_PROJECT
 
+from bmc.errors import listed
 from chaincover.certificate import from_data
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.report.console_variables import grouped
 from chaincover.subject import Subject, like_init
-from chaincover.verdicts import listed
 
 
 @pytest.fixture(autouse=True)

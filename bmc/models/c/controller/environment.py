@@ -16,7 +16,7 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.errors import InputRefused, Location
+from bmc.errors import NAMED, InputRefused, Location, listed
 from bmc.floats.format import number
 from bmc.formulas.terms import constant
 from bmc.models.c.controller import externals
@@ -136,11 +136,11 @@ class Environment:
             others = [use for other in irv if other is not obj and _last(other) == _last(obj) for use in irv[other]]
             for way, name in others:
                 if way != uses[0][0]:
-                    listed = ", ".join(f'"{each}"' for _, each in [*uses, *others])
+                    names = ", ".join(f'"{each}"' for _, each in [*uses, *others])
                     raise InputRefused(
                         f"'{uses[0][1]}' and '{name}' may move one inter-runnable variable or two",
                         self.config.where,
-                        f"if one: [functions.shared] {_last(obj)} = [{listed}]; if two, give each its own name there",
+                        f"if one: [functions.shared] {_last(obj)} = [{names}]; if two, give each its own name there",
                     )
 
     def role(self, key: Key) -> str:
@@ -261,9 +261,10 @@ class Environment:
             types.append(rest if named else told)
         role = ExternalReader(self.config).role
         others = [other for other in undeclared_calls(self.program) if other != name and role(other)]
-        listed = ", ".join(others[:_MOST_NAMED]) + (", ..." if len(others) > _MOST_NAMED else "")
         declared = f"'int {name}({', '.join(types) or 'void'});'"
-        return f"declare it in a header that the file includes, as in {declared}" + (listed and f"; so do {listed}")
+        return f"declare it in a header that the file includes, as in {declared}" + (
+            f"; so do {listed(others)}" if others else ""
+        )
 
     # for the user and for the compiled original
 
@@ -279,8 +280,8 @@ class Environment:
             if (obj, path) not in self.valued and (obj, path) not in set_by_init
         ]
         if statuses:
-            listed = ", ".join(statuses if len(statuses) <= _MOST_NAMED else _by_kind(statuses))
-            notes.append(f"these calls are taken to work, with the result 0: {listed} (an input with functions.status)")
+            names = ", ".join(statuses if len(statuses) <= NAMED else _by_kind(statuses))
+            notes.append(f"these calls are taken to work, with the result 0: {names} (an input with functions.status)")
         return notes
 
     def text(self, start: Mapping[Key, Content]) -> str:
@@ -290,9 +291,6 @@ class Environment:
             for obj in (*self.objects, *self.externs)
         ]
         return environment_text(list(self.functions.values()), definitions, self.program.model)
-
-
-_MOST_NAMED = 6
 
 
 def _by_kind(names: Sequence[str]) -> list[str]:
