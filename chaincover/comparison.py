@@ -28,7 +28,7 @@ from chaincover.concretise.refine import constrained_chain, refined_chain
 from chaincover.concretise.repair import concretise
 from chaincover.concretise.subpaths import Outcome, Task
 from chaincover.graph.reachability import CoveringGraph, covering_graph
-from chaincover.limits import QUESTION, Limits
+from chaincover.limits import HALF, QUESTION, Limits
 from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
@@ -55,9 +55,6 @@ OTHER_ORDERS = 0.1
 
 LAST_SECONDS = 1.0
 """Seconds for the bound where there is no time left."""
-
-FIRST_PART = 0.5
-"""The part of the time left for the graph, and of a backend's for its orders; twice as much leaves the rest none."""
 
 Progress = Callable[[str], None]
 
@@ -253,7 +250,7 @@ def compare(problem: Problem, options: Options, asked: Asked, progress: Progress
 def _compared(problem: Problem, options: Options, asked: Asked, progress: Progress) -> Comparison:
     """``compare``, of which only the searches themselves can be interrupted."""
     whole, few = Limits(options.time_limit), distinct(problem.goals, problem.overlap)[0]
-    small, left = reduced(replace(problem, goals=few), replace(options, time_limit=_seconds(whole, FIRST_PART)))
+    small, left = reduced(replace(problem, goals=few), replace(options, time_limit=_seconds(whole, HALF)))
     found = covering_graph(small, left, choose_engine(options.engine, options.memory_limit), progress)
     graph, stopped_by = coverable(found.graph), found.stopped_by
     path = bool(graph.goals) and exists_path(graph, transitive_closure(graph)) is not None
@@ -268,7 +265,7 @@ def _compared(problem: Problem, options: Options, asked: Asked, progress: Progre
                 if stopped_by in CALLED_OFF or not whole.left():
                     break
                 part = 1 / (len(asked.orderings) - place)
-                row = orders.row(name, _seconds(whole, FIRST_PART * part)) if path else Row(name)
+                row = orders.row(name, _seconds(whole, HALF * part)) if path else Row(name)
                 rows.append(row)
                 progress(f"compare: what users get with {name}")
                 rows[-1] = row = replace(row, final=last.of(name, _seconds(whole, part)))

@@ -80,6 +80,13 @@ PER_STEP = 40
 """Operations that a step of such a run takes besides its own. With twice as many, small programs rest for fewer
 steps."""
 
+BRIEF = 1
+"""Units of work for one question on which nothing rests alone: where these do not suffice, the next one is asked. With
+twice as many, more invariants are proved on hard arithmetic, and hard questions take twice as long from all else."""
+
+HALF = 0.5
+"""Part of the time and effort left that the first of two searches may take, the second of which needs some as well."""
+
 QUESTION = 5
 """Units of work that one question may take, and as many more for each further ``UNITS`` that are spent: one hard
 question must not starve the others. With twice as many, one takes most of the least efforts."""

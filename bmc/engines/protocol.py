@@ -155,7 +155,7 @@ def check_in_turn(
 
 
 SEED = 1
-"""The seed of solvers, so that their answers are repeatable."""
+"""The seed of whatever draws numbers, so that its answers are repeatable."""
 
 WORK = 1_000_000_000
 """Work in one unit of effort, which is about a second of a usual machine: the unit of what limits a question."""

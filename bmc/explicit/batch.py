@@ -318,7 +318,8 @@ class Batch:
         return values
 
 
-_NEVER = 1 << 30
+NEVER = 1 << 30
+"""The step of what no run has shown; twice of it fits into 32 bits."""
 
 
 class EventFinder:
@@ -376,7 +377,7 @@ def gaps(hits: Mapping[str, Column], least: Mapping[str, int], targets: Iterable
     steps = max((len(rows) for rows in hits.values()), default=0)
     if not wanted:
         return {}
-    to_next = np.full((len(wanted), steps + 1, hits[wanted[0]].shape[1]), _NEVER, np.int32)
+    to_next = np.full((len(wanted), steps + 1, hits[wanted[0]].shape[1]), NEVER, np.int32)
     for place, name in enumerate(wanted):
         rows = hits[name]
         for step in range(len(rows) - 1, -1, -1):

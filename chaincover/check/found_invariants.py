@@ -24,12 +24,11 @@ from bmc.invariants.induction import Prover, inductive
 from bmc.models.model import Model
 from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
+from chaincover.limits import BRIEF
 from chaincover.problem import Questions
 
 WORK = 20_000_000
 """Operations on single values in the random runs that suggest invariants."""
-EFFORT = 1
-"""The solver's work for one query; see the engines' protocol."""
 INDUCTION = 2
 """The largest k of a proof by k-induction."""
 
@@ -105,7 +104,7 @@ def _by_induction(questions: Questions) -> Mapping[int, Sequence[Condition]]:
     for k in range(1, INDUCTION + 1):
         if len(proved) == len(guesses):
             break
-        kept = inductive(given, guesses, Prover(questions.engine, limits.for_query, EFFORT), k)
+        kept = inductive(given, guesses, Prover(questions.engine, limits.for_query, BRIEF), k)
         found[k] = tightest([fact for fact in kept if fact.name not in proved], names)
         proved |= {fact.name for fact in kept}
     return found

@@ -27,6 +27,7 @@ from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjunction, equal, symbols_of
 from chaincover.check.triggers import reach_each_other, states_where, trigger_states
+from chaincover.check.undefined_behaviour import SUSPECT_DEPTH
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import PER_UNIT, Limits
 from chaincover.problem import Problem, Questions
@@ -171,10 +172,6 @@ def _claim(no: list[str], unknown: list[str], shared: Sequence[Edge], perhaps_sh
     return Claim(UNKNOWN, tuple(unknown)) if unknown else Claim(YES)
 
 
-SEARCH_DEPTH = 8
-"""Steps from init within which two different start states of a goal are sought, where the states are not listed."""
-
-
 def find_facts(questions: Questions, graph: StateGraph | None, not_enumerated: str = "") -> GoalFacts:
     """All facts about the goals of the problem; what the limits do not suffice for is undecided.
 
@@ -281,11 +278,11 @@ class _Finder:
         return self._check(session, [elsewhere], 0) is Status.UNSAT
 
     def _two_reached(self, goal: Goal) -> bool:
-        """Whether runs of up to ``SEARCH_DEPTH`` steps from init meet two different start states of ``goal``."""
+        """Whether runs of up to ``SUSPECT_DEPTH`` steps from init meet two different start states of ``goal``."""
         if self._from_init is None:
             self._from_init = self._engine.session(self._system, at(self._init, 0), self._formulas)
         session, other = self._from_init, list[FNode]()
-        for step in range(SEARCH_DEPTH + 1):
+        for step in range(SUSPECT_DEPTH + 1):
             start = shift(goal.antecedent, step)
             while self._check(session, [start, *(at(f, step) for f in other)], goal.over(step)) is Status.SAT:
                 if other:

@@ -26,7 +26,7 @@ from bmc.native.differential import RUN_LENGTH, Sampler
 from bmc.records import dataclass
 from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
 from chaincover.graph.enumerated import enumerate_within, enumeration
-from chaincover.limits import PER_UNIT, Limits
+from chaincover.limits import BRIEF, PER_UNIT, Limits
 
 SUSPECT_DEPTH = 8
 """Steps from init within which undefined behaviour is sought step by step."""
@@ -38,8 +38,6 @@ STUCK = 5
 """What a run counts beyond its steps, so that runs which get stuck at once come to an end too."""
 ATTEMPTS = 20
 """Inputs that are tried to go on where the first ones would be undefined."""
-BRIEFLY = 1
-"""The solver's work for each place in a first round."""
 RANDOM_STATES = 300
 """Random states that are looked at."""
 
@@ -196,7 +194,7 @@ class UndefinedBehaviourSearch:
     def _ask_anywhere(self, anywhere: Anywhere, budget: Limits, progress: Callable[[str], None]) -> None:
         """Decide whether some state and inputs meet each place; those that take long wait until the others are done."""
         whole = budget.question()
-        for effort in (BRIEFLY if whole is None else min(BRIEFLY, whole), whole):
+        for effort in (BRIEF if whole is None else min(BRIEF, whole), whole):
             places = self._open()
             for number, place in enumerate(places):
                 progress(f"check: undefined behaviour, {len(places) - number} places left")
@@ -239,8 +237,6 @@ def _note(places: Sequence[_Place], met: Sequence[int], steps: int | None = None
 
 DEAD_END_STEPS = 1024
 """No question is asked about more steps than this: all of them are encoded at once."""
-DEAD_END_EFFORT = 1
-"""Units of work for one question whether all runs end."""
 
 
 def find_dead_end(
@@ -259,7 +255,7 @@ def find_dead_end(
         return None
     most = int(possible) + 1
     while most <= DEAD_END_STEPS and not limits.used_up:
-        found = dead_end(system, engine, most, limits=QuestionLimits(limits.for_query(), DEAD_END_EFFORT))
+        found = dead_end(system, engine, most, limits=QuestionLimits(limits.for_query(), BRIEF))
         if found is not None or known:
             return found
         most *= 2

@@ -21,6 +21,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.engines.protocol import Answer, Group, GroupSession, Placed, Session, Status
 from bmc.errors import CheckDisagreed, counted
+from bmc.explicit.batch import NEVER
 from bmc.formulas.unroll import shift
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
@@ -28,8 +29,6 @@ from bmc.system.transition import Run
 from chaincover.problem import Questions
 from chaincover.weights import FINAL, INIT, Edge
 from properties.monitor import Monitor
-
-_NEVER = 1 << 30
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -44,7 +43,7 @@ class Distances:
     def __init__(self, goals: Mapping[str, bool]) -> None:
         self._names = [INIT, *goals, FINAL]
         self._take_step = np.array([False, *goals.values()])
-        self._best = np.full((len(goals) + 1, len(goals) + 1), _NEVER, np.int64)
+        self._best = np.full((len(goals) + 1, len(goals) + 1), NEVER, np.int64)
         for place in range(len(goals)):
             self._best[place + 1, place] = -1
 
@@ -56,7 +55,7 @@ class Distances:
         each such edge, source by source, with the targets in the order of the goals.
         """
         here, counts, starts = _occurrences(self._names, covered)
-        held = np.full((steps + 2, len(self._names)), 2 * _NEVER, np.int64)
+        held = np.full((steps + 2, len(self._names)), 2 * NEVER, np.int64)
         places = np.repeat(here, counts)
         held[starts, places] = starts
         following = np.minimum.accumulate(held[::-1, 1:])[::-1]

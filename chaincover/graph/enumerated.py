@@ -22,16 +22,13 @@ from bmc.explicit.steps import InputSolver
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, LongTest
 from chaincover.facts import STATES
-from chaincover.graph.enumerated_goals import LEAST_BLOCK, EnumeratedGoals, states_in
+from chaincover.graph.enumerated_goals import CELLS, LEAST_BLOCK, EnumeratedGoals, states_in
 from chaincover.known import Board, Reason
 from chaincover.limits import PER_UNIT, Limits
 from chaincover.orderings.bound import FARTHEST, farthest
 from chaincover.problem import Problem
 from chaincover.stages import await_news
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
-
-CELLS = 1 << 22
-"""Distances that are found together, for several goals each."""
 
 
 def enumerated_graph(problem: Problem, states: StateGraph, limits: Limits) -> ReachGraph:

@@ -16,11 +16,8 @@ from bmc.evaluation.vectors import Column
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.records import dataclass
-from chaincover.graph.enumerated_goals import Check
+from chaincover.graph.enumerated_goals import BLOCK, Check
 from chaincover.graph.goal_product import Product
-
-BLOCK = 1 << 18
-"""Nodes whose arrows are looked at together."""
 
 
 def least_run(

@@ -16,21 +16,15 @@ from bmc.explicit.rows import Numbering, distinct, grown
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.records import dataclass
 from bmc.system.transition import Run
-from chaincover.graph.enumerated_goals import LEAST_BLOCK, Check, Count, run_of, states_in
+from chaincover.graph.enumerated_goals import BLOCK, CELLS, LEAST_BLOCK, Check, Count, run_of, states_in
 from chaincover.graph.goal_product import Product, goal_product
 from chaincover.problem import Problem
-
-BLOCK = 1 << 16
-"""Arrows that are followed together: with many goals each takes some hundred bytes meanwhile."""
 
 LEAST_WORK = 1 << 10
 """Arrows that could be followed in the time that the smallest block takes."""
 
 MEMORY = 3 << 29
 """Bytes that the nodes of a search may take at most."""
-
-CELLS = 1 << 22
-"""Distances that are found together, for several goals each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from chaincover.facts import TARGETS
 from chaincover.graph.edges import EdgeSearch, Row, Told, enter
 from chaincover.graph.enumerated import enumerate_states, exact_graph
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import Limits
+from chaincover.limits import HALF, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem, Questions
 from chaincover.replaying.judge import Judge
@@ -202,10 +202,6 @@ def shown_depth(graph: ReachGraph) -> int | None:
     return found
 
 
-ENUMERATING = 0.5
-"""The part of the time and of the effort in which the reachable states are enumerated, if they can be."""
-
-
 @dataclass(frozen=True)
 class CoveringGraph:
     """``graph`` has a covering path, unless there is none, or a limit was met before it was found.
@@ -252,7 +248,7 @@ def _covers(graph: ReachGraph) -> bool:
 def _enumerated(board: Board) -> bool:
     """Enumerate the reachable states in a part of what may be spent; whether that could be done."""
     limits = board.limits
-    part = limits.share(ENUMERATING)
+    part = limits.share(HALF)
     with suppress(LimitReached):
         trial = replace(board, limits=part)
         enumerate_states(trial)

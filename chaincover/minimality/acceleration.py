@@ -15,6 +15,7 @@ from math import ceil, inf
 
 import numpy as np
 
+from bmc.evaluation.vectors import WORD
 from bmc.explicit.input_classes import TooManyValues
 from bmc.explicit.rows import groups_of
 from bmc.explicit.scope import Inputs
@@ -42,9 +43,6 @@ from properties.monitor import Monitor
 
 KEPT = (0, 2, 8, 32, 128)
 """For how many steps a counter's value is kept that something else moves too: more where a bound leaves a gap."""
-
-WORD = 64
-"""Bits that a variable of a node may have at most."""
 
 COMPARED = 16
 """A place is compared with so many at the same node that the search has passed, whether one of them dominates it."""

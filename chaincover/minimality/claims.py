@@ -7,14 +7,12 @@ from bmc.explicit.state_graph import longest_run, reachable_states
 from chaincover.certificate import Acceleration, Certificate, PathFact, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Bounds
 from chaincover.known import Board, Known, Proof
+from chaincover.limits import BRIEF
 from chaincover.orderings.bound import order_bound
 from chaincover.orderings.protocol import Limit
 from chaincover.result import Answered, ChainResult
 from chaincover.verdicts import judge_goals
 from chaincover.weights import INIT, Edge
-
-LAST_WORK = 1.0
-"""Work for the bound on the chains through fewer goals than were sought."""
 
 
 def result_of(board: Board, known: Known, stopped_by: str) -> ChainResult:
@@ -61,7 +59,7 @@ def proof_of(known: Known) -> Proof:
     graph = known.graph.restricted(covered)
     if not graph.lower or not {*covered} <= {*known.graph.goals}:
         return Proof(covered)
-    bound = order_bound(graph, Limit(work=LAST_WORK))
+    bound = order_bound(graph, Limit(work=BRIEF))
     return Proof(covered, bound.basis, bound.lower, dict(graph.lower))
 
 

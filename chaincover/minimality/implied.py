@@ -16,14 +16,11 @@ from bmc.engines.protocol import Session, Status
 from chaincover.facts import STATES
 from chaincover.graph.goal_product import followers_on_steps
 from chaincover.known import Board
-from chaincover.limits import PER_UNIT
+from chaincover.limits import BRIEF, PER_UNIT
 from chaincover.problem import Questions
 from chaincover.stages import await_news
 from properties.goal import Goal
 from properties.monitor import Monitor
-
-IMPLICATION_EFFORT = 2
-"""Units of work per query; where that does not suffice nothing is said to be implied."""
 
 
 def represent_implied(board: Board) -> None:
@@ -100,4 +97,4 @@ def _followers(questions: Questions, goal: Goal, monitor: Monitor) -> frozenset[
 
 
 def _checked(questions: Questions, session: Session, formulas: list[FNode], goal: Goal) -> Status:
-    return session.check(formulas, goal.over(0), questions.limits.for_query(), IMPLICATION_EFFORT).status
+    return session.check(formulas, goal.over(0), questions.limits.for_query(), BRIEF).status

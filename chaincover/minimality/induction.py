@@ -12,14 +12,11 @@ from chaincover.chain import UNREACHABLE
 from chaincover.facts import DISTANCES
 from chaincover.graph.enumerated import analysed
 from chaincover.known import Board, Reason
-from chaincover.limits import INDUCTION
+from chaincover.limits import BRIEF, INDUCTION
 from chaincover.problem import Problem
 from chaincover.stages import await_news
 from chaincover.verdicts import never_by_induction
 from chaincover.weights import INIT
-
-INVARIANT_EFFORT = 1
-"""Units of work for one question about suggested invariants."""
 
 
 def find_invariants(board: Board) -> None:
@@ -31,7 +28,7 @@ def find_invariants(board: Board) -> None:
         return
     board.say("invariants: values of the state, and what random runs suggest")
     problem = board.known.problem
-    prover = Prover(board.engine, board.limits.for_query, INVARIANT_EFFORT)
+    prover = Prover(board.engine, board.limits.for_query, BRIEF)
     board.limits.spend(analysed(problem.system))
     found = self_found(problem.system, [goal.antecedent for goal in problem.goals], prover)
     if board.known.enumerated is None:

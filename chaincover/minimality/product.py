@@ -17,8 +17,9 @@ import numpy as np
 from bmc.evaluation.vectors import Column
 from chaincover.certificate import Prices
 from chaincover.facts import PRICES
+from chaincover.graph.enumerated_goals import BLOCK
 from chaincover.graph.goal_product import largest_sets
-from chaincover.graph.product import BLOCK, MEMORY, Found, ProductSearch
+from chaincover.graph.product import MEMORY, Found, ProductSearch
 from chaincover.known import Board
 from chaincover.limits import PER_UNIT
 from chaincover.orderings.bound import EXACT

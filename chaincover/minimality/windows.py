@@ -22,7 +22,7 @@ from bmc.system.transition import Run, conjunction, equal
 from chaincover.chain import Chain
 from chaincover.facts import CHAIN
 from chaincover.known import Board, Known, Proof
-from chaincover.limits import PER_UNIT
+from chaincover.limits import BRIEF, PER_UNIT
 from chaincover.orderings.bound import WHOLE
 from chaincover.problem import Questions
 from chaincover.stages import await_news
@@ -52,9 +52,6 @@ Values = tuple[int, ...]
 
 WIDEST = 4
 """Goals in the widest window."""
-
-WINDOW_EFFORT = 1
-"""Units of work for one question about a window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +170,7 @@ class WindowSearch:
         else:
             formulas.append(at(self._fixed(question.after), steps))
         limits = self._questions.limits
-        return session.check(formulas, steps, limits.for_query(), WINDOW_EFFORT).status
+        return session.check(formulas, steps, limits.for_query(), BRIEF).status
 
     def _fixed(self, values: Values) -> FNode:
         return conjunction(

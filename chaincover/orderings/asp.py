@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from bmc.engines.protocol import SEED
 from bmc.errors import UsageError
 from chaincover.orderings.constraints import Answer, Edge, PathModel, assignment_relaxation, outcome, path_model
-from chaincover.orderings.protocol import SEED, UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult
+from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult
 
 ENCODING = """
 { cycle(X, Y) : edge(X, Y) } = 1 :- node(X).

@@ -12,9 +12,10 @@ from types import ModuleType
 from typing import Any
 
 from bmc import ending
+from bmc.engines.protocol import SEED
 from bmc.errors import UsageError
 from chaincover.orderings.constraints import Answer, PathModel, outcome, path_model
-from chaincover.orderings.protocol import SEED, UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult
+from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult
 
 MODULE = "ortools.sat.python.cp_model"
 

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from bmc import ending
+from bmc.engines.protocol import SEED
 from bmc.records import dataclass
 from chaincover.limits import PER_UNIT
 from chaincover.orderings.constraints import Answer, Edge, PathModel, outcome, path_model
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import (
-    SEED,
     UNLIMITED,
     Clock,
     Limit,

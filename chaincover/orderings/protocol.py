@@ -11,9 +11,6 @@ from bmc.records import dataclass
 
 Path = tuple[str, ...]
 
-SEED = 1
-"""The seed of solvers that draw numbers, so that their answers are repeatable."""
-
 
 @dataclass(frozen=True)
 class OrderingProblem:

@@ -18,11 +18,10 @@ from chaincover.facts import Fact
 from chaincover.graph.enumerated import ENUMERATING, enumerated_within
 from chaincover.graph.goal_product import goal_product
 from chaincover.known import NOTHING, Board
-from chaincover.limits import PER_UNIT, EffortUsedUp, Limits
+from chaincover.limits import HALF, PER_UNIT, EffortUsedUp, Limits
 from chaincover.minimality.covering_flow import MOST_ARCS, CoveringFlow
 from chaincover.options import Options
 from chaincover.orderings.bound import FLOW
-from chaincover.partition.set_cover import SHARE
 from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, in_turn
@@ -74,7 +73,7 @@ def joint_flow(problem: Problem, options: Options, limits: Limits) -> JointFlow 
     """
     if not problem.goals:
         return None
-    part = limits.share(SHARE)
+    part = limits.share(HALF)
     try:
         reduction = in_turn(problem, (monitored, lambda each: smaller_problem(each, options, part)))
         return _Flows(reduction, part).found()

@@ -12,7 +12,7 @@ from bmc.errors import CheckDisagreed, LimitReached, counted, listed
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, NoRun
 from chaincover.chain import COVERED, EXCLUDED, NOT_WITHIN_BOUND, UNDECIDED, Verdict
-from chaincover.limits import Limits
+from chaincover.limits import HALF, Limits
 from chaincover.options import Options
 from chaincover.partition.set_cover import part_of, sets_of_goals, share_of, within
 from chaincover.pipeline import generate
@@ -25,20 +25,13 @@ if TYPE_CHECKING:
     from chaincover.partition.coverable_sets import Exhaustion
     from chaincover.result import Conflict
 
-FIRST_SHARE = 0.5
-"""Part of time and effort for the chain through all goals, which covers as many as it can; the rest is for the
-proof."""
-
-SHARE = 0.5
-"""Part of what is left then that one more search may spend."""
-
 
 def generate_most(problem: Problem, options: Options | None = None, listener: Listener | None = None) -> ChainResult:
     """One chain that covers as many goals as possible, as short as possible among these. Errors as in ``generate``.
 
     The verdict of each goal left out says whether the number is proved.
     """
-    return _generate(problem, options or Options(), listener or Silent(), FIRST_SHARE, lambda whole: True)
+    return _generate(problem, options or Options(), listener or Silent(), HALF, lambda whole: True)
 
 
 def generate_all_or_most(
@@ -203,7 +196,7 @@ class _Most:
 
         Only the search itself is interrupted.
         """
-        result = generate(self._problem.of(names), share_of(self._options, self._limits, SHARE), Silent(self._listener))
+        result = generate(self._problem.of(names), share_of(self._options, self._limits, HALF), Silent(self._listener))
         self._limits.spend(result.answered.effort)
         self._used_up = self._used_up or result.used_up
         if (_cost(result), -result.bounds.lower) < (_cost(self._best), -self._best.bounds.lower):

@@ -23,7 +23,7 @@ from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, Bounds, Chain, Verdict
 from chaincover.graph.enumerated import ENUMERATING, enumerated_within
 from chaincover.known import NOTHING, steps_allowed
-from chaincover.limits import PER_UNIT, UNITS, Limits
+from chaincover.limits import HALF, PER_UNIT, UNITS, Limits
 from chaincover.options import Options
 from chaincover.partition.best import covered_by, of_own
 from chaincover.problem import Problem
@@ -44,9 +44,6 @@ MOST_UNIONS = 400_000
 COMPARED = 1_000
 """So many unions are compared with each other, to leave out those that others contain."""
 
-
-SHARE = 0.5
-"""Part of the time and effort left that the search for all sets of goals may take."""
 
 Unions = Mapping[int, tuple[int, tuple[int, ...]]]
 """For each union of covers, as bits: the total length, and the numbers of the covers."""
@@ -69,7 +66,7 @@ def sets_of_goals(
         return None
     if not measured and not (options.max_length is None and has_resets(problem.system)):
         return None
-    part = part_of(limits, SHARE)
+    part = part_of(limits, HALF)
     try:
         reduction = smaller_problem(monitored(problem).problem, options, part)
         small = reduction.problem

@@ -20,7 +20,7 @@ from bmc import ending
 from bmc.ending import INTERRUPT, TIME_LIMIT
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
-from chaincover.limits import Limits
+from chaincover.limits import HALF, Limits
 from chaincover.options import Options
 from chaincover.partition.best import (
     EXACT,
@@ -45,7 +45,6 @@ from chaincover.partition.conflicts import (
 from chaincover.partition.coverable_sets import Exhaustion
 from chaincover.partition.joint_flow import JointFlow, applies, joint_flow, until_apart
 from chaincover.partition.set_cover import (
-    SHARE,
     Distribution,
     RunsInHand,
     minimal_set_cover,
@@ -290,7 +289,7 @@ class _Several:
         self._listener(f"partition: one run with {counted(chains - 1, 'reset')}")
         pairs = {frozenset(conflict.goals) for conflict in self._conflicts if len(conflict.goals) == 2}
         joined = with_resets(self._problem.of(goals), chains, placed_apart(goals, pairs, chains))
-        own = replace(share_of(self._options, self._limits, SHARE), bound=None)
+        own = replace(share_of(self._options, self._limits, HALF), bound=None)
         with ending.uninterrupted():
             found = generate(joined, own, Growing(self._listener, self._with_parts))
             self._limits.spend(found.answered.effort)

@@ -23,7 +23,7 @@ from chaincover.certificate import Validity, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, LongTest, Parts, Verdict
 from chaincover.graph.enumerated import AT_ONCE, ENUMERATING, advance, analysed, enumeration_of
 from chaincover.known import Board, Known
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import BRIEF, UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
@@ -34,11 +34,6 @@ from properties.goal import Goal
 
 if TYPE_CHECKING:
     from bmc.invariants.induction import Prover
-
-PROOF_EFFORT = 1.0
-"""Units of work for one question whether a smaller problem has the same chains, whatever the effort: no stage has had a
-long turn by then."""
-
 
 LEAST_HORIZON = 1 << 16
 """Steps up to which a normal form that does not hold for ever has to hold: as many as a 16-bit clock takes to wrap.
@@ -139,7 +134,7 @@ def _prover(options: Options, limits: Limits) -> Prover:
     else:
         engine = choose_engine(options.engine, options.memory_limit)
     limits.watch(engine)
-    return Prover(engine, limits.for_query, PROOF_EFFORT)
+    return Prover(engine, limits.for_query, BRIEF)
 
 
 def to_normal_form(board: Board) -> None:

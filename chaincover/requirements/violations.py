@@ -34,7 +34,7 @@ from chaincover.graph.enumerated import (
     exact_graph,
 )
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import INDUCTION, PER_STEP, PER_UNIT, UNITS, EffortUsedUp, Limits
+from chaincover.limits import BRIEF, INDUCTION, PER_STEP, PER_UNIT, UNITS, EffortUsedUp, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import SubPath
@@ -53,9 +53,6 @@ from properties.monitor import Monitor
 
 FIRST = 0.1
 """Units of work for enumerating the states before they get a normal form: mostly they are few."""
-
-QUESTION = 1
-"""Units of work for one question."""
 
 
 def judged(problem: Problem) -> list[Goal]:
@@ -181,7 +178,7 @@ class _Unrolled:
         return self._board.engine.session(problem.system, source, [goal.antecedent for goal in problem.goals])
 
     def _asked(self, session: Session, formulas: Sequence[FNode], steps: int) -> Status:
-        return session.check(formulas, steps, self._board.limits.for_query(), QUESTION).status
+        return session.check(formulas, steps, self._board.limits.for_query(), BRIEF).status
 
     def _prove(self) -> None:
         """Induction over as many steps as no run from init violates, anew where there are more invariants."""
@@ -303,7 +300,7 @@ class Search:
             from bmc.invariants.induction import Prover
 
             left = limits.share(1.0)
-            prover = Prover(engine, left.for_query, QUESTION)
+            prover = Prover(engine, left.for_query, BRIEF)
             self._reduction = in_turn(sliced.problem, (lambda _: sliced, fewer_states(prover)))
             if not self._reduction.normal_form:
                 left.check()

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from bmc.engines.protocol import SEED
 from bmc.explicit.batch import EventFinder, earliest
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.draws import Draws
 from bmc.system.transition import Valuation
 from chaincover.problem import Problem
 from chaincover.runs.budget import Budget
-from chaincover.runs.population import CHANGED, CHOICE, SEED, SHOWN, STRIDE, rivals, started
+from chaincover.runs.population import CHANGED, CHOICE, SHOWN, STRIDE, rivals, started
 from chaincover.weights import FINAL
 
 ENDINGS = ((128, 16), (128, 64), (256, 256))

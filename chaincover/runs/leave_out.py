@@ -10,14 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from bmc.evaluation.vectors import OVERHEAD, Column, Columns, column
-from bmc.explicit.batch import Batch, EventFinder, Runs
+from bmc.explicit.batch import NEVER, Batch, EventFinder, Runs
 from bmc.system.transition import Run
 from chaincover.chain import Chain
 from chaincover.facts import CHAIN
 from chaincover.known import Board
 from chaincover.limits import PER_UNIT, Limits
 from chaincover.problem import Problem
-from chaincover.runs.population import NEVER
 from chaincover.stages import await_news
 from chaincover.weights import FINAL
 

@@ -8,14 +8,10 @@ from dataclasses import field, replace
 import numpy as np
 
 from bmc.evaluation.vectors import Column
-from bmc.explicit.batch import Batch, Manner, Runs
+from bmc.explicit.batch import NEVER, Batch, Manner, Runs
 from bmc.explicit.draws import Draws
 from bmc.records import dataclass
 from bmc.system.transition import Valuation
-
-NEVER = 1 << 30
-
-SEED = 1
 
 WIDTH = 1024
 """Runs side by side."""

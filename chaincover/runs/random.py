@@ -12,9 +12,10 @@ from functools import partial
 import numpy as np
 from greenlet import GreenletExit
 
+from bmc.engines.protocol import SEED
 from bmc.errors import LimitReached
 from bmc.evaluation.vectors import Column
-from bmc.explicit.batch import Batch, EventFinder, Runs, earliest, gaps
+from bmc.explicit.batch import NEVER, Batch, EventFinder, Runs, earliest, gaps
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.draws import Draws
 from bmc.system.transition import Run, Valuation
@@ -27,8 +28,6 @@ from chaincover.runs.endings import ENDINGS, Endings
 from chaincover.runs.population import (
     CHANGED,
     CHOICE,
-    NEVER,
-    SEED,
     SHOWN,
     STRIDE,
     WIDTH,

@@ -6,13 +6,14 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from bmc.engines.protocol import SEED
 from bmc.evaluation.vectors import Column
 from bmc.explicit.batch import EventFinder, Runs, earliest
 from bmc.explicit.branch_distance import BranchDistance
 from bmc.explicit.draws import Draws
 from bmc.system.transition import Valuation
 from chaincover.runs.budget import Budget
-from chaincover.runs.population import CHOICE, SEED, WIDTH
+from chaincover.runs.population import CHOICE, WIDTH
 from properties.goal import Goal
 
 ASIDE = 16

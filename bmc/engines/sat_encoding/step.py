@@ -15,7 +15,7 @@ from pysmt.shortcuts import get_env
 from bmc.analysis.state_values import input_values, raw_ranges
 from bmc.analysis.values import Evaluation, narrowed
 from bmc.engines.protocol import GATE, WORK, Cost
-from bmc.engines.sat_encoding.aig import Graph
+from bmc.engines.sat_encoding.aig import TRUE, Graph
 from bmc.engines.sat_encoding.blast import Blaster, Word
 from bmc.engines.sat_encoding.clauses import EQUIVALENT, IMPLIES, ClauseTemplate, Numbers
 from bmc.engines.sat_encoding.solver import SatSolver
@@ -220,8 +220,6 @@ class Placeable:
         self.template = ClauseTemplate(graph, _gates(words), [{root: IMPLIES}], None)
         self.root = self.template.local(root)
 
-
-TRUE = 1
 
 Bits = list[tuple[int, int, int]]
 """For each bit of a word its place in a model, the literal there where it is 1, and what it counts."""

@@ -56,7 +56,7 @@ def test_several_chains_are_none_where_no_step_is_possible(tmp_path: Path) -> No
 
 def test_no_more_than_its_effort_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no question is answered within its effort nothing is said."""
-    monkeypatch.setattr(undefined_behaviour, "DEAD_END_EFFORT", 0)
+    monkeypatch.setattr(undefined_behaviour, "BRIEF", 0)
     place = folder(tmp_path, UNSET, "cover(s->n == 7)")
     outcome = chaincover("generate", place, "--bound", "12", "-o", tmp_path / "out", "--json")
     assert outcome.code == 4
