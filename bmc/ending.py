@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import ContextDecorator
 from enum import IntEnum
 from functools import partial
+from math import inf
 from types import FrameType
 
 
@@ -59,7 +60,7 @@ class _Run:
     KeyboardInterrupt."""
 
     def __init__(self) -> None:
-        self.reason, self.since = "", 0.0
+        self.reason, self.since, self.end = "", 0.0, inf
         self.interrupted = False
         self.patience: float | None = PATIENCE
         self.closed = False
@@ -90,6 +91,16 @@ def since() -> float:
 def begin() -> None:
     """A run begins, which nothing has called off."""
     _run.__init__()  # type: ignore[misc]
+
+
+def end_at(moment: float) -> None:
+    """All limits of this run end at ``moment`` of the monotonic clock at the latest, whenever they are made."""
+    _run.end = moment
+
+
+def end() -> float:
+    """The moment of the monotonic clock at which all limits of this run end at the latest."""
+    return _run.end
 
 
 def close() -> None:

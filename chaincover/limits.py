@@ -109,14 +109,6 @@ AFTER_SECONDS = 2.0
 """Seconds for it from the moment at which the clock or a signal has ended the search. With twice as many, a longer
 chain has tidy inputs on a busy machine, and writing and telling the result has so much less of its time."""
 
-_end_of_run = inf
-
-
-def end_run(moment: float) -> None:
-    """All limits of this process end at ``moment`` of the monotonic clock at the latest, whenever they were made."""
-    global _end_of_run
-    _end_of_run = moment
-
 
 class EffortUsedUp(LimitReached):
     """The work that something may take is done."""
@@ -155,7 +147,7 @@ class Limits:
     def allow(self, seconds: float | None, effort: float | None) -> None:
         """``seconds`` from now on, and ``effort`` in all: what was spent before is part of it."""
         self.seconds, self.effort = seconds, effort
-        self._end = None if seconds is None else min(time.monotonic() + seconds, _end_of_run)
+        self._end = None if seconds is None else min(time.monotonic() + seconds, ending.end())
 
     def watch(self, spending: Spending) -> None:
         """Count the work of ``spending`` too, from its beginning."""

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import fields, replace
-from math import inf, isfinite, isinf
+from math import isfinite, isinf
 from typing import Any, TypeVar
 
 import click
@@ -23,7 +23,7 @@ from bmc.system.ties import MOST_TICKS
 from chaincover.chain import STORED
 from chaincover.cli.entry import interrupt_after, seconds_gone
 from chaincover.cli.progress import Progress
-from chaincover.limits import Limits, end_run
+from chaincover.limits import Limits
 from chaincover.options import ORDERINGS, Options
 from chaincover.project.load import Request, load_request
 from chaincover.subject import Settings, Subject
@@ -136,9 +136,8 @@ effort_option = click.option(
 def _end_after(ctx: click.Context, param: click.Parameter, seconds: float | None) -> float | None:
     """Let the whole command end after ``seconds``, reading included, whatever it does then."""
     if seconds is not None:
-        ctx.call_on_close(lambda: end_run(inf))
         left = max(0.0, seconds - seconds_gone())
-        end_run(time.monotonic() + left)
+        ending.end_at(time.monotonic() + left)
         interrupt_after(left)
     return seconds
 

@@ -6,9 +6,11 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from math import inf
 from types import FrameType, SimpleNamespace
 
 import pytest
+from command_line import chaincover
 
 from bmc import ending
 from bmc.errors import InputRefused, LimitReached
@@ -224,3 +226,8 @@ def test_an_error_is_told_once_though_an_alarm_comes_while_it_is_told(
         main.main()
     assert json.loads(capsys.readouterr().out)["error"] == "it is broken"
     assert ended.value.code == InputRefused.exit_code
+
+
+def test_the_limit_of_a_command_that_is_wrong_ends_no_later_run() -> None:
+    assert chaincover("generate", "c.c", "--time-limit", "0.001", "--no-such-option").code == 2
+    assert ending.end() == inf
