@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from bmc.ending import ExitCode
 from bmc.records import dataclass
@@ -50,8 +51,12 @@ class ChainCoverError(Exception):
         self.hint = hint or self.next_step
 
     def __str__(self) -> str:
+        return self.told()
+
+    def told(self, without: str = "") -> str:
+        """What is wrong, where, and on a line of its own what to do next, but for the hint that is told elsewhere."""
         text = printable(f"{self.where}: {self.message}" if self.where else self.message)
-        return f"{text}\n  next: {printable(self.hint)}" if self.hint else text
+        return f"{text}\n  next: {printable(self.hint)}" if self.hint not in ("", without) else text
 
 
 class UsageError(ChainCoverError):
@@ -66,6 +71,44 @@ class InputRefused(ChainCoverError):
 
     exit_code = ExitCode.REFUSED
     next_step = "correct it there and run the command again"
+
+
+class SeveralRefused(InputRefused):
+    """Several things are wrong with an input: ``errors`` has each of them, with its place and its next step."""
+
+    def __init__(self, errors: Sequence[InputRefused]) -> None:
+        super().__init__(f"{len(errors)} things are wrong", errors[0].where)
+        self.errors = tuple(errors)
+
+    def __str__(self) -> str:
+        rows = [row for each in self.errors for row in each.told(without=self.hint).splitlines()]
+        return "\n  ".join([f"{self.message}:", *rows, f"next: {self.hint}"])
+
+
+class Refusals:
+    """Gathers what is wrong with one input, so that all of it is told at once and not the first of it alone."""
+
+    def __init__(self) -> None:
+        self._errors: dict[tuple[str, Location | None], InputRefused] = {}
+
+    def add(self, error: InputRefused) -> None:
+        """Note one error, or each of several; the same one in the same place counts once."""
+        for each in error.errors if isinstance(error, SeveralRefused) else (error,):
+            self._errors.setdefault((each.message, each.where), each)
+
+    @contextmanager
+    def gathered(self) -> Iterator[None]:
+        """InputRefused is noted where it ends what is done inside; what follows the block is still done."""
+        try:
+            yield
+        except InputRefused as error:
+            self.add(error)
+
+    def refuse(self) -> None:
+        """Raise what was noted, if anything: InputRefused for one error, SeveralRefused for more."""
+        errors = sorted(self._errors.values(), key=lambda each: each.where or Location(""))
+        if errors:
+            raise errors[0] if len(errors) == 1 else SeveralRefused(errors)
 
 
 class NoOriginal(ChainCoverError):

@@ -151,7 +151,8 @@ def _entries(keys: Keys, table: str) -> Iterator[Keys]:
     """Each of the tables ``[[table]]``; its keys are looked for in its own lines."""
     found = keys.data.get(table, [])
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise keys.wrong(table, f"tables headed [[{table}]]")
+        keys.refuse(keys.wrong(table, f"tables headed [[{table}]]"))
+        return
     rows = keys.text.splitlines()
     heads = [at for at, row in enumerate(rows) if re.match(rf"\s*\[\[\s*{table}\s*\]\]", row)]
     if len(heads) != len(found):
@@ -161,7 +162,7 @@ def _entries(keys: Keys, table: str) -> Iterator[Keys]:
         first = heads[number] if heads else 0
         last = next(end for end in ends if end > first) if heads else len(rows)
         own = [*[""] * first, *(["#"] if heads else []), *rows[first + bool(heads) : last]]
-        yield Keys(keys.place, "\n".join(own), each)
+        yield Keys(keys.place, "\n".join(own), each, keys.refusals)
 
 
 def _start(keys: Keys) -> Location:
@@ -174,13 +175,15 @@ def _check_keys(keys: Keys, allowed: Sequence[str], table: str, heading: str = "
     for key in keys.table(heading):
         if key not in allowed:
             shown = f"{table}.{key}" if table else key
-            raise InputRefused(f"unknown key '{shown}'", keys.where(key, heading), suggestion(key, [*allowed]))
+            keys.refuse(InputRefused(f"unknown key '{shown}'", keys.where(key, heading), suggestion(key, [*allowed])))
 
 
-def _needed(keys: Keys, table: str, *names: str) -> None:
-    for name in names:
-        if not keys.string("", name):
-            raise InputRefused(f"this table has no '{name}'", _start(keys), f"write {name} = ... below [[{table}]]")
+def _needed(keys: Keys, table: str, *names: str) -> bool:
+    """Whether a table has all of these keys; it is refused where it has not."""
+    missing = [name for name in names if keys.data.get(name) in (None, "")]
+    for name in missing:
+        keys.refuse(InputRefused(f"this table has no '{name}'", _start(keys), f"write {name} = ... below [[{table}]]"))
+    return not missing and all(keys.string("", name) for name in names)
 
 
 class _Reader(Keys):
@@ -196,10 +199,12 @@ class _Reader(Keys):
         models = _named_apart([*listed.values()])
         configurations = [each for entry in _entries(self, "configurations") for each in _configurations(entry)]
         for what, found in (("models", models), ("configurations", configurations)):
-            if not found:
-                raise InputRefused(f"there are no {what}", Location(str(self.place)), f"write a table [[{what}]]")
+            if what not in self.data or (not found and not self.data[what]):
+                self.refuse(
+                    InputRefused(f"there are no {what}", Location(str(self.place)), f"write a table [[{what}]]")
+                )
         self._distinct(configurations)
-        return Suite(
+        suite = Suite(
             name=self.place.stem,
             title=self.string("", "title") or self.place.stem,
             folder=self.place.parent,
@@ -209,13 +214,15 @@ class _Reader(Keys):
             configurations=tuple(configurations),
             text=self.text,
         )
+        self.refusals.refuse()
+        return suite
 
     def _distinct(self, configurations: Sequence[Configuration]) -> None:
         times = Counter((each.name, each.seed) for each in configurations)
         for (name, _), number in times.items():
             if number > 1:
                 text = f"two configurations are called '{name}'"
-                raise InputRefused(text, self.where_is("name", name), "give each a name of its own")
+                self.refuse(InputRefused(text, self.where_is("name", name), "give each a name of its own"))
 
     def _models(self, entry: Keys) -> Iterator[Model]:
         """The models of one table: those in the file of rows in its order, then the others as they are listed."""
@@ -242,15 +249,16 @@ class _Reader(Keys):
 
     def _projects(self, entry: Keys) -> list[Path]:
         patterns = entry.strings("", "projects")
-        if not patterns:
-            raise InputRefused("this table has no 'projects'", _start(entry), "write projects = [...] below [[models]]")
+        if not entry.data.get("projects"):
+            hint = "write projects = [...] below [[models]]"
+            self.refuse(InputRefused("this table has no 'projects'", _start(entry), hint))
         found: dict[Path, None] = {}
         for pattern in patterns:
             hits = [hit for hit in _matching(self.place.parent, pattern) if _is_project(hit)]
             if not hits:
                 text = f"no project file matches '{pattern}'"
                 where = entry.where_is("projects", pattern)
-                raise InputRefused(text, where, "patterns are relative to the folder of the suite")
+                self.refuse(InputRefused(text, where, "patterns are relative to the folder of the suite"))
             for hit in hits:
                 place = hit / PROJECT_FILE if hit.is_dir() else hit
                 found[place.resolve()] = None
@@ -263,9 +271,10 @@ class _Reader(Keys):
             return None
         place = self.place.parent / name
         if not place.is_file():
-            raise InputRefused(f"there is no file '{name}'", entry.where(key))
+            self.refuse(InputRefused(f"there is no file '{name}'", entry.where(key)))
+            return None
         text = read_text(place, f"the file of {key}")
-        keys = Keys(place, text, read_toml(text, Location(str(place))))
+        keys = Keys(place, text, read_toml(text, Location(str(place))), self.refusals)
         _check_keys(keys, [table], "")
         return keys
 
@@ -275,7 +284,8 @@ class _Reader(Keys):
         pins: dict[Path, Pin] = {}
         for row in _entries(keys, "row") if keys else ():
             _check_keys(row, [*KEYS["row"]], "row")
-            _needed(row, "row", "name", "project")
+            if not _needed(row, "row", "name", "project"):
+                continue
             figures = {name: row.whole("", name) for name in FIGURES}
             place = (row.place.parent / row.string("", "project")).resolve()
             pins[place] = Pin(
@@ -291,7 +301,8 @@ class _Reader(Keys):
         found: list[Source] = []
         for each in _entries(keys, "source") if keys else ():
             _check_keys(each, [*KEYS["source"]], "source")
-            _needed(each, "source", "file", "sha256", "obtain")
+            if not _needed(each, "source", "file", "sha256", "obtain"):
+                continue
             place = (each.place.parent / each.string("", "file")).resolve()
             found.append(Source(place, each.string("", "sha256").lower(), each.string("", "obtain")))
         return tuple(found)
@@ -324,42 +335,53 @@ def _named_apart(models: Sequence[Model]) -> list[Model]:
 
 
 def _configurations(entry: Keys) -> Iterator[Configuration]:
-    """The configurations of one table: one for each choice of a value from every list."""
-    _needed(entry, "configurations", "name", "tool")
+    """The configurations of one table: one for each choice of a value from every list; what is wrong is noted."""
+    whole = _needed(entry, "configurations", "name", "tool")
     name, named = entry.string("", "name"), entry.string("", "tool")
+    if not named:
+        return
     if ":" not in named and named not in tools.TOOLS:
         where, hint = entry.where("tool"), suggestion(named, [*tools.TOOLS])
-        raise InputRefused(f"no tool is called '{named}'", where, hint)
+        entry.refuse(InputRefused(f"no tool is called '{named}'", where, hint))
+        return
     try:
         tool = tools.find(named)
     except Exception as error:  # whatever a module of the user does
         text = f"the tool '{named}' cannot be loaded: {error or type(error).__name__}"
-        raise InputRefused(text, entry.where("tool"), "name it by module:Class, with its module on the path") from None
-    _check_keys(entry, [*KEYS["configurations"], *sorted(tool.settings)], "configurations")
-    choices = {key: _values(entry, key) for key in entry.data if key not in ("name", "tool", "seconds")}
+        entry.refuse(InputRefused(text, entry.where("tool"), "name it by module:Class, with its module on the path"))
+        return
+    allowed = [*KEYS["configurations"], *sorted(tool.settings)]
+    _check_keys(entry, allowed, "configurations")
+    given = [key for key in entry.data if key in allowed and key not in ("name", "tool", "seconds")]
+    choices = {key: _values(entry, key) for key in given}
     for key, value in ((key, value) for key, values in choices.items() if key != "seed" for value in values):
         wrong = tool.refused(key, value) if hasattr(tool, "refused") else ""
         if wrong:
             shown = repr(value) if isinstance(value, str) else _told(value)
-            raise InputRefused(f"'{key}' cannot be {shown}: {wrong}", entry.where(key))
+            entry.refuse(InputRefused(f"'{key}' cannot be {shown}: {wrong}", entry.where(key)))
+    if not whole:
+        return
     several = [key for key, values in choices.items() if len(values) > 1 and key != "seed"]
     for values in product(*choices.values()):
         settings = dict(zip(choices, values, strict=True))
         seed = settings.pop("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, int):
-            raise entry.wrong("seed", "a whole number, or a list of them")
+            entry.refuse(entry.wrong("seed", "a whole number, or a list of them"))
+            return
         told = [f"{key}={_told(settings[key])}" for key in several]
         yield Configuration(" ".join([name, *told]), named, settings, seed, entry.number("", "seconds"))
 
 
 def _values(entry: Keys, key: str) -> list[Value]:
-    """The values of a setting; one that is no list stands for a list of one."""
+    """The values of a setting; one that is no list stands for a list of one. None where they are refused."""
     given = entry.data[key]
     values = given if isinstance(given, list) else [given]
     if not values or not all(isinstance(value, str | int | float) for value in values):
-        raise entry.wrong(key, "a text, a number, true or false, or a list of these")
+        entry.refuse(entry.wrong(key, "a text, a number, true or false, or a list of these"))
+        return []
     if len({_told(value) for value in values}) < len(values):
-        raise entry.wrong(key, "a list without repetitions")
+        entry.refuse(entry.wrong(key, "a list without repetitions"))
+        return values[:1]
     return values
 
 

@@ -11,12 +11,13 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import click
 
 from bmc import ending
 from bmc.ending import CALLED_OFF, INTERRUPT, ExitCode
-from bmc.errors import ChainCoverError, LimitReached, UsageError, printable
+from bmc.errors import ChainCoverError, LimitReached, SeveralRefused, UsageError, printable
 from chaincover.cli.entry import (
     CLOSING,
     never_interrupt,
@@ -252,9 +253,15 @@ def _show_error(error: ChainCoverError, code: int | None = None) -> None:
         tell("\r\x1b[K", nl=False)
     tell(f"error: {error}")
     if "--json" in sys.argv:
-        where = None if error.where is None else str(error.where)
-        data = {"error": error.message, "where": where, "next": error.hint, "exit_code": code or error.exit_code}
+        data = {**_as_data(error), "exit_code": code or error.exit_code}
+        if isinstance(error, SeveralRefused):
+            data["errors"] = [_as_data(each) for each in error.errors]
         click.echo(json.dumps(data))
+
+
+def _as_data(error: ChainCoverError) -> dict[str, Any]:
+    where = None if error.where is None else str(error.where)
+    return {"error": error.message, "where": where, "next": error.hint}
 
 
 def tell(text: str, nl: bool = True) -> None:

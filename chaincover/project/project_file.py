@@ -9,11 +9,11 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
-from bmc.errors import ChainCoverError, InputRefused, Location
+from bmc.errors import ChainCoverError, InputRefused, Location, Refusals
 from bmc.limits import read_text, read_toml
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.records import dataclass
@@ -28,12 +28,14 @@ from properties.text import PropertyText
 class Keys:
     """The content of a project file: its path, its text, and the tables that were read from it.
 
-    Every method that reads a key refuses (InputRefused, with the key's line) a value of another type.
+    A method that reads a key of another type notes that in ``refusals``, with the key's line, and returns what stands
+    for a key that is not set.
     """
 
     place: Path
     text: str
     data: Mapping[str, Any]
+    refusals: Refusals = field(default_factory=Refusals)
 
     def table(self, table: str) -> Mapping[str, Any]:
         """The table of that name, empty if it is not there; '' is the whole file."""
@@ -41,14 +43,16 @@ class Keys:
             return self.data
         found = self.data.get(table, {})
         if not isinstance(found, dict):
-            raise self.wrong(table, f"a table headed [{table}]")
+            self.refuse(self.wrong(table, f"a table headed [{table}]"))
+            return {}
         return found
 
     def string(self, table: str, key: str) -> str:
         """A text; '' if the key is not set."""
         value = self.table(table).get(key, "")
         if not isinstance(value, str):
-            raise self.wrong(key, "a text in quotes", table)
+            self.refuse(self.wrong(key, "a text in quotes", table))
+            return ""
         return value
 
     def strings(self, table: str, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -59,7 +63,8 @@ class Keys:
         if isinstance(value, str):
             return (value,)
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise self.wrong(key, "a list of texts in quotes", table)
+            self.refuse(self.wrong(key, "a list of texts in quotes", table))
+            return default
         return tuple(value)
 
     def groups(self, key: str) -> tuple[tuple[str, ...], ...]:
@@ -69,7 +74,8 @@ class Keys:
             isinstance(g, list) and all(isinstance(n, str) for n in g) for g in value
         )
         if not good:
-            raise self.wrong(key, 'a list of lists of names, such as [["up", "down"]]')
+            self.refuse(self.wrong(key, 'a list of lists of names, such as [["up", "down"]]'))
+            return ()
         return tuple(tuple(group) for group in value)
 
     def named_groups(self, table: str, key: str) -> dict[str, tuple[str, ...]]:
@@ -79,14 +85,16 @@ class Keys:
             isinstance(group, list) and all(isinstance(name, str) for name in group) for group in value.values()
         )
         if not good:
-            raise self.wrong(key, 'a table such as { level = ["get_level", "set_level"] }', table)
+            self.refuse(self.wrong(key, 'a table such as { level = ["get_level", "set_level"] }', table))
+            return {}
         return {name: tuple(group) for name, group in value.items()}
 
     def named_numbers(self, table: str, key: str) -> dict[str, str]:
         """A table of numbers, or of C constants in quotes, as texts."""
         value = self.table(table).get(key, {})
         if not isinstance(value, dict) or not all(isinstance(v, str | int | float) for v in value.values()):
-            raise self.wrong(key, 'a table such as { GAIN = 4, "LIMITS.high" = "MAX_LEVEL" }', table)
+            self.refuse(self.wrong(key, 'a table such as { GAIN = 4, "LIMITS.high" = "MAX_LEVEL" }', table))
+            return {}
         return {name: str(int(v)) if isinstance(v, bool) else str(v) for name, v in value.items()}
 
     def range(self, name: str, value: Any) -> str | tuple[str, ...]:
@@ -94,7 +102,8 @@ class Keys:
         if isinstance(value, str):
             return value
         if not isinstance(value, list) or not all(isinstance(v, str | int | float) for v in value):
-            raise self.wrong(name, 'a list of values, or a range such as "0..9"')
+            self.refuse(self.wrong(name, 'a list of values, or a range such as "0..9"'))
+            return ()
         return tuple(str(int(v)) if isinstance(v, bool) else str(v) for v in value)
 
     def number(self, table: str, key: str) -> float | None:
@@ -103,29 +112,37 @@ class Keys:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= GREATEST:
-            raise self.wrong(key, "a number above 0")
+            self.refuse(self.wrong(key, "a number above 0"))
+            return None
         return float(value)
 
     def whole(self, table: str, key: str) -> int | None:
         """A number of 0, 1, 2 and so on; None if the key is not set."""
         value = self.table(table).get(key)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-            raise self.wrong(key, "a whole number")
+            self.refuse(self.wrong(key, "a whole number"))
+            return None
         return value
 
     def flag(self, table: str, key: str) -> bool:
         """True or false; false if the key is not set."""
         value = self.table(table).get(key, False)
         if not isinstance(value, bool):
-            raise self.wrong(key, "true or false", table)
+            self.refuse(self.wrong(key, "true or false", table))
+            return False
         return value
 
     def choice(self, table: str, key: str, allowed: Sequence[str], default: str) -> str:
         """One of the allowed texts."""
         value = self.string(table, key) or default
         if value not in allowed:
-            raise self.wrong(key, f"one of {', '.join(allowed)}")
+            self.refuse(self.wrong(key, f"one of {', '.join(allowed)}"))
+            return default
         return value
+
+    def refuse(self, error: InputRefused) -> None:
+        """Note that something is wrong; it is told with all else that is wrong with the file."""
+        self.refusals.add(error)
 
     def wrong(self, key: str, needed: str, table: str = "") -> InputRefused:
         """The refusal of a key's value."""
@@ -356,7 +373,7 @@ def _from_toml(place: Path) -> Project:
 
 
 class _Reader(Keys):
-    """Reads the tables of one project file; every refusal names the line of its key."""
+    """Reads the tables of one project file; all that is wrong is refused at once, each with the line of its key."""
 
     def project(self) -> Project:
         """The whole project."""
@@ -364,14 +381,13 @@ class _Reader(Keys):
         base = self.place.parent
         files = self.strings("sources", "files")
         if not files:
-            raise InputRefused(
-                "no source file is named", Location(str(self.place)), 'write [sources] files = ["FILE.c"]'
-            )
+            text, hint = "no source file is named", 'write [sources] files = ["FILE.c"]'
+            self.refuse(InputRefused(text, Location(str(self.place)), hint))
         final = self.string("final", "condition")
         final_function = self.string("functions", "final")
         if final and final_function:
-            raise InputRefused("both final.condition and functions.final are set", self.where("condition"))
-        return Project(
+            self.refuse(InputRefused("both final.condition and functions.final are set", self.where("condition")))
+        project = Project(
             config=self._config(base, files),
             property_functions=self.strings("functions", "properties", ("p_*",)),
             properties=tuple(self._properties()),
@@ -390,28 +406,32 @@ class _Reader(Keys):
                 CoverageCriterion(c, self.where_is("criteria", c)) for c in self.strings("coverage", "criteria")
             ),
         )
+        self.refusals.refuse()
+        return project
 
     def _hold(self) -> int:
         found = self.whole("interface", "hold")
         if found is not None and not 1 <= found <= MOST_TICKS:
-            raise self.wrong("hold", f"a number of steps from 1 to {MOST_TICKS}")
+            self.refuse(self.wrong("hold", f"a number of steps from 1 to {MOST_TICKS}"))
         return 1 if found is None else found
 
     def _dwell(self) -> dict[str, int]:
         """For how many steps inputs keep each value."""
         found = self.table("constraints").get("dwell", {})
         if not isinstance(found, dict):
-            raise self.wrong("dwell", 'a table such as { door = 5, "i->*" = 2 }', "constraints")
+            self.refuse(self.wrong("dwell", 'a table such as { door = 5, "i->*" = 2 }', "constraints"))
+            return {}
         for name, steps in found.items():
             if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_TICKS:
                 text = f"the dwell time of '{name}' must be a number of steps from 1 to {MOST_TICKS}"
-                raise InputRefused(text, self.where("dwell", "constraints"))
+                self.refuse(InputRefused(text, self.where("dwell", "constraints")))
         return dict(found)
 
     def _config(self, base: Path, files: tuple[str, ...]) -> SourceConfig:
         defines = self.table("sources").get("defines", {})
         if not isinstance(defines, dict):
-            raise self.wrong("defines", 'a table such as { TIMEOUT = "4" }')
+            self.refuse(self.wrong("defines", 'a table such as { TIMEOUT = "4" }'))
+            defines = {}
         init = self.table("functions").get("init")
         here = [""] if any(Path(file).suffix == ".c" for file in files) else []
         return SourceConfig(
@@ -447,22 +467,22 @@ class _Reader(Keys):
     def _properties(self) -> list[PropertyText]:
         found = self.data.get("property", [])
         if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-            raise self.wrong("property", "tables headed [[property]]")
+            self.refuse(self.wrong("property", "tables headed [[property]]"))
+            return []
         lines = self._property_lines()
         properties = []
         for index, item in enumerate(found):
             where = Location(str(self.place), lines[index] if len(lines) == len(found) else 0)
             self._check_keys("property", item)
-            for key, value in item.items():
-                if not isinstance(value, str):
-                    raise InputRefused(f"'{key}' of a property must be a text in quotes", where)
+            wrong = [key for key, value in item.items() if not isinstance(value, str)]
+            for key in wrong:
+                self.refuse(InputRefused(f"'{key}' of a property must be a text in quotes", where))
             if "text" not in item:
-                raise InputRefused("a [[property]] has no text", where, 'write text = "G(antecedent -> consequent)"')
-            properties.append(
-                PropertyText(
-                    item["text"], where, item.get("id", ""), item.get("requirement", ""), item.get("description", "")
-                )
-            )
+                hint = 'write text = "G(antecedent -> consequent)"'
+                self.refuse(InputRefused("a [[property]] has no text", where, hint))
+            elif not wrong:
+                own = [item.get(key, "") for key in ("id", "requirement", "description")]
+                properties.append(PropertyText(item["text"], where, *own))
         return properties
 
     def _property_lines(self) -> list[int]:
@@ -482,8 +502,9 @@ class _Reader(Keys):
         for key, value in found.items():
             if key not in KEYS[table]:
                 shown = f"{table}.{key}" if table else key
-                raise InputRefused(f"unknown key '{shown}'", self.where(key), suggestion(key, [*KEYS[table]]))
-            if not table and key in KEYS and key != "property":
-                if not isinstance(value, dict):
-                    raise self.wrong(key, f"a table headed [{key}]")
-                self._check_keys(key, value)
+                self.refuse(InputRefused(f"unknown key '{shown}'", self.where(key), suggestion(key, [*KEYS[table]])))
+            elif not table and key in KEYS and key != "property":
+                if isinstance(value, dict):
+                    self._check_keys(key, value)
+                else:
+                    self.refuse(self.wrong(key, f"a table headed [{key}]"))

@@ -10,7 +10,7 @@ from command_line import write_files
 from benchmarks.bench import tools
 from benchmarks.bench.plan import plan
 from benchmarks.bench.suite import read_suite
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, SeveralRefused
 
 PROJECT = '[sources]\nfiles = ["m.c"]\n'
 FILES = {
@@ -138,6 +138,24 @@ def test_a_mistake_is_told_with_its_line(mistake: str, tmp_path: Path) -> None:
     assert message in caught.value.message
     assert where is not None
     assert (Path(where.file).name, where.line) == ("s.toml", line)
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    wrong = (
+        'titel = "x"\n[limits]\nseconds = "many"\n[[models]]\nfamily = 3\n'
+        '[[configurations]]\ntool = "chaincove"\n[[configurations]]\nname = "a"\ntool = "chaincover"\norderin = 1\n'
+    )
+    (tmp_path / "s.toml").write_text(wrong)
+    with pytest.raises(SeveralRefused) as caught:
+        read_suite(str(tmp_path / "s.toml"))
+    assert [(each.where.line, each.message) for each in caught.value.errors if each.where] == [
+        (1, "unknown key 'titel'"),
+        (3, "'seconds' must be a number above 0"),
+        (4, "this table has no 'projects'"),
+        (6, "this table has no 'name'"),
+        (7, "no tool is called 'chaincove'"),
+        (11, "unknown key 'configurations.orderin'"),
+    ]
 
 
 @pytest.mark.parametrize("name", tools.TOOLS)

@@ -328,3 +328,29 @@ def test_generated_goals_come_in_one_order_however_the_project_is_named(monkeypa
     assert orders[0][0].startswith("branch:mixer.c")
     assert orders[0][-1].startswith("branch:filter.c")
     assert orders == [orders[0]] * 4
+
+
+def test_all_that_is_wrong_with_a_project_is_told_at_once(tmp_path: Path) -> None:
+    toml = (
+        'nmae = "x"\nperiod = -1\n[functions]\nstep = 4\nfinal = "f"\n[final]\ncondition = "x == 1"\n'
+        '[search]\noverlap = "maybe"\n[[property]]\nid = 3\n[[property]]\ntext = "cover(x)"\n'
+    )
+    write_files(tmp_path, {"chaincover.toml": toml})
+    told = chaincover("check", ".", "--json", cwd=tmp_path)
+    assert told.code == 3
+    assert [(each["where"].rpartition(".toml")[2], each["error"]) for each in told.json["errors"]] == [
+        ("", "no source file is named"),
+        (":1:1", "unknown key 'nmae'"),
+        (":2:1", "'period' must be a number above 0"),
+        (":4:1", "'step' must be a text in quotes"),
+        (":7:1", "both final.condition and functions.final are set"),
+        (":9:1", "'overlap' must be one of allow, forbid"),
+        (":10", "'id' of a property must be a text in quotes"),
+        (":10", "a [[property]] has no text"),
+    ]
+    rows = told.stderr.splitlines()
+    assert rows[rows.index("error: 8 things are wrong:") + 3 :][:2] == [
+        "  chaincover.toml:1:1: unknown key 'nmae'",
+        "    next: did you mean 'name'?",
+    ]
+    assert rows[-1] == "  next: correct it there and run the command again"
