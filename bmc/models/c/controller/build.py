@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from pysmt.exceptions import PysmtTypeError
@@ -30,6 +31,7 @@ from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.arithmetic import forget_intervals
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.source.program import Function, Program
+from bmc.models.c.source.survey import Survey
 from bmc.models.c.source.types import DATA_MODELS, FloatType, IntType, VoidType
 from bmc.stack import with_deep_stack
 from bmc.system.names import suggestion
@@ -43,10 +45,14 @@ def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
     """Read a controller.
 
     ``roots`` are shell patterns of further functions (properties and the like) whose globals belong to the model.
-    InputRefused and UnsupportedConstruct tell what cannot be read, and where.
+    InputRefused and UnsupportedConstruct tell what cannot be read, and where; SeveralRefused where it is not one thing.
     """
     forget_intervals()
-    model = with_deep_stack(lambda: _build(config, roots))
+    try:
+        model = with_deep_stack(lambda: _build(config, roots))
+    except InputRefused:
+        with_deep_stack(lambda: _survey(config, roots)).refuse()
+        raise
     model.native = native_here(model, config, lambda other: with_deep_stack(lambda: _build(other, roots)))
     return model
 
@@ -76,6 +82,22 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
         result = runs.run_step(step, dict(result.start))
     notes += runs.environment.notes(set_by_init) + volatile_notes(runs.program, runs.used)
     return assemble(runs, step, result, roles, notes)
+
+
+def _survey(config: SourceConfig, roots: Sequence[str]) -> Survey:
+    """All that init and step of a program that is refused are refused for, as far as it can be told."""
+    survey = Survey()
+    with suppress(InputRefused):  # of which the caller knows, or which comes of what was passed over
+        runs = Runs(config, roots, survey)
+        step = _step_function(runs.program, config)
+        for name, ctype in step.ctype.parameters:
+            with survey.gathered():
+                runs.binding.add(name, ctype, step)
+        after_init = runs.start
+        with suppress(InputRefused):
+            after_init = runs.run_init(step)
+        runs.run_step(step, after_init)
+    return survey
 
 
 def _step_function(program: Program, config: SourceConfig) -> Function:

@@ -16,7 +16,9 @@ from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import Content, Key, MemObject
 from bmc.models.c.execute.statements import Executor
 from bmc.models.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
+from bmc.models.c.source.preprocess import preprocess
 from bmc.models.c.source.program import Function, Program, Typedef, Unit, Unreadable, parse_file, where
+from bmc.models.c.source.survey import Survey
 from bmc.models.c.source.types import (
     DATA_MODELS,
     ArrayType,
@@ -76,8 +78,9 @@ class SourceConfig:
     """Whether ``#error`` directives are passed over."""
 
 
-def read_program(config: SourceConfig) -> tuple[Program, Executor, dict[Key, Content]]:
-    """Parse all sources; the cells hold every file-scope object's start value."""
+def read_program(config: SourceConfig, survey: Survey | None = None) -> tuple[Program, Executor, dict[Key, Content]]:
+    """Parse all sources; the cells hold every file-scope object's start value. With a ``survey`` it gathers what is
+    refused, and the rest is read."""
     model = DATA_MODELS.get(config.target)
     if model is None:
         known = ", ".join(DATA_MODELS)
@@ -85,13 +88,18 @@ def read_program(config: SourceConfig) -> tuple[Program, Executor, dict[Key, Con
     if not config.files:
         raise InputRefused("no source file is named", config.where, "list the files in sources.files")
     program = Program([], model)
-    executor = Executor(program)
+    executor = Executor(program, survey)
     reader = UnitReader(program, executor.types, executor.initialiser)
     for file in config.files:
-        source, tree = parse_file(file, config.include, config.defines, model, config.pass_errors)
+        if survey is None:
+            source, tree = parse_file(file, config.include, config.defines, model, config.pass_errors)
+        else:
+            source = preprocess(file, config.include, config.defines, model, config.pass_errors, survey)
+            tree = survey.parse(source.text, file)
+            survey.learn([unit.tree for unit in program.units] + [tree])
         unit = Unit(source, tree)
         program.units.append(unit)
-        reader.read(unit)
+        reader.read(unit, survey)
     return program, executor, _file_scope_cells(program, executor, reader)
 
 
@@ -105,8 +113,9 @@ class UnitReader:
         self.objects: dict[str, MemObject] = {}
         self.initialisers: dict[MemObject, tuple[Any, Unit]] = {}
 
-    def read(self, unit: Unit) -> None:
-        """Enter every external declaration of ``unit``; what cannot be read is refused where it is used."""
+    def read(self, unit: Unit, survey: Survey | None = None) -> None:
+        """Enter every external declaration of ``unit``; what cannot be read is refused where it is used. With a
+        ``survey`` nothing ends that."""
         self.types.pack = 0
         packs: list[int] = []
         for node in unit.tree.ext:
@@ -118,9 +127,12 @@ class UnitReader:
                 self._external(node, unit)
             except InputRefused as error:
                 error.where = error.where or where(node)
-                if name is None or not isinstance(error, UnsupportedConstruct):
+                if name is not None and (survey is not None or isinstance(error, UnsupportedConstruct)):
+                    unit.scope.names[name] = Unreadable(error)
+                elif survey is None:
                     raise
-                unit.scope.names[name] = Unreadable(error)
+                else:
+                    survey.note(error, node)
 
     def _external(self, node: Any, unit: Unit) -> None:
         if isinstance(node, c_ast.FuncDef):

@@ -20,6 +20,7 @@ from bmc.models.c.execute.memory import Content, Key, MemObject, State, Value
 from bmc.models.c.execute.recorder import Recorder, StepResult, undefined_in_init
 from bmc.models.c.execute.variables import is_variable, symbol_content, variable_name
 from bmc.models.c.source.program import Function, Scope, parse_text, where
+from bmc.models.c.source.survey import Survey
 from bmc.models.c.source.types import FloatType, IntType, PointerType, scalars, type_at
 from bmc.system.names import matching, suggestion
 from bmc.system.original import Argument, Call
@@ -30,9 +31,9 @@ DEFAULT_INIT = "init"
 class Runs:
     """Runs the init functions of a program and its step function; ``binding`` says what their parameters stand for."""
 
-    def __init__(self, config: SourceConfig, roots: Sequence[str]) -> None:
+    def __init__(self, config: SourceConfig, roots: Sequence[str], survey: Survey | None = None) -> None:
         self.config = config
-        self.program, self.executor, self.start = read_program(config)
+        self.program, self.executor, self.start = read_program(config, survey)
         self.roots = [f for f in self.program.defined_functions() if any(fnmatch.fnmatchcase(f.name, r) for r in roots)]
         self.environment = self.executor.environment = Environment(config, self.program, self.executor)
         self.binding = Binding()

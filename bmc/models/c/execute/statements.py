@@ -21,6 +21,7 @@ from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
 from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local
 from bmc.models.c.source.program import Function, Program, Scope, Typedef, unsupported, where
+from bmc.models.c.source.survey import Survey, statements
 from bmc.models.c.source.types import ArrayType, CType, FunctionType, IntType, StructType, promote, same_type, show_type
 
 _LABELS = (c_ast.Case, c_ast.Default)
@@ -132,8 +133,9 @@ _IGNORED = (c_ast.EmptyStatement, c_ast.Pragma)
 class Executor(Switches):
     """Runs the functions of a program."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, survey: Survey | None = None) -> None:
         super().__init__(program)
+        self.survey = survey
         self.statics: dict[tuple[Function, int], MemObject] = {}
         self.static_cells: dict[tuple[MemObject, tuple[str | int, ...]], Content] = {}
         self.initialiser: Initialiser = Initialiser(self)
@@ -152,7 +154,12 @@ class Executor(Switches):
             return self._execute(node, scope, state)
         except InputRefused as error:
             error.where = error.where or where(node)
-            raise
+            if self.survey is None or self.recorder.work > WORK.most:
+                raise
+            self.survey.note(error, node)
+            for inner in statements(node):
+                self.execute(inner, scope, state)
+            return state
         except RecursionError:
             raise UnsupportedConstruct("code nested deeper than Python can follow", where(node)) from None
 

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partialmethod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pcpp
 from pcpp.evaluator import Evaluator, Value
@@ -25,6 +25,9 @@ from bmc.models.c.source.compiler_macros import predefined
 from bmc.models.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.models.c.source.types import DATA_MODELS, DataModel
 from bmc.records import dataclass
+
+if TYPE_CHECKING:
+    from bmc.models.c.source.survey import Survey
 
 STANDARD_HEADERS = Path(__file__).parent / "include"
 VENDOR_STAND_INS = Path(__file__).parent / "stand_ins"
@@ -133,7 +136,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     What macros say about the place is what the compiler gets to see, which is given the absolute path of ``file``.
     """
 
-    def __init__(self, file: str, pass_errors: bool, char_signed: bool) -> None:
+    def __init__(self, file: str, pass_errors: bool, char_signed: bool, survey: Survey | None = None) -> None:
         self.work = 0
         """Tokens that were read or that macros expanded to, so far."""
         self.active: set[str] = set()
@@ -164,7 +167,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         }
         self.macros.update({name: _Place(name, read, self) for name, read in places.items()})
         self.evaluator = ConditionEvaluator(self.lexer, char_signed)
-        self.pass_errors = pass_errors
+        self.pass_errors, self.survey = pass_errors, survey
         self.stand_ins: dict[str, str] = {}
 
     def predefine(self, macros: Sequence[tuple[str, str]]) -> None:
@@ -227,7 +230,11 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         what = "malformed #include" if is_malformed else f"header '{includepath}' not found"
         found = "" if is_malformed else _folder_with(includepath, os.path.dirname(where.file) or ".")
         folder = f"add its folder to sources.include (-I){f', such as {found}' if found else ''}"
-        raise InputRefused(what, where, f"{folder}, or put a stand-in header there")
+        error = InputRefused(what, where, f"{folder}, or put a stand-in header there")
+        if self.survey is None:
+            raise error
+        self.survey.add(error)
+        raise OutputDirective(pcpp.Action.IgnoreAndRemove)
 
     def on_unknown_macro_in_defined_expr(self, tok):  # type: ignore[no-untyped-def]
         """Called for a name in #ifdef, #ifndef or ``defined`` that is no macro."""
@@ -310,7 +317,11 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         if directive.value == "error":
             text = "".join(t.value for t in toks).strip()
             where = Location(directive.source or str(self.source), directive.lineno)
-            raise ErrorDirective(f"#error {text}", where, "set the macros that it asks for (-D)")
+            error = ErrorDirective(f"#error {text}", where, "set the macros that it asks for (-D)")
+            if self.survey is None:
+                raise error
+            self.survey.add(error)
+            raise OutputDirective(pcpp.Action.IgnoreAndRemove)
         packs = directive.value == "pragma" and [t.value for t in toks if t.value.strip()][:1] == ["pack"]
         meaning = pragma_meaning("".join(t.value for t in toks)) if directive.value == "pragma" else ""
         if meaning:
@@ -376,14 +387,15 @@ def preprocess(
     defines: Sequence[tuple[str, str]],
     model: DataModel,
     pass_errors: bool = False,
+    survey: Survey | None = None,
 ) -> PreprocessedUnit:
-    """Read and preprocess one source file.
+    """Read and preprocess one source file; missing headers and ``#error`` are noted in ``survey``, where given.
 
     ``include`` are folders (-I), ``defines`` (name, value) pairs (-D); with ``pass_errors`` an ``#error`` is passed
     over. InputRefused, with its place, where the file or a header is missing or a directive fails.
     """
     try:
-        return _preprocess(file, include, defines, model, pass_errors)
+        return _preprocess(file, include, defines, model, pass_errors, survey)
     except ErrorDirective as error:
         error.hint = _next_step(error, file, include, defines)
         raise
@@ -410,6 +422,7 @@ def _preprocess(
     defines: Sequence[tuple[str, str]],
     model: DataModel,
     pass_errors: bool,
+    survey: Survey | None = None,
 ) -> PreprocessedUnit:
     try:
         source = text_of(file, "surrogateescape")
@@ -417,7 +430,7 @@ def _preprocess(
         raise InputRefused(
             f"cannot read the source file: {error.strerror}", Location(file), "check the path and sources.files"
         ) from None
-    unit = _Preprocessor(file, pass_errors, model.char_signed)
+    unit = _Preprocessor(file, pass_errors, model.char_signed, survey)
     unit.line_directive = "#line"
     unit.compress = 0
     unit.passthru_comments = None
@@ -438,8 +451,9 @@ def _preprocess(
         text = f"malformed #{place.value}: something is missing"
         raise InputRefused(text, Location(place.source or file, place.lineno)) from None
     stand_ins = tuple(unit.stand_ins.items())
+    read_over = read_over_extensions if survey is None else survey.read_over_extensions
     text = re.sub(r'^#line (\d+) "(.*)"$', lambda m: f'#line {m[1]} "{marked(m[2])}"', out.getvalue(), flags=re.M)
-    return PreprocessedUnit(file, read_over_extensions(text, file), unit, stand_ins)
+    return PreprocessedUnit(file, read_over(text, file), unit, stand_ins)
 
 
 ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "E": 27}

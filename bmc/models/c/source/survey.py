@@ -1,0 +1,165 @@
+"""All that is wrong with a program, where its reading would end at the first refusal.
+
+What cannot be read is noted and passed over: a header that is missing is empty, an unknown word that stands where a
+type does is guessed to be ``int``, a definition with a syntax error is left out, a statement that is refused has no
+effect. These guesses serve the list alone: whatever is wrong is refused in the end. What is said of a name that was
+guessed is no news, and is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pycparser import c_ast
+
+from bmc.errors import InputRefused, Location, Refusals
+from bmc.models.c.source.extensions import read_over_extensions
+from bmc.models.c.source.program import parse_text
+
+MOST_GUESSES = 200
+"""Definitions of one file that are guessed or left out. With twice as many, a file that is no C is looked at longer."""
+
+_GUESSED_TYPE = re.compile(r"'(\w+)' may be a type that nothing defines")
+_LINE = re.compile(r'#line (\d+)(?: "([^"\n]*)")?[^\n]*\n')
+_TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{};]')
+
+
+class Survey(Refusals):
+    """Gathers what a program is refused for; ``guessed`` are the names of which nothing is known for certain."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.guessed: set[str] = set()
+
+    def read_over_extensions(self, text: str, file: str) -> str:
+        """Preprocessed text without what the parser cannot read; definitions that this cannot be left out of are."""
+        while True:
+            try:
+                return read_over_extensions(text, file)
+            except InputRefused as error:
+                self.add(error)
+                left_out = _without_definition(text, error.where or Location(file))
+                if left_out is None:
+                    return ""
+                text, name = left_out
+                self.guessed.add(name)
+
+    def parse(self, text: str, file: str) -> Any:
+        """The syntax tree of preprocessed C, as far as it can be parsed; what cannot is noted."""
+        for _ in range(MOST_GUESSES):
+            try:
+                return parse_text(text, file)
+            except InputRefused as error:
+                self.add(error)
+                known = _GUESSED_TYPE.match(error.hint)
+                left_out = None if known else _without_definition(text, error.where or Location(file))
+                if known and known[1] not in self.guessed:
+                    self.guessed.add(known[1])
+                    text = f"typedef int {known[1]};\n{text}"
+                elif left_out is None:
+                    break
+                else:
+                    text, name = left_out
+                    self.guessed |= {name}
+        return c_ast.FileAST([])
+
+    def learn(self, trees: Sequence[Any]) -> None:
+        """What is declared with a guessed type is guessed as well."""
+        declarations = [(node.name, set(_types(node.type))) for tree in trees for node in _declarations(tree)]
+        before = -1
+        while before != len(self.guessed):
+            before = len(self.guessed)
+            self.guessed |= {name for name, types in declarations if types & self.guessed}
+
+    def note(self, error: InputRefused, node: Any) -> None:
+        """Note why a statement is refused, unless that may come of a guess; what it declares is guessed."""
+        if isinstance(node, c_ast.Decl | c_ast.Typedef) and node.name:
+            self.guessed.add(node.name)
+        names = {*re.findall(r"'(\w+)'", error.message), *(() if _inner(node) else _names(node))}
+        if not names & self.guessed:
+            self.add(error)
+
+
+def statements(node: Any) -> list[Any]:
+    """The statements within one, without those within these."""
+    if isinstance(node, c_ast.If):
+        return [node.iftrue, node.iffalse]
+    if isinstance(node, c_ast.Compound):
+        return list(node.block_items or ())
+    if isinstance(node, c_ast.Case | c_ast.Default):
+        return list(node.stmts or ())
+    return [node.stmt] if _inner(node) else []
+
+
+def _inner(node: Any) -> bool:
+    return hasattr(node, "stmt") or isinstance(node, c_ast.If | c_ast.Compound | c_ast.Case | c_ast.Default)
+
+
+def _walk(node: Any) -> Iterator[Any]:
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(child for _, child in node.children())
+
+
+def _declarations(tree: Any) -> list[Any]:
+    return [node for node in _walk(tree) if isinstance(node, c_ast.Decl | c_ast.Typedef) and node.name]
+
+
+def _types(node: Any) -> Iterator[str]:
+    for inner in _walk(node):
+        if isinstance(inner, c_ast.IdentifierType):
+            yield from inner.names
+
+
+def _names(node: Any) -> Iterator[str]:
+    for inner in _walk(node):
+        if isinstance(inner, c_ast.ID):
+            yield inner.name
+        elif isinstance(inner, c_ast.IdentifierType):
+            yield from inner.names
+
+
+def _without_definition(text: str, place: Location) -> tuple[str, str] | None:
+    """``text`` without the definition outside of all functions in which ``place`` lies, and what that is called.
+
+    None where nothing is there.
+    """
+    at = _offset(text, place)
+    if at is None:
+        return None
+    begin, depth = 0, 0
+    for sign in _TOKEN.finditer(text):
+        depth += {"{": 1, "}": -1}.get(sign[0], 0)
+        if depth > 0 or sign[0] not in ";}":
+            continue
+        end = sign.end()
+        if end > at:
+            break
+        begin, depth = end, 0
+    else:
+        end = len(text)
+    rows = [row if row.startswith("#line") else "\n" for row in text[begin:end].splitlines(keepends=True)]
+    found = re.search(r"(\w+)\s*\(", re.sub(_LINE, "", text[begin:end]))
+    blank = "".join(rows)
+    if blank == text[begin:end]:
+        return None
+    return text[:begin] + blank + text[end:], found[1] if found else ""
+
+
+def _offset(text: str, place: Location) -> int | None:
+    """Where the line of ``place`` begins in preprocessed ``text``; its last copy, for a header may be read twice."""
+    file, line, found, at = "", 1, None, 0
+    for row in text.splitlines(keepends=True):
+        marker = _LINE.match(row)
+        if marker:
+            line, file = int(marker[1]), marker[2] or file
+        else:
+            if line == place.line and (not file or not place.file or Location(file).file == place.file):
+                found = at + max(place.column - 1, 0)
+            line += 1
+        at += len(row)
+    return found
