@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -38,7 +39,7 @@ class ChainCoverError(Exception):
     """Base of all errors shown to the user: what is wrong, where, and what to do next.
 
     ``exit_code`` is the code that the command line ends with (docs/reference/exit-codes.md); ``next_step`` is the hint
-    of errors that are given none of their own.
+    of errors that are given none of their own; ``also`` are further places of which the same is to be said.
     """
 
     exit_code = ExitCode.REFUSED
@@ -49,14 +50,17 @@ class ChainCoverError(Exception):
         self.message = shortened(message)
         self.where = where
         self.hint = hint or self.next_step
+        self.also: tuple[Location, ...] = ()
 
     def __str__(self) -> str:
         return self.told()
 
-    def told(self, without: str = "") -> str:
-        """What is wrong, where, and on a line of its own what to do next, but for the hint that is told elsewhere."""
-        text = printable(f"{self.where}: {self.message}" if self.where else self.message)
-        return f"{text}\n  next: {printable(self.hint)}" if self.hint not in ("", without) else text
+    def told(self, without: Sequence[str] = ()) -> str:
+        """What is wrong, where, and on a line of its own what to do next, but for hints that are told elsewhere."""
+        text = f"{self.where}: {self.message}" if self.where else self.message
+        rows = [text, *([f"  also at {listed([str(place) for place in self.also])}"] if self.also else [])]
+        rows += [f"  next: {self.hint}"] if self.hint and self.hint not in without else []
+        return "\n".join(printable(row) for row in rows)
 
 
 class UsageError(ChainCoverError):
@@ -81,20 +85,24 @@ class SeveralRefused(InputRefused):
         self.errors = tuple(errors)
 
     def __str__(self) -> str:
-        rows = [row for each in self.errors for row in each.told(without=self.hint).splitlines()]
-        return "\n  ".join([f"{self.message}:", *rows, f"next: {self.hint}"])
+        times = Counter(each.hint for each in self.errors)
+        common = [hint for hint, number in times.items() if number > 1 or hint == self.hint] or [self.hint]
+        rows = [row for each in self.errors for row in each.told(without=common).splitlines()]
+        return "\n  ".join([f"{self.message}:", *rows, *(f"next: {printable(hint)}" for hint in common)])
 
 
 class Refusals:
     """Gathers what is wrong with one input, so that all of it is told at once and not the first of it alone."""
 
     def __init__(self) -> None:
-        self._errors: dict[tuple[str, Location | None], InputRefused] = {}
+        self._errors: dict[str, InputRefused] = {}
 
     def add(self, error: InputRefused) -> None:
-        """Note one error, or each of several; the same one in the same place counts once."""
+        """Note one error, or each of several; what is said a second time adds its place to the first one's."""
         for each in error.errors if isinstance(error, SeveralRefused) else (error,):
-            self._errors.setdefault((each.message, each.where), each)
+            known = self._errors.setdefault(each.message, each)
+            if each.where is not None and each.where not in (known.where, *known.also):
+                known.also += (each.where,)
 
     @contextmanager
     def gathered(self) -> Iterator[None]:
@@ -104,9 +112,12 @@ class Refusals:
         except InputRefused as error:
             self.add(error)
 
-    def refuse(self) -> None:
-        """Raise what was noted, if anything: InputRefused for one error, SeveralRefused for more."""
-        errors = sorted(self._errors.values(), key=lambda each: each.where or Location(""))
+    def refuse(self, by_place: bool = False) -> None:
+        """Raise what was noted, if anything: InputRefused for one error, SeveralRefused for more, in the order in which
+        they were noted or ``by_place``."""
+        errors = [*self._errors.values()]
+        if by_place:
+            errors.sort(key=lambda each: each.where or Location(""))
         if errors:
             raise errors[0] if len(errors) == 1 else SeveralRefused(errors)
 

@@ -214,7 +214,7 @@ class _Reader(Keys):
             configurations=tuple(configurations),
             text=self.text,
         )
-        self.refusals.refuse()
+        self.refusals.refuse(by_place=True)
         return suite
 
     def _distinct(self, configurations: Sequence[Configuration]) -> None:

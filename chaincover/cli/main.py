@@ -261,7 +261,8 @@ def _show_error(error: ChainCoverError, code: int | None = None) -> None:
 
 def _as_data(error: ChainCoverError) -> dict[str, Any]:
     where = None if error.where is None else str(error.where)
-    return {"error": error.message, "where": where, "next": error.hint}
+    also = {"also": [str(place) for place in error.also]} if error.also else {}
+    return {"error": error.message, "where": where, **also, "next": error.hint}
 
 
 def tell(text: str, nl: bool = True) -> None:

@@ -406,7 +406,7 @@ class _Reader(Keys):
                 CoverageCriterion(c, self.where_is("criteria", c)) for c in self.strings("coverage", "criteria")
             ),
         )
-        self.refusals.refuse()
+        self.refusals.refuse(by_place=True)
         return project
 
     def _hold(self) -> int:

@@ -20,8 +20,9 @@ from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig, read_program
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.execute.variables import CVariable
-from bmc.models.c.source.preprocess import STANDARD_HEADERS, stand_in
+from bmc.models.c.source.preprocess import STANDARD_HEADERS, preprocess, stand_in
 from bmc.models.c.source.program import parse_file
+from bmc.models.c.source.survey import Survey
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
@@ -112,6 +113,9 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
         else:
             read.append(facts)
             target = needs if needs != "lp64" else target
+    if not read:  # the list of what is wrong tells more where it is that of init and step
+        read = [_guessed(file, folders, wanted.defines) for file in files]
+        unreadable = {}
     chosen = all(not os.path.isdir(place) for place in places)
     return Sources(
         Facts(tuple(read)),
@@ -169,6 +173,17 @@ def _file_facts(
 
 def _parsed(file: str, include: Sequence[str], defines: Sequence[tuple[str, str]], target: str) -> FileFacts:
     return with_deep_stack(lambda: facts_of(file, parse_file(file, include, defines, DATA_MODELS[target])[1]))
+
+
+def _guessed(file: str, include: Sequence[str], defines: Sequence[tuple[str, str]]) -> FileFacts:
+    """What a file that cannot be read declares, as far as it can be guessed; as a model it is refused."""
+    survey = Survey()
+
+    def read() -> FileFacts:
+        source = preprocess(file, include, defines, DATA_MODELS["lp64"], survey=survey)
+        return facts_of(file, survey.parse(source.text, file))
+
+    return with_deep_stack(read)
 
 
 def _headers(
@@ -381,7 +396,7 @@ def _open_functions(config: SourceConfig, facts: Facts, reading: Reading) -> tup
     called = {call.function for f in facts.reached(roots) for call in f.calls}
     if all(facts.function(name) is not None for name in called):
         return ()
-    program, executor, _ = with_deep_stack(lambda: read_program(config))
+    program, executor, _ = with_deep_stack(lambda: read_program(config, Survey()))
     known = [f for f in (program.function(root.name) for root in roots) if f is not None]
     found = []
     for each in with_deep_stack(lambda: undefined_functions(program, known)):

@@ -50,8 +50,9 @@ def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
     forget_intervals()
     try:
         model = with_deep_stack(lambda: _build(config, roots))
-    except InputRefused:
-        with_deep_stack(lambda: _survey(config, roots)).refuse()
+    except InputRefused as error:
+        first = error
+        with_deep_stack(lambda: _survey(config, roots, first)).refuse()
         raise
     model.native = native_here(model, config, lambda other: with_deep_stack(lambda: _build(other, roots)))
     return model
@@ -84,19 +85,19 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     return assemble(runs, step, result, roles, notes)
 
 
-def _survey(config: SourceConfig, roots: Sequence[str]) -> Survey:
-    """All that init and step of a program that is refused are refused for, as far as it can be told."""
+def _survey(config: SourceConfig, roots: Sequence[str], first: InputRefused) -> Survey:
+    """All that init and step of a program are refused for, as far as it can be told: what ``first`` says and more."""
     survey = Survey()
-    with suppress(InputRefused):  # of which the caller knows, or which comes of what was passed over
+    survey.add(first)
+    with suppress(Exception):  # guesses break what the executor relies on; then the list ends there
         runs = Runs(config, roots, survey)
         step = _step_function(runs.program, config)
         for name, ctype in step.ctype.parameters:
             with survey.gathered():
                 runs.binding.add(name, ctype, step)
-        after_init = runs.start
-        with suppress(InputRefused):
-            after_init = runs.run_init(step)
-        runs.run_step(step, after_init)
+        with suppress(Exception):
+            runs.run_init(step)
+        runs.run_step(step, {key: cell for key, cell in runs.memory.items() if key[0].kind != "automatic"})
     return survey
 
 

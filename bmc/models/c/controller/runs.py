@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pysmt.fnode import FNode
@@ -42,6 +42,7 @@ class Runs:
         self.inputs: frozenset[Key] = frozenset()
         self.used: list[MemObject] = []
         self.outside: dict[Key, Content] = {}
+        self.memory: Mapping[Key, Content] = {}
 
     # init
 
@@ -63,6 +64,7 @@ class Runs:
                 state.cells[obj, path] = Content((), negate(TRUE()))
         self._clear(state)
         state.cells.update(self.binding.pointer_cells())
+        self.memory = state.cells
         recorder = self.executor.recorder = Recorder()
         self.environment.initialising = True
         for function, node, scope in prepared:

@@ -21,7 +21,7 @@ from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
 from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local
 from bmc.models.c.source.program import Function, Program, Scope, Typedef, unsupported, where
-from bmc.models.c.source.survey import Survey, statements
+from bmc.models.c.source.survey import Survey, calls, statements
 from bmc.models.c.source.types import ArrayType, CType, FunctionType, IntType, StructType, promote, same_type, show_type
 
 _LABELS = (c_ast.Case, c_ast.Default)
@@ -157,7 +157,7 @@ class Executor(Switches):
             if self.survey is None or self.recorder.work > WORK.most:
                 raise
             self.survey.note(error, node)
-            for inner in statements(node):
+            for inner in (*calls(node), *statements(node)):
                 self.execute(inner, scope, state)
             return state
         except RecursionError:
@@ -173,8 +173,8 @@ class Executor(Switches):
         if method is not None:
             result: State | None = method(node, scope, state)
             return result
-        if isinstance(node, c_ast.Goto | c_ast.Label):
-            raise unsupported("goto" if isinstance(node, c_ast.Goto) else "label", node)
+        if isinstance(node, c_ast.Goto):
+            raise unsupported("goto", node)
         if isinstance(node, c_ast.Case | c_ast.Default):
             raise InputRefused("a case label outside of a switch", where(node))
         if isinstance(node, c_ast.FuncCall | c_ast.Assignment):
@@ -191,6 +191,9 @@ class Executor(Switches):
         self.end_of_life(living[before:], state if state is not None else State())
         del living[before:]
         return state
+
+    def _do_label(self, node: Any, scope: Scope, state: State | None) -> State | None:
+        return self.execute(node.stmt, scope, state)
 
     def _do_decllist(self, node: Any, scope: Scope, state: State | None) -> State | None:
         for item in node.decls:

@@ -22,6 +22,7 @@ MOST_GUESSES = 200
 """Definitions of one file that are guessed or left out. With twice as many, a file that is no C is looked at longer."""
 
 _GUESSED_TYPE = re.compile(r"'(\w+)' may be a type that nothing defines")
+_DEFINE = "include the header that defines it, or define it with typedef"
 _LINE = re.compile(r'#line (\d+)(?: "([^"\n]*)")?[^\n]*\n')
 _TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{};]')
 
@@ -52,8 +53,8 @@ class Survey(Refusals):
             try:
                 return parse_text(text, file)
             except InputRefused as error:
-                self.add(error)
                 known = _GUESSED_TYPE.match(error.hint)
+                self.add(InputRefused(f"unknown type '{known[1]}'", error.where, _DEFINE) if known else error)
                 left_out = None if known else _without_definition(text, error.where or Location(file))
                 if known and known[1] not in self.guessed:
                     self.guessed.add(known[1])
@@ -75,26 +76,46 @@ class Survey(Refusals):
 
     def note(self, error: InputRefused, node: Any) -> None:
         """Note why a statement is refused, unless that may come of a guess; what it declares is guessed."""
-        if isinstance(node, c_ast.Decl | c_ast.Typedef) and node.name:
-            self.guessed.add(node.name)
+        if isinstance(node, c_ast.Break | c_ast.Continue):  # of a loop that is not followed
+            return
+        head = node.init if isinstance(node, c_ast.For) and node.init is not None else node
+        if isinstance(head, c_ast.Decl | c_ast.Typedef | c_ast.DeclList):
+            self.guessed |= {each.name for each in _declarations(head)}
         names = {*re.findall(r"'(\w+)'", error.message), *(() if _inner(node) else _names(node))}
         if not names & self.guessed:
             self.add(error)
 
 
 def statements(node: Any) -> list[Any]:
-    """The statements within one, without those within these."""
+    """The statements within one, without those within these; those at the labels of a switch without the labels."""
     if isinstance(node, c_ast.If):
         return [node.iftrue, node.iffalse]
-    if isinstance(node, c_ast.Compound):
-        return list(node.block_items or ())
-    if isinstance(node, c_ast.Case | c_ast.Default):
-        return list(node.stmts or ())
-    return [node.stmt] if _inner(node) else []
+    if not hasattr(node, "stmt"):
+        return []
+    items = node.stmt.block_items or () if isinstance(node.stmt, c_ast.Compound) else (node.stmt,)
+    if not isinstance(node, c_ast.Switch):
+        return [node.stmt]
+    labels = c_ast.Case | c_ast.Default
+    inner = [each for item in items for each in (item.stmts or () if isinstance(item, labels) else (item,))]
+    return [each for each in inner if not isinstance(each, c_ast.Break)]
+
+
+def calls(node: Any) -> list[Any]:
+    """The calls in a statement that are in no other call and in no statement within it."""
+    found: list[Any] = []
+    todo = [] if isinstance(node, c_ast.FuncCall) else [node]
+    inside = statements(node)
+    while todo:
+        for _, child in todo.pop().children():
+            if isinstance(child, c_ast.FuncCall):
+                found.append(child)
+            elif not any(child is each for each in inside) and not isinstance(child, c_ast.Compound):
+                todo.append(child)
+    return found
 
 
 def _inner(node: Any) -> bool:
-    return hasattr(node, "stmt") or isinstance(node, c_ast.If | c_ast.Compound | c_ast.Case | c_ast.Default)
+    return hasattr(node, "stmt") or isinstance(node, c_ast.If | c_ast.Compound)
 
 
 def _walk(node: Any) -> Iterator[Any]:

@@ -1,0 +1,108 @@
+"""Of a program that cannot be read, all that init and step are refused for is told at once."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from c_support import own_environment  # noqa: F401
+from command_line import chaincover
+
+from bmc.errors import InputRefused, SeveralRefused
+from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.reading import SourceConfig
+
+DECLARED = """typedef union { int i; float f; } u_t;
+static u_t u; static struct { unsigned a : 3; } bits; static int total;
+static int plus(int x) { return x + 1; }
+static int (*handler)(int) = plus;
+static int again(int n) { return n > 0 ? again(n - 1) : 0; }
+static int many(int n, ...) { return n; }
+"""
+STATEMENTS = {
+    "if (in == 7) goto end;\nend: total = 1;": "unsupported C construct: goto",
+    "total = handler(in);": "unsupported C construct: call through a function pointer",
+    "bits.a = in;": "unsupported C construct: bit-field 'a'",
+    "u.i = in;": "unsupported C construct: union member access",
+    "total = again(in);": "unsupported C construct: recursion ('again' calls itself)",
+    "total = many(in, 1);": "unsupported C construct: call of the variadic function 'many'",
+    "total = missing(in);": "the function 'missing' is called but not defined",
+    "total = unknown;": "unknown name 'unknown'",
+    "while (in > total) total = total * 2 - total;": "unsupported C construct: loop without a constant bound "
+    "(still running after 256 iterations)",
+}
+
+
+def refused(folder: Path, text: str) -> list[tuple[int, str]]:
+    """The line and the message of each thing that a program is refused for."""
+    (folder / "c.c").write_text(text)
+    with pytest.raises(InputRefused) as caught:
+        read_c(SourceConfig("c", (str(folder / "c.c"),)))
+    errors = caught.value.errors if isinstance(caught.value, SeveralRefused) else (caught.value,)
+    return [(each.where.line if each.where else 0, each.message) for each in errors]
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_what_is_wrong_alone_is_told_as_it_ever_was(statement: str, tmp_path: Path) -> None:
+    text = f"{DECLARED}void compute(int in) {{\n{statement}\n}}\n"
+    assert [message for _, message in refused(tmp_path, text)] == [STATEMENTS[statement]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_all_that_is_wrong_is_told_wherever_it_stands(seed: int, tmp_path: Path) -> None:
+    """In init, in functions that step calls, in branches, loops and cases."""
+    draw = random.Random(seed)
+    chosen = draw.sample(list(STATEMENTS), 4)
+    frames = ("{}", "if (in > 1) {{ {} }}", "for (int k = 0; k < 2; k++) {{ {} }}", "switch (in) {{ case 2: {} }}")
+    body = [draw.choice(frames).format(each).replace("end", f"end{n}") for n, each in enumerate(chosen)]
+    in_init = draw.choice([each for each in chosen if "while" not in each])  # which a constant ends
+    text = (
+        f"{DECLARED}static void first(int in) {{\n{body[0]}\n}}\nvoid init(void) {{ int in = 3;\n{in_init}\n}}\n"
+        f"void compute(int in) {{\nfirst(in);\n{body[2]}\n{body[3]}\n{body[1]}\n}}\n"
+    )
+    assert {message for _, message in refused(tmp_path, text)} == {STATEMENTS[each] for each in chosen}
+
+
+def test_headers_types_and_definitions_are_listed_with_the_rest(tmp_path: Path) -> None:
+    text = (
+        '#include "gone.h"\n#error no board\nstatic PORT *port;\nstatic LEVEL level(void) { return 1; }\n'
+        "static int odd(int x) { return ({ x; }); }\nvoid init(void) { port->on = 1; }\n"
+        "void compute(int in) { LEVEL l = level(); port->off = odd(in) + l; goto end; end: ; }\n"
+    )
+    told = refused(tmp_path, text)
+    assert told == [
+        (1, "header 'gone.h' not found"),
+        (2, "#error no board"),
+        (3, "unknown type 'PORT'"),
+        (4, "unknown type 'LEVEL'"),
+        (5, "unsupported C construct: statement expression '({ })'"),
+        (7, "unsupported C construct: goto"),
+    ], "nothing is told of names whose types were guessed"
+
+
+def test_what_is_said_several_times_is_told_once_with_its_places(tmp_path: Path) -> None:
+    (tmp_path / "c.c").write_text(f"{DECLARED}void compute(int in) {{\nu.i = in;\nif (in) u.f = 1.0f;\n}}\n")
+    told = chaincover("check", "c.c", cwd=tmp_path)
+    assert told.code == 3
+    assert told.stderr.splitlines()[-3:-1] == [
+        "error: c.c:8:1: unsupported C construct: union member access",
+        "  also at c.c:9:9",
+    ]
+
+
+def test_a_guess_serves_the_list_alone(tmp_path: Path) -> None:
+    """What is not reached may be wrong; where something is, nothing is generated."""
+    (tmp_path / "c.c").write_text("static T t;\nvoid compute(int in) { (void)in; }\n")
+    refused_program = chaincover("generate", "c.c", "--property", "x: cover(1)", "-o", "out", cwd=tmp_path)
+    assert refused_program.code == 3
+    assert not (tmp_path / "out").exists()
+
+
+def test_init_recognises_a_program_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "c.c").write_text('#include "gone.h"\nvoid init(void) {}\nvoid compute(int in) { goto end; end: ; }\n')
+    assert chaincover("init", "c.c", cwd=tmp_path).code == 0
+    written = (tmp_path / "chaincover.toml").read_text()
+    assert 'step = "compute"' in written
+    assert "# not read yet: 2 things are wrong:\n#   c.c:1: header 'gone.h' not found\n#     next" in written
+    assert "#   c.c:3:24: unsupported C construct: goto\n" in written
