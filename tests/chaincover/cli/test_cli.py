@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import MODELS, PROGRESS, chaincover, in_process_of_its_own, started, write_files
+from short_runs import short_runs
 from small_programs import GOOD, REACH, program
 
 from bmc.errors import UsageError
@@ -104,6 +105,7 @@ def test_check_tells_what_it_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@short_runs()
 def test_a_chain_avoids_undefined_steps(tmp_path: Path) -> None:
     """n == 1 needs an overflow on the short way (a = 1 from INT_MAX); the chain takes a defined one."""
     code = program(

@@ -18,6 +18,7 @@ from machines import Case, Machine
 from paper_examples import trap
 from problems import problem_of
 from pysmt.shortcuts import And
+from short_runs import short_runs
 
 from benchmarks.checks.generated.reference import COVERABLE, Reference
 from benchmarks.checks.generated.systems import generated_case
@@ -36,7 +37,7 @@ from chaincover.project.project_file import read_project
 from chaincover.result import ChainResult
 from properties.goal import Goal
 
-LARGE = Options(engine="sat", effort=0.2)
+LARGE = Options(engine="sat", effort=0.05)
 """As for a system with too many states to enumerate them."""
 
 
@@ -68,6 +69,7 @@ def three_branches() -> Case:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [Options(), LARGE])
+@short_runs()
 def test_the_branch_with_most_goals_is_taken(options: Options) -> None:
     result = generate_most(problem_of(*three_branches()), options)
     proved = options.engine == "auto"
@@ -243,6 +245,7 @@ def test_a_number_within_a_bound_needs_no_further_search() -> None:
 
 
 @pytest.mark.slow
+@short_runs()
 def test_no_chain_at_all() -> None:
     for options in (Options(), LARGE):
         result = generate_most(problem_of(*trap(way_out=False)), options)
@@ -251,6 +254,7 @@ def test_no_chain_at_all() -> None:
 
 
 @pytest.mark.slow
+@short_runs()
 def test_a_stop_in_the_first_search_gives_what_there_is() -> None:
     result = generate_most(problem_of(*three_branches()), LARGE, Told("exact graph:", "graph:"))
     assert result.stopped_by == "interrupt"
@@ -322,6 +326,7 @@ def test_conflicts_are_the_least_sets_that_fit_in_no_chain(covers: list[set[str]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [Options(), LARGE])
+@short_runs()
 def test_a_goal_whose_way_out_leads_over_another_one_does_not_hide_that_one(options: Options) -> None:
     """From v a step leads to g1, from g2 one to the end: the graph has a way from v over g, but no run goes it."""
     steps = [("u", "a", "v"), ("v", "a", "g1"), ("u", "b", "g2"), ("g2", "a", "x")]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command_line import MODELS, Outcome, chaincover, write_files
+from short_runs import short_runs
 from small_programs import GOOD, HEAD, program, project
 
 CRUISE = MODELS / "cruise"
@@ -335,6 +336,7 @@ def test_all_chains_of_a_folder(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
+@short_runs()
 def test_start_values_that_the_tester_chose(way: dict[str, str], tmp_path: Path) -> None:
     head = HEAD.replace("s->m = 0; ", "")
     toml = project("[interface]\nchosen = ['s->m']\n[ranges]\n'i->a' = [0]\n[[property]]\ntext = 'x: cover(n == 1)'")
