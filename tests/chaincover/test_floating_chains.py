@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from command_line import chaincover
-from short_runs import short_runs
+
+from benchmarks.checks.short_runs import short_runs
 
 pytestmark = pytest.mark.needs_compiler
 

@@ -17,8 +17,8 @@ from listeners import Told
 from machines import Machine, fork
 from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, BVURem, Equals, Ite, Not
 from random_systems import random_case
-from short_runs import short_runs
 
+from benchmarks.checks.short_runs import short_runs
 from bmc import footprint
 from bmc.engines import choose
 from bmc.engines.protocol import Answer, Cost, Status, check_in_turn

@@ -105,7 +105,7 @@ WITH_SHORT_RUNS = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "tests" / "support")!r})
 from chaincover.cli.entry import main
-from short_runs import short_runs
+from benchmarks.checks.short_runs import short_runs
 with short_runs():
     main()
 """

@@ -16,6 +16,7 @@ from pysmt.fnode import FNode
 from benchmarks.checks.fuzz.commands import run
 from benchmarks.checks.fuzz.mutations import Tree
 from benchmarks.checks.fuzz.programs import MODELS, write_files
+from benchmarks.checks.short_runs import short_runs
 from bmc.system.transition import TransitionSystem
 from chaincover.formats.document import Document, load_for, read_document
 from chaincover.problem import Problem
@@ -157,7 +158,7 @@ ASKED = (
     *("--property", "far: cover(m == 9 && k == 2)"),
     *("--property", "never: cover(k == 5)"),
     *("--property", "factors: cover(n * m == 2147483647u && n < 65536u && m < 65536u)"),
-    *("--engine", "sat", "--effort", "0.1"),
+    *("--engine", "sat", "--effort", "0.05"),
 )
 BROKEN = {
     "p/c.c": HEAD.replace("int m;", "int m, last;")
@@ -301,7 +302,8 @@ def made(name: str) -> tuple[Kept, Tree]:
     options = (*options, "--several") if name in SUMMARIES else options
     folder = Path(tempfile.mkdtemp())
     place = program_of(name, folder)
-    told = run(["generate", str(place), "-o", ".", "--no-replay", "-q", *options], folder)
+    with short_runs():
+        told = run(["generate", str(place), "-o", ".", "--no-replay", "-q", *options], folder)
     assert told.code in (0, 1, 4, 5), told
     file = folder / ("chains.json" if name in SUMMARIES else "chain.json")
     return Kept(place, folder), json.loads(file.read_text(encoding="utf-8"))

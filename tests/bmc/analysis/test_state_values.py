@@ -16,9 +16,9 @@ from problems import problem_of
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Ite
 from random_systems import random_case
-from short_runs import short_runs
 from stated_facts import stated
 
+from benchmarks.checks.short_runs import short_runs
 from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines import choose
 from bmc.errors import LimitReached

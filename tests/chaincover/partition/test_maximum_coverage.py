@@ -18,10 +18,10 @@ from machines import Case, Machine
 from paper_examples import trap
 from problems import problem_of
 from pysmt.shortcuts import And
-from short_runs import short_runs
 
 from benchmarks.checks.generated.reference import COVERABLE, Reference
 from benchmarks.checks.generated.systems import generated_case
+from benchmarks.checks.short_runs import short_runs
 from bmc import ending
 from bmc.formulas.unroll import at
 from chaincover.certificate import NoRun

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from command_line import MODELS, ROOT, chaincover, fresh_names, write_files
-from short_runs import short_runs
 from small_programs import COUNTER, GOOD, REACH, program, project
 
+from benchmarks.checks.short_runs import short_runs
 from bmc.errors import InputRefused
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem

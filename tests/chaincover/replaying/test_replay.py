@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from command_line import MODELS, Outcome, chaincover, write_files
-from short_runs import short_runs
 from small_programs import GOOD, HEAD, program, project
+
+from benchmarks.checks.short_runs import short_runs
 
 CRUISE = MODELS / "cruise"
 WAYS = [

@@ -1,4 +1,4 @@
-"""Searches that come soon to what a test is about: random runs without their long turn, and stages left out."""
+"""Searches that come soon to what a check is about: random runs without their long turn, and stages left out."""
 
 from __future__ import annotations
 
