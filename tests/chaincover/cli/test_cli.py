@@ -12,7 +12,6 @@ import pytest
 from command_line import MODELS, PROGRESS, chaincover, in_process_of_its_own, started, write_files
 from small_programs import GOOD, REACH, program
 
-from benchmarks.checks.short_runs import short_runs
 from bmc.errors import UsageError
 from chaincover.options import Options
 
@@ -90,7 +89,8 @@ def test_options_as_the_last_words(tmp_path: Path) -> None:
 def test_check_tells_what_it_read(tmp_path: Path) -> None:
     code = program("if (i->b) s->n = 8 / i->a; else s->n = s->n + 1;")
     write_files(tmp_path, {"c.c": code})
-    outcome = chaincover("check", "c.c", *REACH, "--compare", "40", "--effort", "0.02", "--json", cwd=tmp_path)
+    given = (*REACH, "--compare", "40", "--effort", "0.02")
+    outcome = chaincover("check", "c.c", *given, "--json", cwd=tmp_path)
     assert outcome.code == 0
     found = outcome.json
     assert [variable["name"] for variable in found["inputs"]] == ["i->a", "i->b"]
@@ -99,15 +99,12 @@ def test_check_tells_what_it_read(tmp_path: Path) -> None:
     assert kinds["division by zero"] == 0
     assert kinds["signed overflow"] is None
     assert all(place["where"].startswith("c.c:8:") for place in found["undefined_behaviour"])
-    text = chaincover(
-        "check", "c.c", *REACH, "--compare", "40", "--effort", "0.02", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1"
-    ).out
+    text = chaincover("check", "c.c", *given, cwd=tmp_path, CHAINCOVER_NO_NATIVE="1").out
     assert "can happen in the first step from init; chains avoid it" in text
     assert "left out: with --no-native nothing is compiled" in text
 
 
 @pytest.mark.slow
-@short_runs()
 def test_a_chain_avoids_undefined_steps(tmp_path: Path) -> None:
     """n == 1 needs an overflow on the short way (a = 1 from INT_MAX); the chain takes a defined one."""
     code = program(
