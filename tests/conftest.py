@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -41,6 +42,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = wanted
 
 
+def keep_bytecode(config: pytest.Config) -> None:
+    """Keep bytecode in a folder of this session where none is to be written beside the sources: else every process
+    that a test starts would compile all modules again, which takes a second and more."""
+    folder = tempfile.TemporaryDirectory()
+    config.add_cleanup(folder.cleanup)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder.name
+    sys.dont_write_bytecode = False
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: not in the fast subset (-m 'not slow')")
     config.addinivalue_line("markers", "evidence: too long for the suite; `python -m benchmarks tests` runs these")
@@ -48,6 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs_abc: asks the model checker ABC")
     config.addinivalue_line("markers", "needs(package): uses a package that is not always installed")
     config.addinivalue_line("markers", "needs_signals: sends a signal to one process")
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        keep_bytecode(config)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what runs in its background
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

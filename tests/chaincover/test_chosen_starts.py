@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from command_line import chaincover, write_files
 
+from benchmarks.checks.short_runs import short_runs
+
 SOURCE = """typedef _Bool flag;
 typedef struct { unsigned char n; flag on; } t_state;
 void init(t_state *s) {}
@@ -38,6 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
+@short_runs()
 def test_a_chain_starts_with_a_value_that_is_allowed_and_the_bound_knows_it(folder: Path, engine: str) -> None:
     """To 9 it is four steps from 5, and six by 4 from 3; no _Bool is anything but 0 and 1."""
     for goals, length in ((("nine",), 4), (("nine", "low"), 6)):

@@ -18,6 +18,7 @@ from machines import Machine, fork
 from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, BVURem, Equals, Ite, Not
 from random_systems import random_case
 
+from benchmarks.checks.short_runs import short_runs
 from bmc import footprint
 from bmc.engines import choose
 from bmc.engines.protocol import Answer, Cost, Status, check_in_turn
@@ -292,6 +293,7 @@ def test_an_interrupt_during_the_last_stage_keeps_the_chain() -> None:
 
 
 @pytest.mark.slow
+@short_runs()
 def test_an_interrupt_while_the_graph_grows_leaves_what_random_runs_found() -> None:
     told = Told("graph: K = 1")
     goals = (*PROPERTIES, prop("void", FALSE()))
@@ -442,6 +444,7 @@ def test_an_interrupt_while_shortening_keeps_chain_and_bound(monkeypatch: pytest
 
 
 @pytest.mark.slow
+@short_runs()
 def test_a_limit_while_one_goal_is_sought_leaves_a_chain_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """The level rises by the one key in three that is right, at place 0: random runs do not get to 20."""
     key, start = BYTE.symbol("pl_key"), place.Equals(BV(0, 8))

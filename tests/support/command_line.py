@@ -101,11 +101,24 @@ def in_process_of_its_own(*arguments: object, cwd: Path | None = None, **variabl
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
+WITH_SHORT_RUNS = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "tests" / "support")!r})
+from chaincover.cli.entry import main
+from benchmarks.checks.short_runs import short_runs
+with short_runs():
+    main()
+"""
+"""``python -m chaincover``, but for the turns of random runs."""
+
+
 @contextlib.contextmanager
-def started(*arguments: object, cwd: Path) -> Iterator[subprocess.Popen[str]]:
-    """``python -m chaincover``, going on; it does not outlive the block, whatever fails there."""
+def started(*arguments: object, cwd: Path, short: bool = False) -> Iterator[subprocess.Popen[str]]:
+    """``python -m chaincover``, going on; it does not outlive the block, whatever fails there. ``short``: with short
+    turns of random runs."""
+    program = ("-c", WITH_SHORT_RUNS) if short else ("-m", "chaincover")
     process = subprocess.Popen(
-        [sys.executable, "-m", "chaincover", *map(str, arguments)],
+        [sys.executable, *program, *map(str, arguments)],
         cwd=cwd,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

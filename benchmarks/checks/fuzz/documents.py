@@ -16,6 +16,7 @@ from pysmt.fnode import FNode
 from benchmarks.checks.fuzz.commands import run
 from benchmarks.checks.fuzz.mutations import Tree
 from benchmarks.checks.fuzz.programs import MODELS, write_files
+from benchmarks.checks.short_runs import short_runs
 from bmc.system.transition import TransitionSystem
 from chaincover.formats.document import Document, load_for, read_document
 from chaincover.problem import Problem
@@ -157,7 +158,7 @@ ASKED = (
     *("--property", "far: cover(m == 9 && k == 2)"),
     *("--property", "never: cover(k == 5)"),
     *("--property", "factors: cover(n * m == 2147483647u && n < 65536u && m < 65536u)"),
-    *("--engine", "sat", "--effort", "0.1"),
+    *("--engine", "sat", "--effort", "0.05"),
 )
 BROKEN = {
     "p/c.c": HEAD.replace("int m;", "int m, last;")
@@ -219,12 +220,12 @@ void compute(t_in *i, t_st *s) {
 FAR = {
     "p/c.c": """\
 typedef struct { _Bool go; } t_in;
-typedef struct { unsigned total; unsigned char mode; } t_st;
-void init(t_st *s) { s->total = 0; s->mode = 0; }
+typedef struct { unsigned n; unsigned char k; } t_st;
+void init(t_st *s) { s->n = 0; s->k = 0; }
 void compute(t_in *i, t_st *s) {
-  s->total++;
-  if (s->mode < 2 && i->go) s->mode++;
-  if (s->total > 4000000000u) s->mode = 0;
+  s->n++;
+  if (s->k < 2 && i->go) s->k++;
+  if (s->n > 4000000000u) s->k = 0;
 }
 """,
     "p/chaincover.toml": "[sources]\nfiles = ['c.c']\n",
@@ -233,12 +234,12 @@ void compute(t_in *i, t_st *s) {
 CLOCK = {
     "p/c.c": """\
 typedef struct { _Bool go; } t_in;
-typedef struct { unsigned now, end; unsigned char mode; } t_st;
-void init(t_st *s) { s->now = 0; s->end = 0; s->mode = 0; }
+typedef struct { unsigned n, m; unsigned char k; } t_st;
+void init(t_st *s) { s->n = 0; s->m = 0; s->k = 0; }
 void compute(t_in *i, t_st *s) {
-  s->now += 10;
-  if (s->mode == 0) { if (i->go) { s->mode = 1; s->end = s->now + 30; } }
-  else if (s->now >= s->end) s->mode = 0;
+  s->n += 10;
+  if (s->k == 0) { if (i->go) { s->k = 1; s->m = s->n + 30; } }
+  else if (s->n >= s->m) s->k = 0;
 }
 """,
     "p/chaincover.toml": "[sources]\nfiles = ['c.c']\n",
@@ -259,10 +260,10 @@ DOCUMENTS: dict[str, tuple[dict[str, str] | None, tuple[str, ...]]] = {
         ROOMS,
         ("--property", "door: cover(n == 1 || n == 3)", "--property", "room: cover(n == 4)", "--engine", "sat"),
     ),
-    "far": (FAR, ("--property", "on: cover(mode == 1)", "--property", "back: cover(mode == 2 && X(mode == 0))")),
+    "far": (FAR, ("--property", "on: cover(k == 1)", "--property", "back: cover(k == 2 && X(k == 0))")),
     "clock": (
         CLOCK,
-        ("--property", "over: cover(mode == 1 && X(mode == 0))", "--property", "r: G(mode == 1 -> mode <= 1)"),
+        ("--property", "over: cover(k == 1 && X(k == 0))", "--property", "r: G(k == 1 -> k <= 1)"),
     ),
 }
 """Kinds of documents: the program (None: the bundled latch) and the options of ``generate``.
@@ -301,7 +302,8 @@ def made(name: str) -> tuple[Kept, Tree]:
     options = (*options, "--several") if name in SUMMARIES else options
     folder = Path(tempfile.mkdtemp())
     place = program_of(name, folder)
-    told = run(["generate", str(place), "-o", ".", "--no-replay", "-q", *options], folder)
+    with short_runs():
+        told = run(["generate", str(place), "-o", ".", "--no-replay", "-q", *options], folder)
     assert told.code in (0, 1, 4, 5), told
     file = folder / ("chains.json" if name in SUMMARIES else "chain.json")
     return Kept(place, folder), json.loads(file.read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ Constructors of formulas are connectives, too.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from warnings import catch_warnings
 
@@ -60,11 +60,12 @@ class Fault:
         return f"line {self.line}: {self.change}"
 
 
-def faults(source: str) -> Iterator[Fault]:
-    """All faults of a module, in the order of its text; annotations, docstrings and the texts of messages have none."""
+def faults(source: str, rows: Container[str] | None = None) -> Iterator[Fault]:
+    """All faults of a module, or those in ``rows`` of it, in the order of its text; annotations, docstrings and the
+    texts of messages have none."""
     found = {(fault.begin, fault.end, fault.text): fault for fault in _Finder(source).all()}
     for fault in sorted(found.values(), key=lambda each: (each.begin, each.end, each.text)):
-        if _is_code(fault.in_(source)):
+        if (rows is None or fault.row in rows) and _is_code(fault.in_(source)):
             yield fault
 
 

@@ -18,6 +18,7 @@ from pysmt.shortcuts import And, Ite
 from random_systems import random_case
 from stated_facts import stated
 
+from benchmarks.checks.short_runs import short_runs
 from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines import choose
 from bmc.errors import LimitReached
@@ -135,6 +136,7 @@ def test_modes_and_limits_kept_in_floating_variables_are_told_by_check(tmp_path:
 
 
 @pytest.mark.slow
+@short_runs()
 def test_a_goal_between_the_values_of_a_floating_mode_is_unreachable_at_once(tmp_path: Path) -> None:
     """No trial runs are spent on it: the values that interval analysis gives the mode exclude it."""
     more = """

@@ -18,7 +18,7 @@ from chaincover.reductions.slicing import sliced
 from chaincover.subject import Subject
 from chaincover.weights import INIT
 
-ARM, SIREN, FLASH = 150, 350, 750
+ARM, SIREN, FLASH = 110, 210, 420
 
 
 def alarm(arm: int, siren: int, flash: int) -> Subject:

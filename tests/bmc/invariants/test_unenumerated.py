@@ -9,6 +9,8 @@ import pytest
 from command_line import chaincover, write_files
 from verify_documents import claim, claimed
 
+from benchmarks.checks.short_runs import short_runs
+
 CODE = """
 typedef struct { unsigned total; unsigned char mode; unsigned char twin; } S;
 static S s;
@@ -39,6 +41,7 @@ text = "cover(s.mode == 2 && s.twin == 1 && s.total > 5)"
 
 
 @pytest.mark.slow
+@short_runs()
 def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
     outcome = chaincover("generate", ".", "--json", "-o", "out", cwd=tmp_path)

@@ -65,7 +65,7 @@ void p_open(t_input *i, t_state *s) { __CPROVER_assume(s->pos == 2 && i->open &&
 def test_the_assumption_of_a_program_gives_its_inputs_values(tmp_path: Path) -> None:
     """Random steps that ignored it were all against it: nothing was compared, and no random run took a step."""
     write_files(tmp_path, {"flags.c": FLAGS})
-    checked = chaincover("check", "flags.c", "--json", "--compare", "40", cwd=tmp_path)
+    checked = chaincover("check", "flags.c", "--json", "--compare", "40", "--effort", "0.02", cwd=tmp_path)
     assert checked.code == 0
     values = {variable["name"]: variable["values"] for variable in checked.json["inputs"]}
     assert values["i->open"] == "0..1"

@@ -89,7 +89,8 @@ def test_options_as_the_last_words(tmp_path: Path) -> None:
 def test_check_tells_what_it_read(tmp_path: Path) -> None:
     code = program("if (i->b) s->n = 8 / i->a; else s->n = s->n + 1;")
     write_files(tmp_path, {"c.c": code})
-    outcome = chaincover("check", "c.c", *REACH, "--compare", "40", "--json", cwd=tmp_path)
+    given = (*REACH, "--compare", "40", "--effort", "0.02")
+    outcome = chaincover("check", "c.c", *given, "--json", cwd=tmp_path)
     assert outcome.code == 0
     found = outcome.json
     assert [variable["name"] for variable in found["inputs"]] == ["i->a", "i->b"]
@@ -98,7 +99,7 @@ def test_check_tells_what_it_read(tmp_path: Path) -> None:
     assert kinds["division by zero"] == 0
     assert kinds["signed overflow"] is None
     assert all(place["where"].startswith("c.c:8:") for place in found["undefined_behaviour"])
-    text = chaincover("check", "c.c", *REACH, "--compare", "40", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1").out
+    text = chaincover("check", "c.c", *given, cwd=tmp_path, CHAINCOVER_NO_NATIVE="1").out
     assert "can happen in the first step from init; chains avoid it" in text
     assert "left out: with --no-native nothing is compiled" in text
 

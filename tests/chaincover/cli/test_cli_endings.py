@@ -473,7 +473,7 @@ def test_interrupted(command: str, tmp_path: Path) -> None:
     """A search that would go on for long is interrupted as soon as it tells of its progress."""
     write_files(tmp_path, {"c.c": DEEP})
     given = ("-K", "100000", "--engine", "sat", "-v")
-    with started(command, "c.c", *goals("x: cover(n == 1)"), *given, cwd=tmp_path) as process:
+    with started(command, "c.c", *goals("x: cover(n == 1)"), *given, cwd=tmp_path, short=True) as process:
         assert process.stderr is not None
         seen = ""
         while "K = 1" not in seen:

@@ -21,6 +21,7 @@ from pysmt.shortcuts import And
 
 from benchmarks.checks.generated.reference import COVERABLE, Reference
 from benchmarks.checks.generated.systems import generated_case
+from benchmarks.checks.short_runs import short_runs
 from bmc import ending
 from bmc.formulas.unroll import at
 from chaincover.certificate import NoRun
@@ -36,7 +37,7 @@ from chaincover.project.project_file import read_project
 from chaincover.result import ChainResult
 from properties.goal import Goal
 
-LARGE = Options(engine="sat", effort=0.2)
+LARGE = Options(engine="sat", effort=0.05)
 """As for a system with too many states to enumerate them."""
 
 
@@ -68,6 +69,7 @@ def three_branches() -> Case:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [Options(), LARGE])
+@short_runs()
 def test_the_branch_with_most_goals_is_taken(options: Options) -> None:
     result = generate_most(problem_of(*three_branches()), options)
     proved = options.engine == "auto"
@@ -92,7 +94,7 @@ def test_all_goals_where_one_chain_suffices(options: Options) -> None:
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("options", [Options(), LARGE])
+@pytest.mark.parametrize("options", [Options(), replace(LARGE, effort=0.2)])
 def test_goals_that_no_chain_covers_keep_their_verdict(options: Options) -> None:
     """x lies beyond a place of no return, z nowhere; of the rest as many as possible."""
     machine = branches(("p", "f"), ("q", "s", "f"), ("x",))
@@ -243,6 +245,7 @@ def test_a_number_within_a_bound_needs_no_further_search() -> None:
 
 
 @pytest.mark.slow
+@short_runs()
 def test_no_chain_at_all() -> None:
     for options in (Options(), LARGE):
         result = generate_most(problem_of(*trap(way_out=False)), options)
@@ -251,6 +254,7 @@ def test_no_chain_at_all() -> None:
 
 
 @pytest.mark.slow
+@short_runs()
 def test_a_stop_in_the_first_search_gives_what_there_is() -> None:
     result = generate_most(problem_of(*three_branches()), LARGE, Told("exact graph:", "graph:"))
     assert result.stopped_by == "interrupt"
@@ -322,6 +326,7 @@ def test_conflicts_are_the_least_sets_that_fit_in_no_chain(covers: list[set[str]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [Options(), LARGE])
+@short_runs()
 def test_a_goal_whose_way_out_leads_over_another_one_does_not_hide_that_one(options: Options) -> None:
     """From v a step leads to g1, from g2 one to the end: the graph has a way from v over g, but no run goes it."""
     steps = [("u", "a", "v"), ("v", "a", "g1"), ("u", "b", "g2"), ("g2", "a", "x")]

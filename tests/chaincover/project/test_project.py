@@ -9,6 +9,7 @@ import pytest
 from command_line import MODELS, ROOT, chaincover, fresh_names, write_files
 from small_programs import COUNTER, GOOD, REACH, program, project
 
+from benchmarks.checks.short_runs import short_runs
 from bmc.errors import InputRefused
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
@@ -188,6 +189,7 @@ def test_ignored_variables_do_not_count_for_final_init(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@short_runs()
 def test_chosen_start_values(tmp_path: Path) -> None:
     """What init leaves open must not matter, unless the tester may choose it; then within its range."""
     code = program("if (s->m > 5) s->n = 1;", head=GOOD[: GOOD.index("\nvoid compute")].replace("s->m = 0; ", ""))

@@ -12,6 +12,7 @@ import pytest
 from command_line import MODELS, Outcome, chaincover, write_files
 from small_programs import GOOD, HEAD, program, project
 
+from benchmarks.checks.short_runs import short_runs
 from chaincover.report.console import MANY_LINES
 
 CRUISE = MODELS / "cruise"
@@ -337,6 +338,7 @@ def test_all_chains_of_a_folder(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
+@short_runs()
 def test_start_values_that_the_tester_chose(way: dict[str, str], tmp_path: Path) -> None:
     head = HEAD.replace("s->m = 0; ", "")
     toml = project("[interface]\nchosen = ['s->m']\n[ranges]\n'i->a' = [0]\n[[property]]\ntext = 'x: cover(n == 1)'")

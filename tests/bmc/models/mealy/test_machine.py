@@ -136,7 +136,7 @@ def test_a_large_machine(tmp_path: Path) -> None:
     agree_on(tmp_path, large(200, 50), 10_000)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_hundred_thousand_arrows_in_ten_megabytes(tmp_path: Path) -> None:
     text = large(1000, 100, padding=60)
     assert len(text) > 10_000_000

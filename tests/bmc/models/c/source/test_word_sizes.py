@@ -78,7 +78,7 @@ def test_a_program_that_means_the_same_here_is_replayed(tmp_path: Path) -> None:
     checked = chaincover("check", ".", "--compare", "400", "--effort", "0.02", cwd=tmp_path)
     assert (checked.code, checked.err) == (0, "")
     assert "equal on 200 steps along random runs and 200 from random states" in checked.out
-    generated = chaincover("generate", ".", "--effort", "0.1", cwd=tmp_path)
+    generated = chaincover("generate", ".", "--effort", "0.02", cwd=tmp_path)
     assert generated.code == 0
     assert "replay on the compiled original" in generated.out
 
