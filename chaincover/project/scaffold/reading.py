@@ -114,8 +114,9 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
             read.append(facts)
             target = needs if needs != "lp64" else target
     if not read:  # the list of what is wrong tells more where it is that of init and step
-        read = [_guessed(file, folders, wanted.defines) for file in files]
-        unreadable = {}
+        guessed = [_guessed(file, folders, wanted.defines) for file in files]
+        if any(facts.functions for facts in guessed):
+            read, unreadable = guessed, {}
     chosen = all(not os.path.isdir(place) for place in places)
     return Sources(
         Facts(tuple(read)),
