@@ -23,10 +23,12 @@ struct nest { u8 tag; struct pair pair; unsigned short row[3]; };
 
 
 class Program(Statements):
-    """One random program; ``text`` is its source. ``floating``: it computes with float and double too."""
+    """One random program; ``text`` is its source. ``floating``: it computes with float and double too. ``jumps``: it
+    has labels, and jumps to them."""
 
-    def __init__(self, source: random.Random, size: int = 12, floating: bool = False) -> None:
+    def __init__(self, source: random.Random, size: int = 12, floating: bool = False, jumps: bool = False) -> None:
         super().__init__(source)
+        self.with_jumps = jumps
         self.floating = floating
         self.size = size
         self.text = self._program()
@@ -106,9 +108,12 @@ class Program(Statements):
         types = [self.type() for _ in self.scratch]
         declared = " ".join(f"{t} {n} = 1;" for t, n in zip(types, self.scratch, strict=True))
         lines = []
+        self.jumps = self.with_jumps
+        self.labels = ["last"] if self.jumps else []
         for _ in range(self.size):
             lines.append(self.statement(3))
             if self.chance(0.2):
                 lines.append(f"s->f{self.random.randrange(5)} ^= e{self.random.randrange(3)};")
+        lines += ["last: ;"] if self.jumps else []
         lines.append("s->f0 += e0; s->f1 = e1; s->f2 ^= e2;")
         return f"void compute(t_input *i, t_state *s) {{ {declared}\n" + "\n".join(lines) + "\n}"

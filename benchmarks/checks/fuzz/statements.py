@@ -16,11 +16,23 @@ class Statements(Expressions):
         self.loops = 0
         self.switches = 0
         self.value_result = False
+        self.jumps = False
+        """Whether there are labels, and statements that jump to them."""
+        self.labels: list[str] = []
+        """Those to which one may jump forward from here."""
 
     def block(self, depth: int, count: int) -> str:
         scopes = (self.reads, self.writes, self.real_reads, self.real_writes)
         lengths = [len(names) for names in scopes]
-        lines = [self.statement(depth) for _ in range(count)]
+        label, place = (self.fresh("l"), self.random.randint(0, count)) if self.jumps else ("", -1)
+        self.labels += [label] if label else []
+        lines = []
+        for number in range(count + 1):
+            if number == place:
+                self.labels.remove(label)
+                lines.append(f"{label}: ;")
+            if number < count:
+                lines.append(self.statement(depth))
         for names, length in zip(scopes, lengths, strict=True):
             del names[length:]  # type: ignore[attr-defined]
         return "{ " + "\n".join(lines) + " }"
@@ -51,6 +63,7 @@ class Statements(Expressions):
         if depth > 0:
             kinds += [lambda: self.branch(depth)] * 4 + [lambda: self.switch(depth)] * 2
             kinds += [lambda: self.loop(depth)] * 2 + [lambda: self.block(depth - 1, 2)]
+            kinds += [lambda: self.again(depth)] * (2 if self.jumps else 0)
         return self.pick(kinds)()
 
     def leave(self) -> str:
@@ -59,7 +72,16 @@ class Statements(Expressions):
             options += ["break;", "continue;"] * 3
         elif self.switches:
             options = ["break;"]
+        options += [f"goto {self.pick(self.labels)};"] * 6 if self.labels else []
         return f"if ({self.full(2)}) {self.pick(options)}" if self.chance(0.7) else self.assignment()
+
+    def again(self, depth: int) -> str:
+        """A loop made of a jump backwards, from the end of a block or from within an if."""
+        label, count = self.fresh("l"), self.fresh("n")
+        body = self.block(depth - 1, 2)
+        jump = f"if ({count}++ < {self.random.randint(0, 3)} && ({self.full(2)})) goto {label};"
+        inner = f"if ({self.full(1)}) {{ {self.assignment()} {jump} }}" if self.chance(0.5) else jump
+        return f"{{ int {count} = 0;\n{label}: ; {body}\n{inner} {self.assignment()} }}"
 
     def declaration(self) -> str:
         ctype, name = self.type(), self.fresh("v")

@@ -68,6 +68,12 @@ class Frame:
     returned: list[State] = field(default_factory=list)
     broken: list[list[State]] = field(default_factory=list)
     continued: list[list[State]] = field(default_factory=list)
+    labels: list[set[str]] = field(default_factory=list)
+    """The labels of each block that is being run, from the outermost one inwards."""
+    jumps: dict[str, list[State]] = field(default_factory=dict)
+    """The paths on which a goto has left for a label."""
+    repeated: set[str] = field(default_factory=set)
+    """The labels to which a goto goes back that is run now."""
     locals: list[MemObject] = field(default_factory=list)
 
 

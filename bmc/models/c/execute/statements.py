@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pycparser import c_ast
@@ -85,7 +85,7 @@ class Switches(Calls):
 
     def _case_statement(self, node: Any, scope: Scope, state: State | None, before: State) -> State | None:
         """Do a statement; of one that no path reaches the declarations count, static ones with their start value."""
-        if state is None and isinstance(node, c_ast.Decl | c_ast.DeclList | c_ast.Typedef):
+        if state is None and isinstance(node, _DECLARATIONS):
             self.declare(node, scope, before)
         return self.execute(node, scope, state)
 
@@ -127,6 +127,7 @@ def _refuse_inner_labels(body: Any) -> None:
 CONSTANT_LOOP_LIMIT = ITERATIONS.most
 OPEN_LOOP_LIMIT = OPEN_ITERATIONS.most
 
+_DECLARATIONS = (c_ast.Decl, c_ast.DeclList, c_ast.Typedef)
 _IGNORED = (c_ast.EmptyStatement, c_ast.Pragma)
 
 
@@ -144,6 +145,8 @@ class Executor(Switches):
 
     def execute(self, node: Any, scope: Scope, state: State | None) -> State | None:
         """Run a statement; None where no path goes on after it."""
+        if isinstance(node, c_ast.Label):
+            state = self._entered_at(node.name, state)
         if state is None or isinstance(node, _IGNORED) or node is None:
             return state
         self.recorder.work += 1
@@ -173,8 +176,6 @@ class Executor(Switches):
         if method is not None:
             result: State | None = method(node, scope, state)
             return result
-        if isinstance(node, c_ast.Goto):
-            raise unsupported("goto", node)
         if isinstance(node, c_ast.Case | c_ast.Default):
             raise InputRefused("a case label outside of a switch", where(node))
         if isinstance(node, c_ast.FuncCall | c_ast.Assignment):
@@ -183,14 +184,61 @@ class Executor(Switches):
         return state
 
     def _do_compound(self, node: Any, scope: Scope, state: State | None) -> State | None:
-        inner = scope.inner()
-        living = self.frames[-1].locals
+        items = node.block_items or []
+        frame = self.frames[-1]
+        living = frame.locals
         before = len(living)
-        for item in node.block_items or ():
-            state = self.execute(item, inner, state)
+        frame.labels.append({name for item in items for name in _labels(item)})
+        state = self._block(items, scope.inner(), state)
+        frame.labels.pop()
         self.end_of_life(living[before:], state if state is not None else State())
         del living[before:]
         return state
+
+    def _block(self, items: Sequence[Any], scope: Scope, state: State | None) -> State | None:
+        """Run the statements of a block; from a label on that a later goto goes back to, as often as one does."""
+        entered = state
+        for place, item in enumerate(items):
+            again = {name for name in _labels(item) if any(name in _targets(each) for each in items[place:])}
+            if again and again.isdisjoint(self.frames[-1].repeated):
+                return self._repeat(again, items[place:], scope, state)
+            if state is None and entered is not None and isinstance(item, _DECLARATIONS):
+                self.declare(item, scope, entered)
+            state = self.execute(item, scope, state)
+        return state
+
+    def _repeat(self, labels: set[str], items: Sequence[Any], scope: Scope, state: State | None) -> State | None:
+        """Run statements from the first one's ``labels`` on, and again on the paths that come back to these."""
+        frame = self.frames[-1]
+        ends: list[State] = []
+        frame.repeated |= labels
+        rounds = 0
+        while True:
+            end = self._block(items, Scope(scope), state)
+            ends += [end] if end is not None else []
+            state = join([path for name in labels for path in frame.jumps.pop(name, [])])
+            rounds += 1
+            if state is None or self.cases.impossible(state.pc, TRUE()) or self._over(rounds, TRUE(), state, items[0]):
+                break
+            self._check_bound(rounds, rounds, items[0])
+        frame.repeated -= labels
+        return join(ends)
+
+    def _do_goto(self, node: Any, scope: Scope, state: State) -> None:
+        frame = self.frames[-1]
+        if not any(node.name in labels for labels in frame.labels):
+            raise unsupported(f"goto into a block, where the label '{node.name}' is", node)
+        frame.jumps.setdefault(node.name, []).append(state)
+
+    def _entered_at(self, label: str, state: State | None) -> State | None:
+        """The paths after a label: those that come from above, and those that jump to it."""
+        jumped = self.frames[-1].jumps.pop(label, [])
+        if state is None:
+            return join(jumped)
+        for path in jumped:
+            for key in state.cells.keys() - path.cells.keys():  # declared above the label, and passed over
+                path.cells[key] = state.cells[key] if key[0].kind == "local" else UNDEFINED
+        return join([*jumped, state])
 
     def _do_label(self, node: Any, scope: Scope, state: State | None) -> State | None:
         return self.execute(node.stmt, scope, state)
@@ -406,6 +454,25 @@ class Executor(Switches):
                 where(node),
                 OPEN_ITERATIONS.next_step,
             )
+
+
+def _labels(node: Any) -> Iterator[str]:
+    """The labels of one statement of a block."""
+    while isinstance(node, c_ast.Label):
+        yield node.name
+        node = node.stmt
+
+
+def _targets(node: Any) -> set[str]:
+    """The labels to which a statement, or one within it, may jump."""
+    found = set()
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, c_ast.Goto):
+            found.add(node.name)
+        todo.extend(child for _, child in node.children())
+    return found
 
 
 def _agrees(found: Any, ctype: CType) -> bool:

@@ -14,7 +14,8 @@ from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.execute import statements
 
 UNSUPPORTED = {
-    "goto": ("void step(int a) {\n goto x; x: r = 1; }", "goto", 2),
+    "goto into a block": ("void step(int a) {\n goto x; { x: r = 1; } }", "goto into a block", 2),
+    "goto without an end": ("void step(int a) {\n x: r++; goto x; }", "loop without a constant bound", 2),
     "label": ("void step(int a) {\n x: r = 1; }", "label", 2),
     "union": ("union U { int a; char b; } u; void step(int a) {\n u.a = a; }", "union member access", 2),
     "unnamed union": ("struct S { union { int a; char b; }; } s; void step(int a) {\n s.a = a; }", "union", 2),

@@ -196,7 +196,7 @@ def test_candidates_are_listed_with_reasons(tmp_path: Path) -> None:
 
 def test_what_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> None:
     """The project is written all the same, and check tells the same."""
-    code = "static int n;\nvoid X_step(int a) {\n  goto end;\nend: n = a; }\n"
+    code = "static int n;\nvoid X_step(int a) {\n  goto end;\n{ end: n = a; } }\n"
     text = proposed_text(tmp_path, {"x.c": code})
     assert "# not read yet: x.c:3:3: unsupported C construct: goto" in text
     checked = chaincover("check", ".", cwd=tmp_path)
@@ -548,7 +548,7 @@ def test_nothing_that_looks_like_an_input_is_asked_about(tmp_path: Path) -> None
 
 def test_what_cannot_be_read_is_asked_about(tmp_path: Path) -> None:
     """A file that may hold the step, and a step that is not read yet."""
-    write_files(tmp_path, {"x.c": STEP.replace("n++", "goto e; e: n++"), "main.c": '#include "iostream"\n'})
+    write_files(tmp_path, {"x.c": STEP.replace("n++", "goto e; { e: n++; }"), "main.c": '#include "iostream"\n'})
     told = chaincover("init", ".", cwd=tmp_path).out
     assert "- the step cannot be read yet: x.c:3:21: unsupported C construct: goto" in told
     assert "- main.c cannot be read, and nothing in it was considered: main.c:1: header 'iostream' not found" in told

@@ -52,15 +52,15 @@ def test_program_agrees(name: str, tmp_path: Path) -> None:
 
 
 PLACES = {
-    "after a macro over lines": ("#define SET(x, v) \\\n (x) = \\\n (v)\nint r;\nvoid step(int a) {\n SET(r,\n a);\n goto x; x:; }", 8),
-    "after a call over lines": ("#define F(x, y) (x)\nint r;\nvoid step(int a) {\n r = F(\n a,\n 2);\n goto x; x:; }", 7),
-    "after skipped lines": ("#if 0\n\n\n\n\n\n\n\n\n\n\n\n#endif\nint r; void step(int a) {\n goto x; x:; }", 15),
-    "after a comment": ("/* a\n b\n c */ int r; // \\\n d\nvoid step(int a) {\n goto x; x:; }", 6),
-    "after many blank lines": ("int r;" + "\n" * 40 + "void step(int a) { goto x; x:; }", 41),
-    "after a header": ("#include <stdint.h>\nint r; void step(int a) {\n goto x; x:; }", 3),
-    "after a pragma": ("#pragma once\n#pragma x \\\n y\nint r; void step(int a) {\n goto x; x:; }", 5),
+    "after a macro over lines": ("#define SET(x, v) \\\n (x) = \\\n (v)\nint r;\nvoid step(int a) {\n SET(r,\n a);\n goto x; { x:; } }", 8),
+    "after a call over lines": ("#define F(x, y) (x)\nint r;\nvoid step(int a) {\n r = F(\n a,\n 2);\n goto x; { x:; } }", 7),
+    "after skipped lines": ("#if 0\n\n\n\n\n\n\n\n\n\n\n\n#endif\nint r; void step(int a) {\n goto x; { x:; } }", 15),
+    "after a comment": ("/* a\n b\n c */ int r; // \\\n d\nvoid step(int a) {\n goto x; { x:; } }", 6),
+    "after many blank lines": ("int r;" + "\n" * 40 + "void step(int a) { goto x; { x:; } }", 41),
+    "after a header": ("#include <stdint.h>\nint r; void step(int a) {\n goto x; { x:; } }", 3),
+    "after a pragma": ("#pragma once\n#pragma x \\\n y\nint r; void step(int a) {\n goto x; { x:; } }", 5),
     "after an attribute over lines": (
-        "int r __attribute__((\n unused));\nvoid step(int a) {\n goto x; x:; }",
+        "int r __attribute__((\n unused));\nvoid step(int a) {\n goto x; { x:; } }",
         4,
     ),
 }  # fmt: skip
@@ -76,7 +76,7 @@ def test_line_of_a_message(name: str, tmp_path: Path) -> None:
 
 
 def test_column_of_a_message(tmp_path: Path) -> None:
-    error = refusal(tmp_path, "int r __attribute__((unused)); void step(int a) { goto x; x:; }")
+    error = refusal(tmp_path, "int r __attribute__((unused)); void step(int a) { goto x; { x:; } }")
     assert error.where is not None
     assert (error.where.line, error.where.column) == (1, 51)
 
@@ -92,7 +92,7 @@ def test_error_in_a_header_names_the_header(tmp_path: Path) -> None:
         tmp_path,
         {
             "a.c": '#include "sub/h.h"\nint r; void step(int a) { r = f(a); }\n',
-            "sub/h.h": '#include "g.h"\n\nstatic int f(int a) {\n goto x; x: return 1; }\n',
+            "sub/h.h": '#include "g.h"\n\nstatic int f(int a) {\n goto x; { x: return 1; } }\n',
             "sub/g.h": "typedef int own;\n",
         },
     )
@@ -143,7 +143,7 @@ def test_quotes_in_file_names(tmp_path: Path, name: str) -> None:
     found = agreement(read_c(SourceConfig("program", (str(file),), step="step")), pairs=30)
     assert found.steps == 30
     assert not found.differences
-    file.write_text("int r;\nvoid step(int a) { goto x; x:; }\n")
+    file.write_text("int r;\nvoid step(int a) { goto x; { x:; } }\n")
     with pytest.raises(ChainCoverError) as caught:
         read_c(SourceConfig("program", (str(file),), step="step"))
     assert (caught.value.where.file, caught.value.where.line) == (str(file), 2)
