@@ -22,7 +22,7 @@ from bmc.limits import STEPS
 from bmc.models.model import Expression, Language, Model, Moment, NotAMember, UnknownFunction, Value
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
-from bmc.system.memory import Memory
+from bmc.system.memory import Memory, owner_of
 from bmc.system.transition import ValueType, conjunction, symbols_of
 from properties.deadlines import Deadline, Obligations
 from properties.goal import Goal, goal_length
@@ -199,7 +199,7 @@ class _Reader:
         """How many steps before its own the property looks back: its conditions are evaluated at this step."""
         self.length = 0
         """J of what has been read, as it is written: also of what is folded away because its value is known."""
-        self.memory = Memory(name)
+        self.memory = Memory(owner_of(name))
         self.language = model.language(where, CALLS.values())
         self._variables = {variable.name for variable in model.variables}
         self._inputs = {variable.name for variable in model.variables if variable.role == "input"}

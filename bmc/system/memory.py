@@ -24,6 +24,14 @@ CHAINED = 4
 WORD = 32
 """The bits of such a word."""
 
+OWN = frozenset({"monitor", "earlier", "hold"})
+"""Those names of the tool's own memories that a goal may have: of monitors, exported questions and held inputs."""
+
+
+def owner_of(goal: str) -> str:
+    """What the memory of ``goal`` is called: by its name, unless a memory of the tool's own has that."""
+    return f"goal {goal}" if goal in OWN else goal
+
 
 class Memory:
     """Collects ``variables``, called ``owner``, a number and their bits; equal terms are carried once."""

@@ -78,7 +78,8 @@ class Notes:
         return self.note(name, either(BOOLEAN.symbol(name), event))
 
     def free_input(self, name: str) -> FNode:
-        """A new Boolean input, which the model checker chooses in each step; its symbol."""
+        """A new Boolean input, which the model checker chooses in each step; its symbol. No variable of a program has a
+        ``name`` with a space in it."""
         self._inputs.append(InputVariable(name, BOOLEAN))
         return BOOLEAN.symbol(name)
 
@@ -186,7 +187,7 @@ def _starts(notes: Notes, path: Sequence[str], once: bool) -> list[FNode]:
     moves = any(map(problem.takes_step, path))
     going, goes_on = TRUE(), TRUE()
     if moves and path[-1] == problem.end:
-        going, goes_on = BOOLEAN.symbol("not stopped"), negate(notes.free_input("stop"))
+        going, goes_on = BOOLEAN.symbol("not stopped"), negate(notes.free_input("stop here"))
         notes.note("not stopped", both(going, goes_on), begins=1)
     found = []
     for number, node in enumerate(path):

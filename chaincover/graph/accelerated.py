@@ -1,20 +1,23 @@
-"""The steps of a system with counters, in jumps: a graph on which no run takes fewer steps than in the system.
+"""The steps of a system with counters as a graph of accelerated transitions, on which no run takes fewer steps.
 
-Where counters are proved to fall into cells (``bmc.invariants.counters``), a node is a state that stands for those that
-differ from it by how far a counter has moved within its cell. It lags behind them: a step that only moves a counter is
-not made at once, and its node stays where it is. The lag is made up for by a jump, whose weight is the number of steps
-that the counter needs for it, where it matters: before a step that leaves the cell. What takes along a counter as it
-is, or sets it anew, is done under any lag alike, because nothing within a cell is told apart. So for every run there
-is a path through the graph that sees the same and weighs no more, and the jumps that a run can make are steps of a run.
+Where counters are proved to fall into cells (``bmc.invariants.counters``), one node stands for all states that differ
+in how far a counter has moved within its cell. A step that only moves a counter is not made in the graph: the node
+stays the same, and the value of the counter there **lags** behind its value in the run. Before a step that leaves the
+cell the lag is made up for by a **jump**, an arc whose weight is the number of steps that the counter needs for the
+distance. A step that copies a counter, or sets it anew, is made under any lag alike, because nothing tells apart the
+values of a cell. So for each run there is a path through the graph that covers the same goals and weighs no more. A
+jump that the program can make is a sequence of steps of a run.
 
-A step that moves a counter and does something else as well (or completes a goal) is made as it is, a few times
-(``kept``) since the counter was where cells begin or end; after that it is done without moving, for nothing, so that
-values do not spread. The more are kept, the closer the paths are to runs, and the more nodes there are.
+A step may move a counter and do something else as well, or complete a goal. Such a step is made as it is as long as
+fewer than ``kept`` of them were made since the counter was where a cell begins or ends. After that it is made without
+moving the counter, so that the number of values stays small. A larger ``kept`` gives paths that are closer to runs, and
+more nodes.
 
-Slow counters have a gap: so many steps lie between two that move them. They lag behind only after values were kept, and
-then the node says so: the steps up to the next one that moves the counter weigh nothing there, and the jump weighs
-as many whole gaps as it takes. The steps of two slow counters may be the same ones, so of those that lag behind at the
-same time only the first is charged by its gap.
+The **gap** of a counter is the least number of steps between two that move it; a counter with a gap above 1 is
+**slow**. A slow counter lags behind only after ``kept`` values, and then the node says so: the steps up to the next one
+that moves the counter weigh nothing there, and the jump weighs one gap for each time that the counter has to move. Two
+slow counters may be moved by the same steps, so of those that lag behind at the same time only the first is
+**charged**: its jumps alone are weighed by its gap.
 """
 
 from __future__ import annotations

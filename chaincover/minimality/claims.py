@@ -72,7 +72,8 @@ def certificate_of(known: Known, proof: Proof, accelerated: Acceleration | None 
     ruled_out = (known.no_chain or known.uncoverable) and known.enumerated is None
     kept = _needed(proof) if known.chain is not None or proof.lower else Proof(())
     edges = _edges(known, kept)
-    counts = _states(known, bool(edges or kept.paths))
+    by_states = known.enumerated is not None and bool(known.uncoverable) and not kept.goals
+    counts = _states(known, bool(edges or kept.paths) or by_states)
     return Certificate(
         goals=kept.goals,
         end=known.problem.end,
@@ -94,10 +95,13 @@ def certificate_of(known: Known, proof: Proof, accelerated: Acceleration | None 
     )
 
 
-def _states(known: Known, distances: bool) -> tuple[str, ...]:
-    """That a run's first state is one of the reachable ones, where bounds on ``distances`` rest on these."""
+def _states(known: Known, needed: bool) -> tuple[str, ...]:
+    """That a run's first state is one of the reachable ones, where these are ``needed``.
+
+    Bounds on distances rest on them, and so do verdicts on goals that no run covers where there is no bound.
+    """
     states = known.reachable if known.enumerated is None else len(known.enumerated.states)
-    return (reachable_states(states),) if distances and states else ()
+    return (reachable_states(states),) if needed and states else ()
 
 
 def _counted(known: Known) -> tuple[str, ...]:

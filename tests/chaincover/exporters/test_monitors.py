@@ -11,6 +11,8 @@ from long_goals import GOALS, PROGRAM
 from question_runs import first_bad
 
 from benchmarks.checks.foreign.abc import decide, place
+from bmc.system.constraints import HELD
+from bmc.system.memory import OWN
 from chaincover.claims import EDGE, LENGTH, NEVER
 from chaincover.exporters.aiger import Aiger
 from chaincover.exporters.claims import claims
@@ -18,7 +20,27 @@ from chaincover.exporters.protocol import Question, Statement
 from chaincover.exporters.questions import chain_question
 from chaincover.formats.document import load_for, read_document
 from chaincover.project.load import Request
+from properties.one_step import MONITOR
 
+PROJECT = """\
+name = "up"
+[sources]
+files = ["c.c"]
+[functions]
+init = ["init"]
+step = "compute"
+[interface]
+input = ["i->*"]
+state = ["s->*"]
+[final]
+condition = "n == 0"
+[[property]]
+id = "NAME"
+text = "cover((a since n == 3) && n == 3 && X(on))"
+[[property]]
+id = "up"
+text = "cover(a && X(a) && X(X(b)))"
+"""
 NO = Statement("chain", "title", "text")
 LIMIT = 60.0
 
@@ -56,3 +78,22 @@ def test_a_goal_of_three_steps(overlap: str, length: int, tmp_path: Path) -> Non
         assert [judged(claim, tmp_path) for claim in asked] == [None] * len(asked)
         for frames, bad in ((length, None), (length + 1, length)):
             assert judged(chain_question(replace(problem, overlap=overlap), NO, frames), tmp_path) == bad
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_a_goal_called_like_a_memory_of_the_tool(name: str, tmp_path: Path) -> None:
+    """The variables of such a goal are others than those of monitors, of questions and of held inputs."""
+    project = PROJECT.replace("NAME", name)
+    write_files(tmp_path, {"c.c": PROGRAM, "chaincover.toml": project})
+    assert chaincover("generate", tmp_path, "--no-replay", "-q", "-o", tmp_path / "out").code == 0
+    document = read_document(tmp_path / "out" / "chain.json")
+    assert document.bounds.lower == document.bounds.length == 4
+    with fresh_names():
+        problem = load_for(document, Request(str(tmp_path))).problem
+        asked = [claim for claim in claims(problem, document) if isinstance(claim, Question)]
+        assert asked
+        assert [judged(claim, tmp_path) for claim in asked] == [None] * len(asked)
+
+
+def test_the_memories_of_the_tool_are_all_known() -> None:
+    assert {MONITOR, HELD} < OWN

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+from command_line import fresh_names
 from drawn_seeds import seeds
 from explicit import Explicit, least_apart
 from held_runs import HeldRuns
@@ -263,6 +264,18 @@ def test_final_is_judged_after_the_last_step() -> None:
     problem = problem_of(machine(True), [goal], Not(is_open))
     assert first_bad(chain_question(problem, NO)) == 2
     assert first_bad(chain_question(replace(problem, final=is_open), NO)) == 3
+
+
+def test_a_variable_of_the_program_called_like_one_of_the_question() -> None:
+    """A path to the end has an input of its own by which the run stops: a program with an input ``stop`` keeps that."""
+    with fresh_names():
+        kind = ValueType("two_bits", 2)
+        count, stop = kind.symbol("q_count"), InputVariable("stop", kind)
+        state = (StateVariable("q_count", kind, BV(0, 2), count + stop.symbol),)
+        goal = Goal("two", at(count.Equals(BV(2, 2)), 0), None, 1)
+        problem = problem_of(TransitionSystem("adder", state, (stop,)), [goal], count.Equals(BV(0, 2)))
+        asked = [path_question(problem, PathFact(("two", FINAL), bound), NO, TRUE()) for bound in (1, 2)]
+        assert [first_bad(question, question.frames - 1) for question in asked] == [None, 2]
 
 
 def test_no_goal_and_no_final_condition() -> None:

@@ -415,3 +415,23 @@ def test_jumps_are_made_with_the_inputs_that_matter_to_them(tmp_path: Path, monk
     monkeypatch.setattr("chaincover.verification.verification.tabulate", lambda *given: None)
     found = kinds()
     assert (found["jumps of counters"], found["lower bound"]) == ("not re-proved", "not re-proved")
+
+
+def test_unreachable_goals_that_no_induction_proves(tmp_path: Path) -> None:
+    """No chain and no bound: that the one goal is unreachable rests on the states, so the certificate speaks of them.
+
+    Among the values from 100 on, which no run has, 50 steps lead to the goal: longer than any induction looks back.
+    """
+    source = """\
+typedef struct { _Bool go; } t_in;
+typedef struct { unsigned char n; } t_st;
+void init(t_st *s) { s->n = 0; }
+void compute(t_in *i, t_st *s) {
+  if (i->go) s->n = s->n < 10 ? (s->n + 1) % 10 : s->n < 200 ? s->n + 1 : 100;
+}
+"""
+    write_files(tmp_path, {"c.c": source})
+    options = ["--property", "far: cover(n == 150 && X(n == 151))", "--no-replay", "-q", "-o", tmp_path / "out"]
+    assert chaincover("generate", tmp_path / "c.c", *options).code == 4
+    told = chaincover("verify", tmp_path / "c.c", tmp_path / "out")
+    assert (told.code, "1 of 1 claims about runs of any length proved again" in told.out) == (0, True), told.out
