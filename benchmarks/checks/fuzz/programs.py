@@ -82,7 +82,7 @@ WORDS = (
 
 
 def _of_grammar(random: random.Random, floating: bool) -> Input:
-    text = Program(random, 1 + random.randrange(5), floating).text
+    text = Program(random, 1 + random.randrange(5), floating, jumps=not floating).text
     return {"files": {"program.c": text}, "step": "compute"}
 
 

@@ -49,7 +49,7 @@ def c_file(name: str, text: str | bytes, says: str, next_step: str = "", more: t
 # name ¦ the step's body, from 8:3 ¦ what stands before the step, in line 6 ¦ message ¦ next step
 UNSUPPORTED = """
 always-undefined ¦ s->n = (-1) << 2; ¦ ¦ c.c:8:12: no first step is possible: ¦ correct the code
-goto ¦ again: if (s->n++ < i->a) goto again; ¦ ¦ c.c:8:3: unsupported C construct: loop without a constant bound ¦ bound the loop
+goto ¦ again: if (s->n++ < i->a) goto again; ¦ ¦ c.c:8:3: unsupported C construct: loop without ¦ bound the loop
 function-pointer ¦ void (*f)(void) = 0; f(); ¦ ¦ c.c:8:24: unsupported C construct: call through a function pointer ¦
 union ¦ u.f = i->a; s->n = u.g; ¦ union { int f; int g; } u; ¦ c.c:8:3: unsupported C construct: union member access ¦
 bit-field ¦ x.f = 1; s->n = x.f; ¦ struct { int f : 3; } x; ¦ c.c:8:3: unsupported C construct: bit-field 'f' ¦

@@ -14,6 +14,19 @@ from bmc.models.c.controller.reading import SourceConfig
 pytestmark = pytest.mark.needs_compiler
 
 FEATURES = {
+    "goto out of loops": "int r; void step(unsigned char a, unsigned char b) { for (int k = 0; k < 4; k++) "
+    "{ for (int j = 0; j < 3; j++) { if (k * j == a) goto out; r += b; } r ^= k; } r = 7; out: r &= 255; }",
+    "goto to one end": "int r; int f(int a) { int e = 0; if (a < 0) { e = 1; goto end; } if (a > 99) { e = 2; goto end; } "
+    "r = a; end: return e; } void step(signed char a) { int t = f(a); r += t * 3; if (r > 5) goto out; r++; out: r %= 1000; }",
+    "goto over labels": "int r; void step(unsigned char a) { switch (a & 7) { case 1: goto one; case 2: goto two; "
+    "case 3: goto three; default: r = 9; } one: two: r = 1; three: r += 2; if (a & 8) goto done; r *= 2; done:; }",
+    "goto over a declaration": "int r; void step(unsigned char a) { if (a & 1) goto past; int x = a; static int n = 4; "
+    "r += x; n++; past: x = 3; r += x + n; r &= 1023; n &= 15; }",
+    "goto back": "int r; void step(unsigned char a) { int n = 0; again: r += n; if (n++ < (a & 7)) goto again; r &= 255; }",
+    "goto back by two ways": "int r; void step(unsigned char a, unsigned char b) { int n = 0, m = 0; outer: m++; inner: n++; "
+    "if (n < (a & 3)) goto inner; if (m < (b & 3)) { n = 0; goto outer; } r = n * 16 + m; }",
+    "goto in a loop's body": "int r; void step(unsigned char a) { for (int k = 0; k < 5; k++) { int d = 0; "
+    "if ((a >> k) & 1) goto next; d = k; if (k == 3) goto out; next: r += d; } r++; out: r &= 127; }",
     "promotion": "int r; unsigned char c; void step(unsigned char a, unsigned char b) { r = a - b; c = a + b; "
     "r += (unsigned char)((unsigned char)(a + b) + c); }",
     "mixed signs": "int r; void step(int a, unsigned b, short c, unsigned long d) "

@@ -34,9 +34,9 @@ def traps() -> Iterator[bool]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("floating", [False, True], ids=["integers", "floating point"])
-def test_random_programs_agree(traps: bool, floating: bool) -> None:
-    wanted = PROGRAMS // 2 if floating else PROGRAMS
+@pytest.mark.parametrize("kind", ["integers", "floating point", "jumps"])
+def test_random_programs_agree(traps: bool, kind: str) -> None:
+    wanted = PROGRAMS if kind == "integers" else PROGRAMS // 2
     total = Agreement()
     programs = refused = 0
 
@@ -51,7 +51,7 @@ def test_random_programs_agree(traps: bool, floating: bool) -> None:
     @given(seed=st.integers(0, 2**32 - 1), size=st.integers(3, 12))
     def check(seed: int, size: int) -> None:
         nonlocal programs, refused
-        text = Program(random.Random(seed), size, floating).text
+        text = Program(random.Random(seed), size, kind == "floating point", kind == "jumps").text
         with tempfile.TemporaryDirectory() as folder:
             try:
                 model = read(Path(folder), text, step="compute")
