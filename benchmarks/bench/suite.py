@@ -19,7 +19,8 @@ from benchmarks.bench import tools
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_text, read_toml
 from bmc.system.names import suggestion
-from chaincover.project.project_file import PROJECT_FILE, Keys
+from chaincover.project.keys import Keys
+from chaincover.project.project_file import PROJECT_FILE
 
 BUNDLED = Path(__file__).parents[1] / "suites"
 

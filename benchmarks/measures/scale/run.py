@@ -26,7 +26,7 @@ from benchmarks.measures.scale.controllers import Subject
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.source import program
-from bmc.models.c.source.preprocess import preprocess
+from bmc.models.c.source.preprocess import Given, preprocess
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.stack import with_deep_stack
 from bmc.system.transition import TransitionSystem
@@ -66,7 +66,7 @@ def measure(lines: int) -> dict[str, float]:
         file = Path(folder) / "ctl.c"
         file.write_text(text, encoding="utf-8")
         times = [time.process_time()]
-        source = preprocess(str(file), (), (), DATA_MODELS["lp64"])
+        source = preprocess(str(file), Given(), DATA_MODELS["lp64"])
         times.append(time.process_time())
         with_deep_stack(lambda: program.parse_text(source.text, str(file)))
         times.append(time.process_time())

@@ -13,14 +13,13 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from bmc.errors import ChainCoverError, InputRefused, Location
-from bmc.limits import text_of
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.externals import is_rte, undefined_functions
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig, read_program
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.execute.variables import CVariable
-from bmc.models.c.source.preprocess import STANDARD_HEADERS, preprocess, stand_in
+from bmc.models.c.source.preprocess import Given, preprocess
 from bmc.models.c.source.program import parse_file
 from bmc.models.c.source.survey import Survey
 from bmc.models.c.source.types import DATA_MODELS
@@ -30,6 +29,7 @@ from bmc.system.names import matching
 from bmc.system.transition import TransitionSystem, symbols_of
 from chaincover.project.scaffold.entry_points import init_functions, states_property, values_of
 from chaincover.project.scaffold.facts import Declared, Facts, FileFacts, FunctionFacts, ObjectFacts, facts_of
+from chaincover.project.scaffold.headers import find_header, headers, included
 from chaincover.project.scaffold.recognisers import Proposal
 
 MOST_FILES = 100
@@ -37,8 +37,6 @@ MOST_FILES = 100
 
 _SKIPPED = re.compile(r"\..*|build|cmake-.*|html|tests?|unittests?", re.IGNORECASE)
 _SAID = re.compile(r"build|tests?|unittests?", re.IGNORECASE)
-_HEADER_FOLDERS = re.compile(r"inc(lude)?s?|headers?|h|types|shared|.*_headerfiles|src", re.IGNORECASE)
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.M)
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ class Sources:
 
     def headers_of(self, file: str) -> list[str]:
         """The headers that a file includes and that were found, in its order."""
-        found = (_find(name, file, self.include) for name in _INCLUDE.findall(_text(file)))
+        found = (find_header(name, file, self.include) for name in included(file))
         return [place for place in found if place is not None]
 
 
@@ -100,7 +98,7 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
     if len(files) > MOST_FILES:
         hint = "name the folder of one controller, or its files"
         raise InputRefused(f"{len(files)} C files are too many to look through", Location(places[0]), hint)
-    include, missing, stand_ins = _headers(files, places, (str(base), *wanted.include))
+    include, missing, stand_ins = headers(files, places, (str(base), *wanted.include))
     include = tuple(dict.fromkeys((*wanted.include, *(each for each in include if not _same(each, base)))))
     folders = (str(base), *include)
     read: list[FileFacts] = []
@@ -173,7 +171,7 @@ def _file_facts(
 
 
 def _parsed(file: str, include: Sequence[str], defines: Sequence[tuple[str, str]], target: str) -> FileFacts:
-    return with_deep_stack(lambda: facts_of(file, parse_file(file, include, defines, DATA_MODELS[target])[1]))
+    return with_deep_stack(lambda: facts_of(file, parse_file(file, Given(include, defines), DATA_MODELS[target])[1]))
 
 
 def _guessed(file: str, include: Sequence[str], defines: Sequence[tuple[str, str]]) -> FileFacts:
@@ -181,83 +179,10 @@ def _guessed(file: str, include: Sequence[str], defines: Sequence[tuple[str, str
     survey = Survey()
 
     def read() -> FileFacts:
-        source = preprocess(file, include, defines, DATA_MODELS["lp64"], survey=survey)
+        source = preprocess(file, Given(include, defines), DATA_MODELS["lp64"], survey)
         return facts_of(file, survey.parse(source.text, file))
 
     return with_deep_stack(read)
-
-
-def _headers(
-    files: Sequence[str], places: Sequence[str], known_folders: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Further folders of the headers that ``files`` need; headers that are nowhere; those with a bundled stand-in."""
-    known = _header_index(places)
-    folders: dict[str, None] = {}
-    missing: dict[str, None] = {}
-    bundled: dict[str, None] = {}
-    todo = list(files)
-    seen = set(todo)
-    for file in todo:
-        for name in _INCLUDE.findall(_text(file)):
-            found = _find(name, file, [*known_folders, *folders])
-            if found is None and (index := _candidates(name, known, file)):
-                found = index[0]
-                folders[found.removesuffix(os.path.normpath(name)).rstrip("/") or "."] = None
-            if found is not None and found not in seen:
-                seen.add(found)
-                todo.append(found)
-            elif found is None and not (STANDARD_HEADERS / name).exists():
-                (bundled if _has_stand_in(name) else missing)[name] = None
-    return tuple(folders), tuple(missing), tuple(bundled)
-
-
-def _find(name: str, file: str, folders: Sequence[str]) -> str | None:
-    """A header beside the file that includes it, or in one of ``folders``."""
-    for folder in (os.path.dirname(file), *folders):
-        place = os.path.normpath(os.path.join(folder, name))
-        if os.path.isfile(place):
-            return place
-    return None
-
-
-def _candidates(name: str, known: Sequence[str], file: str) -> list[str]:
-    tail = os.path.normpath(name)
-    found = [place for place in known if place == tail or place.endswith("/" + tail)]
-    return sorted(found, key=lambda place: (len(os.path.relpath(place, os.path.dirname(file)).split("/")), place))
-
-
-def _header_index(places: Sequence[str]) -> list[str]:
-    """All headers below the given folders, and in folders for headers in and beside those of given files."""
-    roots: dict[str, None] = {}
-    for place in places:
-        here = place if os.path.isdir(place) else os.path.dirname(place) or "."
-        if here == place:
-            roots[place] = None
-        for folder in (here, os.path.join(here, os.pardir)):
-            names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-            inner = [os.path.join(folder, n) for n in names if _HEADER_FOLDERS.fullmatch(n)]
-            roots.update(dict.fromkeys(os.path.normpath(f) for f in inner if os.path.isdir(f)))
-    found = []
-    for root in roots:
-        for folder, inner, names in os.walk(root):
-            inner[:] = sorted(n for n in inner if not n.startswith("."))
-            found += [os.path.normpath(os.path.join(folder, name)) for name in sorted(names) if name.endswith(".h")]
-    return found
-
-
-def _has_stand_in(name: str) -> bool:
-    try:
-        stand_in(name)
-    except OSError:
-        return False
-    return True
-
-
-def _text(file: str) -> str:
-    try:
-        return text_of(file, "replace")
-    except (OSError, InputRefused):
-        return ""
 
 
 ROLES = ("input", "state", "output", "ignore")

@@ -381,32 +381,34 @@ def _joined(text: str) -> tuple[str, dict[int, list[int]]]:
     return "\n".join(rows), joints
 
 
-def preprocess(
-    file: str,
-    include: Sequence[str],
-    defines: Sequence[tuple[str, str]],
-    model: DataModel,
-    pass_errors: bool = False,
-    survey: Survey | None = None,
-) -> PreprocessedUnit:
+@dataclass(frozen=True)
+class Given:
+    """What a compiler is given on its command line: folders of headers (-I) and macros with their values (-D);
+    ``pass_errors``: an ``#error`` is passed over."""
+
+    include: Sequence[str] = ()
+    defines: Sequence[tuple[str, str]] = ()
+    pass_errors: bool = False
+
+
+def preprocess(file: str, given: Given, model: DataModel, survey: Survey | None = None) -> PreprocessedUnit:
     """Read and preprocess one source file; missing headers and ``#error`` are noted in ``survey``, where given.
 
-    ``include`` are folders (-I), ``defines`` (name, value) pairs (-D); with ``pass_errors`` an ``#error`` is passed
-    over. InputRefused, with its place, where the file or a header is missing or a directive fails.
+    InputRefused, with its place, where the file or a header is missing or a directive fails.
     """
     try:
-        return _preprocess(file, include, defines, model, pass_errors, survey)
+        return _preprocess(file, given, model, survey)
     except ErrorDirective as error:
-        error.hint = _next_step(error, file, include, defines)
+        error.hint = _next_step(error, file, given)
         raise
 
 
-def _next_step(error: ErrorDirective, file: str, include: Sequence[str], defines: Sequence[tuple[str, str]]) -> str:
+def _next_step(error: ErrorDirective, file: str, given: Given) -> str:
     """What to do about an ``#error``: the word sizes with which the file passes, if there are such."""
     passing = []
     for other in DATA_MODELS.values():
         try:
-            _preprocess(file, include, defines, other, False)
+            _preprocess(file, given, other)
             passing.append(other.name)
         except InputRefused:
             continue
@@ -416,28 +418,21 @@ def _next_step(error: ErrorDirective, file: str, include: Sequence[str], defines
     return f"it checks word sizes: {settings} passes"
 
 
-def _preprocess(
-    file: str,
-    include: Sequence[str],
-    defines: Sequence[tuple[str, str]],
-    model: DataModel,
-    pass_errors: bool,
-    survey: Survey | None = None,
-) -> PreprocessedUnit:
+def _preprocess(file: str, given: Given, model: DataModel, survey: Survey | None = None) -> PreprocessedUnit:
     try:
         source = text_of(file, "surrogateescape")
     except OSError as error:
         raise InputRefused(
             f"cannot read the source file: {error.strerror}", Location(file), "check the path and sources.files"
         ) from None
-    unit = _Preprocessor(file, pass_errors, model.char_signed, survey)
+    unit = _Preprocessor(file, given.pass_errors, model.char_signed, survey)
     unit.line_directive = "#line"
     unit.compress = 0
     unit.passthru_comments = None
-    for folder in [*include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS)]:
+    for folder in [*given.include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS)]:
         unit.add_path(os.path.abspath(folder))
     unit.predefine(predefined(model))
-    for name, value in defines:
+    for name, value in given.defines:
         if not re.fullmatch(r"[^\W\d]\w*(\([\w\s,.]*\))?", name):
             hint = "write NAME, NAME=VALUE or NAME(x)=VALUE"
             raise InputRefused(f"'{name}' is no macro's name", Location("-D"), hint)

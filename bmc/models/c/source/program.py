@@ -8,7 +8,7 @@ nesting in a thread with a large stack, all that walks formulas does so without 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from bmc import ending
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
 from bmc.limits import BRACKETS, CALLS, STRUCTS, SYNTAX, text_of
 from bmc.models.c.source.extensions import keyword_hint
-from bmc.models.c.source.preprocess import PreprocessedUnit, preprocess
+from bmc.models.c.source.preprocess import Given, PreprocessedUnit, preprocess
 from bmc.models.c.source.types import CType, DataModel, FunctionType
 from bmc.records import dataclass
 
@@ -144,16 +144,10 @@ class Program:
         return list(dict.fromkeys(f for f in found if f.node is not None))
 
 
-def parse_file(
-    file: str,
-    include: Sequence[str],
-    defines: Sequence[tuple[str, str]],
-    model: DataModel,
-    pass_errors: bool = False,
-) -> tuple[PreprocessedUnit, Any]:
+def parse_file(file: str, given: Given, model: DataModel) -> tuple[PreprocessedUnit, Any]:
     """Preprocess and parse one file. InputRefused with the place of the first syntax error."""
     ending.reads(lambda: f"the file {file} was read")
-    source = preprocess(file, include, defines, model, pass_errors)
+    source = preprocess(file, given, model)
     return source, parse_text(source.text, file)
 
 

@@ -10,7 +10,7 @@ from c_support import own_environment, read, refusal  # noqa: F401
 from pysmt.shortcuts import Solver
 
 from bmc.formulas.unroll import at
-from bmc.models.c.source.preprocess import preprocess
+from bmc.models.c.source.preprocess import Given, preprocess
 from bmc.models.c.source.program import DEEPEST, DEEPEST_CALL, DEEPEST_TYPE
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.system.simulation import Simulator
@@ -152,7 +152,7 @@ def test_deeper_structs_are_refused_with_their_line(tmp_path: Path) -> None:
 def test_continued_lines_are_joined(text: str, expected: str, tmp_path: Path) -> None:
     file = tmp_path / "lines.c"
     file.write_text(text, encoding="utf-8")
-    lines = preprocess(str(file), (), (), DATA_MODELS["lp64"]).text.splitlines()
+    lines = preprocess(str(file), Given(), DATA_MODELS["lp64"]).text.splitlines()
     assert [line.rstrip() for line in lines if not line.startswith("#line")] == [
         line.rstrip() for line in expected.splitlines()
     ]

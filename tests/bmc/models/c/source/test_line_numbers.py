@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from drawn_seeds import seeds
 
-from bmc.models.c.source.preprocess import preprocess
+from bmc.models.c.source.preprocess import Given, preprocess
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.native.original import find_compiler
 
@@ -26,7 +26,7 @@ def expanded(file: Path) -> tuple[list[str], list[str]]:
     command = [find_compiler() or "cc", "-E", "-P", "-w", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "error: " not in done.stderr, file.read_text() + done.stderr
-    text = preprocess(str(file), (), (), DATA_MODELS["lp64"]).text
+    text = preprocess(str(file), Given(), DATA_MODELS["lp64"]).text
     ours = "\n".join(row for row in text.splitlines() if not row.startswith("#line"))
     return words(ours), words(done.stdout)
 

@@ -17,7 +17,7 @@ from drawn_seeds import seeds
 from bmc.errors import InputRefused, Location
 from bmc.limits import INCLUDED, MACROS, STRING, TOKENS, TooLarge
 from bmc.models.c.source import preprocess as preprocessor
-from bmc.models.c.source.preprocess import PreprocessedUnit, preprocess
+from bmc.models.c.source.preprocess import Given, PreprocessedUnit, preprocess
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.native.original import find_compiler
 from bmc.stack import with_deep_stack
@@ -26,7 +26,7 @@ from bmc.stack import with_deep_stack
 def expanded(folder: Path, text: str, **headers: str) -> PreprocessedUnit:
     for name, content in {"c.c": text, **{f"{name}.h": content for name, content in headers.items()}}.items():
         (folder / name).write_text(content, encoding="utf-8")
-    return preprocess(str(folder / "c.c"), (), (), DATA_MODELS["lp64"])
+    return preprocess(str(folder / "c.c"), Given(), DATA_MODELS["lp64"])
 
 
 LEVELS = "".join(f"#define A{k + 1} {f'A{k} ' * 10}\n" for k in range(11))
@@ -171,7 +171,7 @@ def test_a_malformed_directive_is_refused_with_its_line(directive: str, tmp_path
 def test_an_option_that_defines_no_macro_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "c.c").write_text("")
     with pytest.raises(InputRefused, match="is no macro's name") as caught:
-        preprocess(str(tmp_path / "c.c"), (), ((name, "1"),), DATA_MODELS["lp64"])
+        preprocess(str(tmp_path / "c.c"), Given(defines=((name, "1"),)), DATA_MODELS["lp64"])
     assert caught.value.where == Location("-D")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import ROOT, chaincover, write_files
 
-from bmc.models.c.source.preprocess import VENDOR_STAND_INS, preprocess, stand_in
+from bmc.models.c.source.preprocess import VENDOR_STAND_INS, Given, preprocess, stand_in
 from bmc.models.c.source.program import parse_file
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.native.build import find_compiler
@@ -32,7 +32,7 @@ def test_each_is_read_for_every_target(name: str, tmp_path: Path) -> None:
     file = tmp_path / "x.c"
     file.write_text(f'#include "{name}"\n#include "{name}"\nint x;\n')
     for model in DATA_MODELS.values():
-        source, _ = parse_file(str(file), (), (), model)
+        source, _ = parse_file(str(file), Given(), model)
         assert (name, str(VENDOR_STAND_INS / name)) in source.stand_ins
 
 
@@ -94,7 +94,7 @@ def test_a_stand_in_takes_the_projects_header_where_it_includes_one(tmp_path: Pa
     )
     file = tmp_path / "x.c"
     file.write_text("#include <Std_Types.h>\n#ifndef MINE\n#error theirs\n#endif\nStd_ReturnType x;\n")
-    unit = preprocess(str(file), [str(tmp_path)], (), DATA_MODELS["lp64"])
+    unit = preprocess(str(file), Given([str(tmp_path)]), DATA_MODELS["lp64"])
     assert {name for name, _ in unit.stand_ins} == {"Std_Types.h", "Compiler.h", "Compiler_Cfg.h"}
 
 
