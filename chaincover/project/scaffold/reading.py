@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
-from bmc.errors import ChainCoverError, InputRefused, Location
+from bmc.errors import ChainCoverError, InputRefused, Location, SeveralRefused
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.externals import is_rte, undefined_functions
 from bmc.models.c.controller.model import CModel
@@ -265,6 +265,8 @@ def _read_fitting(
     """The model with these roles; a pattern that fits no variable is left out."""
     try:
         return _read(config, roles), dict(roles)
+    except SeveralRefused:  # which the names are not
+        raise
     except InputRefused:  # most often a name that is no variable: find out which are
         bare = read_c(config)
     kept = {role: tuple(p for p in patterns if _fits(p, bare.names)) for role, patterns in roles.items()}
