@@ -53,10 +53,20 @@ def unplaced(formulas: Sequence[FNode]) -> list[FNode]:
     return _renamed(formulas, plain)
 
 
+def read_at(formula: FNode, step: int) -> FNode:
+    """A formula over framed symbols of two steps, read at ``step``: over plain symbols, and ``NEXT`` ones for later."""
+    return _renamed([formula], lambda symbol: _read(symbol, step))[0]
+
+
 def with_terms(formulas: Sequence[FNode], terms: Mapping[FNode, FNode]) -> list[FNode]:
     """``formulas`` with ``terms`` of the same types in place of symbols, or of larger terms; each is replaced once."""
     larger = {term for term in terms if not term.is_symbol()}
     return _renamed(formulas, lambda node: terms.get(node, node), larger)
+
+
+def _read(symbol: FNode, step: int) -> FNode:
+    name, own = unframed(symbol)
+    return Symbol(NEXT + name if own > step else name, symbol.get_type())
 
 
 def _moved(symbol: FNode, steps: int) -> FNode:

@@ -8,12 +8,11 @@ from itertools import combinations
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Iff, Not, Or
 
-from bmc.formulas.unroll import NEXT, with_terms
+from bmc.formulas.unroll import NEXT, read_at, with_terms
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, equal, symbols_of
 from chaincover.verification.clauses import satisfiable
 from chaincover.verification.limits import Clock
-from chaincover.verification.marks import read_at
 from chaincover.verification.setting import Setting
 
 TWIN = "twin "

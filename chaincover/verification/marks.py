@@ -11,10 +11,9 @@ from functools import cached_property
 
 import numpy as np
 from pysmt.fnode import FNode
-from pysmt.shortcuts import Symbol
 
 from bmc.evaluation.vectors import Column
-from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
+from bmc.formulas.unroll import read_at, unframed
 from bmc.system.transition import Run, conjunction, conjuncts, symbols_of
 from chaincover.verification.setting import Setting
 from chaincover.verification.states import Table, runs
@@ -220,13 +219,3 @@ def spread(table: Table, costs: Sequence[Column]) -> list[Column]:
         depth += 1
         best[front] = depth
     return list(best.reshape(len(costs), size))
-
-
-def read_at(formula: FNode, step: int) -> FNode:
-    """A formula over symbols of two steps, read in the state at ``step``: over plain ones, and those after a move."""
-    terms = {}
-    for symbol in symbols_of(formula):
-        own = plain(symbol)
-        later = unframed(symbol)[1] > step
-        terms[symbol] = Symbol(NEXT + own.symbol_name(), own.symbol_type()) if later else own
-    return with_terms([formula], terms)[0]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bmc.errors import Location, counted
-from bmc.formulas.unroll import at, unframed, with_terms
+from bmc.formulas.unroll import at, framed, with_terms
 from bmc.system.original import Original
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, symbols_of
@@ -203,12 +203,8 @@ def decided(subject: Subject, found: Mapping[str, Verdict]) -> Iterator[Line]:
 
 def _in_terms(goal: Goal, system: TransitionSystem) -> Goal:
     """``goal``, of one step at most, with what the step computes for a variable in place of its value after it."""
-    following = {var.name: var.next for var in system.state}
-    terms = {}
-    for symbol in symbols_of(goal.antecedent):
-        name, step = unframed(symbol)
-        if step > 0 and name in following:
-            terms[symbol] = at(following[name], step - 1)
+    following = {framed(var.symbol, 1): var.next for var in system.state}
+    terms = {symbol: at(following[symbol], 0) for symbol in symbols_of(goal.antecedent) if symbol in following}
     return replace(goal, antecedent=with_terms([goal.antecedent], terms)[0])
 
 
