@@ -8,7 +8,7 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol, get_env
 
-from bmc.formulas.evaluate import post_order
+from bmc.formulas.evaluate import names_in, post_order
 from bmc.formulas.terms import keep_meaning
 
 NEXT = "next "
@@ -29,6 +29,16 @@ def unframed(symbol: FNode) -> tuple[str, int]:
 def plain(symbol: FNode) -> FNode:
     """The plain symbol of a framed one."""
     return Symbol(unframed(symbol)[0], symbol.get_type())
+
+
+def steps_of(formula: FNode) -> set[int]:
+    """The steps whose symbols a framed formula reads."""
+    return {int(name.rpartition("@")[2]) for name in names_in([formula])}
+
+
+def plain_symbols(formulas: Sequence[FNode]) -> list[FNode]:
+    """The plain symbols of framed formulas, each once."""
+    return [*dict.fromkeys(plain(node) for node in post_order(formulas) if node.is_symbol())]
 
 
 def at(formula: FNode, step: int) -> FNode:

@@ -10,10 +10,10 @@ from pysmt.fnode import FNode
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached, NoOriginal
 from bmc.evaluation.vectors import Column, Program, column
-from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.evaluate import compile_formulas, names_in
 from bmc.records import dataclass
 from bmc.system.original import Opener, Original
-from bmc.system.transition import StateVariable, Valuation, symbols_of
+from bmc.system.transition import StateVariable, Valuation
 from chaincover.project.values import Variable, show_value, shown
 from chaincover.verification.inputs import distinct
 from chaincover.verification.limits import Clock
@@ -80,8 +80,7 @@ class _Normal:
     def __init__(self, forms: Mapping[FNode, FNode]) -> None:
         self._formulas = {symbol.symbol_name(): form for symbol, form in forms.items()}
         self._forms = {
-            symbol.symbol_name(): (compile_formulas([form]), {s.symbol_name() for s in symbols_of(form)})
-            for symbol, form in forms.items()
+            symbol.symbol_name(): (compile_formulas([form]), names_in([form])) for symbol, form in forms.items()
         }
 
     def __call__(self, state: Valuation) -> Valuation:

@@ -13,8 +13,8 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.evaluation.vectors import Column
-from bmc.formulas.unroll import read_at, unframed
-from bmc.system.transition import Run, conjunction, conjuncts, symbols_of
+from bmc.formulas.unroll import read_at, steps_of
+from bmc.system.transition import Run, conjunction, conjuncts
 from chaincover.verification.setting import Setting
 from chaincover.verification.states import Table, runs
 from chaincover.weights import INIT
@@ -47,7 +47,7 @@ class Marks:
         """The moves that ``antecedent`` (framed) is true of: what reads one step alone is computed by itself."""
         own, later, both = list[FNode](), list[FNode](), list[FNode]()
         for part in conjuncts(antecedent):
-            steps = {unframed(symbol)[1] for symbol in symbols_of(part)}
+            steps = steps_of(part)
             (both if len(steps) > 1 else later if 1 in steps else own).append(part)
         found = self.table.on_moves(read_at(conjunction(own), 0))
         there = np.zeros(self.table.size, bool)

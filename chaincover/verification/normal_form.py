@@ -24,7 +24,7 @@ from pysmt.shortcuts import BVSLE, BVULE, And, Iff, Implies, Not, Or, Symbol
 from bmc.errors import counted
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.sums import in_one_form
-from bmc.formulas.unroll import plain, unframed, with_terms
+from bmc.formulas.unroll import plain_symbols, steps_of, unplaced, with_terms
 from bmc.system.transition import TransitionSystem, conjunction, conjuncts, equal, symbols_of
 from chaincover.certificate import Certificate, Validity, formula_of, term_of
 from chaincover.verification.clauses import satisfiable
@@ -146,7 +146,7 @@ def _alike(setting: Setting, forms: Terms, given: FNode, clock: Clock) -> bool |
     for formula in setting.formulas:
         for step, part in parts(formula):
             (later if step else now).append(part)
-    cone = system.cone(sorted({plain(s) for f in setting.formulas for s in symbols_of(f)}, key=str))
+    cone = system.cone(plain_symbols(setting.formulas))
     allowed, nexts = And(system.input_constraint, system.defined), [var.next for var in cone]
     same = {} if given.is_true() else _same([allowed, *now, *nexts], forms, given, clock)
     given = conjunction([given, *(Iff(symbol, term) for term, symbol in same.items())])
@@ -218,7 +218,7 @@ def parts(formula: FNode) -> Iterator[tuple[int, FNode]]:
         met.add(part)
         by_step: dict[int, list[FNode]] = {}
         for each in _split(part):
-            steps = {unframed(symbol)[1] for symbol in symbols_of(each)}
+            steps = steps_of(each)
             if len(steps) == 1:
                 by_step.setdefault(steps.pop(), []).append(each)
             elif each is part:
@@ -227,7 +227,7 @@ def parts(formula: FNode) -> Iterator[tuple[int, FNode]]:
                 todo.append(each)
         for step, together in by_step.items():
             whole = together[0] if len(together) == 1 else Or(together) if part.is_or() else And(together)
-            yield step, with_terms([whole], {s: plain(s) for s in symbols_of(whole)})[0]
+            yield step, unplaced([whole])[0]
 
 
 def _split(formula: FNode) -> Iterator[FNode]:

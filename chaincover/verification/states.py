@@ -17,11 +17,12 @@ from pysmt.shortcuts import FALSE, TRUE, And, Bool, EqualsOrIff, Ite, Not, Or, S
 from pysmt.typing import BOOL
 
 from bmc.evaluation.vectors import Column, Columns, Program, arguments_of, column, walk
-from bmc.formulas.unroll import NEXT, plain
+from bmc.formulas.evaluate import names_in
+from bmc.formulas.unroll import NEXT, plain_symbols
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import BOOLEAN, StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
-from chaincover.verification.inputs import InputClasses, Outcomes, allowed_ranges, distinct, input_classes, told_apart
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, Valuation, conjunction
+from chaincover.verification.inputs import InputClasses, Outcomes, distinct, input_classes, told_apart
 from chaincover.verification.limits import Clock
 
 BLOCK = 1 << 16
@@ -80,7 +81,7 @@ class Table:
 
     def knows(self, formula: FNode) -> bool:
         """Whether ``formula`` (plain) speaks of the table's variables only."""
-        return {s.symbol_name() for s in symbols_of(formula)} <= self.columns.keys()
+        return names_in([formula]) <= self.columns.keys()
 
     def holds(self, formula: FNode, where: Column | None = None) -> Column:
         """For each state whether ``formula`` (plain, over the table's variables) is true in it.
@@ -92,7 +93,7 @@ class Table:
     def on_moves(self, formula: FNode, where: Column | None = None) -> Column:
         """For each move whether ``formula`` (plain, over the table's variables, before and after it, and the inputs) is
         true of it; see ``holds``."""
-        read = {s.symbol_name() for s in symbols_of(formula)}
+        read = names_in([formula])
         places = {name: (name, self.source) for name in read & self.columns.keys()}
         places |= {NEXT + name: (name, self.target) for name in self.columns if NEXT + name in read}
         values = {read_as: self.columns[name][place] for read_as, (name, place) in places.items()}
@@ -166,7 +167,7 @@ class Prepared:
 def prepared(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Prepared:
     """What is needed to follow all runs, as far as the framed ``formulas`` depend on them."""
     system = replace(system, asserts=(), undefined_behaviour=(), invariants=())
-    read = sorted({plain(s) for formula in formulas for s in symbols_of(formula)}, key=str)
+    read = plain_symbols(formulas)
     cone = system.cone(read)
     small = replace(system, state=cone)
     wanted = {s.symbol_name() for s in read}
@@ -195,17 +196,15 @@ def _starts(system: TransitionSystem, wanted: set[str]) -> tuple[list[Valuation]
         return [simulator.initial()], False
     known = {var.symbol: var.init for var in system.state if var.init is not None}
     steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
-    read = {s.symbol_name() for step in steps for s in symbols_of(step.substitute(known).simplify())} | wanted
-    varied = [var for var in loose if var.name in read]
-    sizes = [sum(high - low + 1 for low, high in allowed_ranges(var)) for var in varied]
-    if prod(sizes) > START_VALUES:
+    read = names_in(step.substitute(known).simplify() for step in steps) | wanted
+    varied = [InputVariable(var.name, var.type, var.starts) for var in loose if var.name in read]
+    if prod(var.count for var in varied) > START_VALUES:
         return None, False
-    columns = []
-    for var in varied:
-        wrap = 1 << max(var.type.bits, 1)
-        columns.append([value % wrap for low, high in allowed_ranges(var) for value in range(low, high + 1)])
     names = [var.name for var in varied]
-    starts = [simulator.initial(dict(zip(names, values, strict=True))) for values in product(*columns)]
+    values = product(
+        *([v % (1 << max(var.type.bits, 1)) for a, b in var.allowed for v in range(a, b + 1)] for var in varied)
+    )
+    starts = [simulator.initial(dict(zip(names, each, strict=True))) for each in values]
     return starts, len(varied) < len(loose)
 
 
@@ -221,7 +220,7 @@ class _Explorer:
         self._simulator = Simulator(system)
         allowed = conjunction([system.input_constraint, system.defined])
         self._vectors = Program([allowed, *(var.next for var in system.state)])
-        self._choices = [inputs.choice(number) for number in range(inputs.size)] if inputs.size <= BLOCK else []
+        self._choices = inputs.choices if inputs.size <= BLOCK else []
 
     def run(self, starts: Sequence[Valuation], open_fixed: bool) -> Table | None:
         """The table, None above the limits."""
