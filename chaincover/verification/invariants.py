@@ -25,7 +25,7 @@ from chaincover.certificate import Certificate, formula_of
 from chaincover.verification.clauses import satisfiable
 from chaincover.verification.confirmation import Confirmation, told
 from chaincover.verification.limits import Clock
-from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited
+from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited, worst
 from chaincover.verification.setting import Setting
 from chaincover.verification.states import OpenValueRead, Table
 from chaincover.verification.unrolling import Found, Unrolling
@@ -141,10 +141,9 @@ def of_states(proof: Certificate) -> bool:
 
 
 def _line(verdicts: Sequence[tuple[str, tuple[str, str]]]) -> Line:
-    kinds = [verdict for _, (verdict, _) in verdicts]
-    verdict = WRONG if WRONG in kinds else OPEN if OPEN in kinds else HOLDS
-    told = [f"{name}: {text}" for name, (_, text) in verdicts]
-    text, left = "; ".join(told), [each for each, kind in zip(told, kinds, strict=True) if kind != HOLDS]
+    told = [(verdict, f"{name}: {text}") for name, (verdict, text) in verdicts]
+    verdict, text = worst(kind for kind, _ in told), "; ".join(each for _, each in told)
+    left = [each for kind, each in told if kind != HOLDS]
     held = len(told) - len(left)
     parts = [
         *limited(map(_shortened, left)),

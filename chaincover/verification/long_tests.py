@@ -89,7 +89,7 @@ class _LongTest:
         system, goal = self.setting.system, self.setting.by_name[self.claim.name]
         proof = self.document.certificate
         cells = {} if proof is None or proof.acceleration is None else proof.acceleration.cells
-        matter = {var.name for var in Looks.of(replace(self.setting, goals=(goal,))).variables(system)}
+        matter = {var.name for var in Looks.of(self.setting.of([goal.name])).variables(system)}
         simulator, bits = Simulator(system), {var.name: var.type.bits for var in system.state}
         state, last = simulator.initial(), Run((simulator.initial(),), ())
         nothing = {var.name: 0 for var in self._picks}

@@ -57,6 +57,6 @@ def _with_those_alike(setting: Setting, changed: Setting, named: Collection[str]
 
 def _without(setting: Setting, changed: Setting, named: Collection[str]) -> Collection[str]:
     """The goals that need a monitor, and have none."""
-    left = changed.of({*setting.names} - {*named})
-    made = replace(left, overlap=setting.overlap).in_one_step(left.names)[1]
+    left = replace(changed, overlap=setting.overlap).of({*setting.names} - {*named})
+    made = left.in_one_step(left.names)[1]
     return () if made is None else [*made.earlier]

@@ -24,7 +24,7 @@ from chaincover.replaying.original import Replay, replay_violation
 from chaincover.result import Requirements
 from chaincover.subject import Subject
 from chaincover.verification.claims import replayed
-from chaincover.verification.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited
+from chaincover.verification.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited, worst
 from chaincover.verification.setting import Setting, Statement
 from chaincover.weights import END, INIT
 from properties.goal import Goal, need_monitors, violation, violation_name
@@ -211,12 +211,13 @@ def _in_terms(goal: Goal, system: TransitionSystem) -> Goal:
 def proved(claims: Sequence[Claim], lines: Iterator[Line]) -> Line:
     """One line of the ``lines`` about ``claims`` that are proved again."""
     checked = [line for line in lines if line.verdict != UNCLAIMED]
-    verdict = next((v for v in (WRONG, OPEN, HOLDS) if v in {line.verdict for line in checked}), HOLDS)
+    verdict = worst(line.verdict for line in checked)
     least = sum(claim.kind == SHORTEST for claim in claims)
     never = len(claims) - least
     said = [f"{counted(never, 'requirement')} never violated"] if never else []
     said += [f"{counted(least, 'shortest run')}"] if least else []
-    details = [f"{line.check}: {line.brief or line.text}" for line in checked if line.verdict in (WRONG, OPEN)]
-    details += [text for line in checked if line.verdict in (WRONG, OPEN) for text in line.details]
-    again = "proved again" if verdict == HOLDS else "not all proved again" if verdict == OPEN else "not so"
+    against = [line for line in checked if line.verdict in (WRONG, OPEN)]
+    details = [f"{line.check}: {line.brief or line.text}" for line in against]
+    details += [text for line in against for text in line.details]
+    again = {HOLDS: "proved again", OPEN: "not all proved again", WRONG: "not so"}[verdict]
     return Line(NEVER, verdict, f"{' and '.join(said)}: {again}", tuple(details))

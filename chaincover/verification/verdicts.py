@@ -26,7 +26,18 @@ from chaincover.verification.invariants import Assumed
 from chaincover.verification.layers import Layers
 from chaincover.verification.limits import SHARES, Clock
 from chaincover.verification.marks import FAR, Marks
-from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited, told, told_inputs
+from chaincover.verification.report import (
+    HOLDS,
+    OPEN,
+    UNCLAIMED,
+    WRONG,
+    Line,
+    Verdict,
+    limited,
+    told,
+    told_inputs,
+    worst,
+)
 from chaincover.verification.search import Outcome, search_some
 from chaincover.verification.setting import Setting
 from chaincover.verification.unrolling import Unrolling
@@ -177,8 +188,7 @@ def summed(check: Check, verdicts: Iterable[tuple[str, Verdict]]) -> Line:
     """One line on claims in words, each with its verdict: the worst of these."""
     name, what = check
     found = [(text, *verdict) for text, verdict in verdicts]
-    kinds = {verdict for _, verdict, _ in found}
-    kind = next((verdict for verdict in (WRONG, OPEN, HOLDS) if verdict in kinds), UNCLAIMED)
+    kind = worst((verdict for _, verdict, _ in found), UNCLAIMED)
     if kind == UNCLAIMED:
         return Line(name, kind, f"no {what} are claimed" if not found else "no proof is claimed")
     held = [(said, why) for said, verdict, why in found if verdict == HOLDS]
