@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, And, Or, Symbol
@@ -124,12 +125,7 @@ def _ways(
 
 def _up_to(ways: Mapping[int, FNode], below: int) -> dict[int, FNode]:
     """For each step: that one of ``ways`` up to there is taken."""
-    result: dict[int, FNode] = {}
-    so_far = FALSE()
-    for step in range(below):
-        so_far = Or(so_far, ways[step]) if step in ways else so_far
-        result[step] = so_far
-    return result
+    return dict(enumerate(accumulate((ways.get(step, FALSE()) for step in range(below)), Or)))
 
 
 def _places(setting: Setting, fact: PathFact, run: Run) -> list[int] | None:

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from bmc.errors import counted
-from bmc.evaluation.vectors import WORD, Column
+from bmc.evaluation.vectors import Column
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, Prices
 from chaincover.verification.marks import Marks
 from chaincover.verification.report import HOLDS, OPEN, WRONG, Line
-from chaincover.verification.search import Steps
+from chaincover.verification.search import Steps, has
 
 PRICES = "prices of goals"
 
@@ -120,9 +120,9 @@ def priced(marks: Marks, goals: Sequence[str], prices: Prices, steps: Steps) -> 
     costs -= _sums(steps.hits, worth)
     for place, cut in enumerate(prices.cuts):
         number = int(goal_of[place])
-        entered = inside[place] | (_has(steps.here, number) != 0)
+        entered = inside[place] | has(steps.here, number)
         outside_before = ~inside[place][steps.source]
-        by_goal = _has(steps.hits, number) != 0
+        by_goal = has(steps.hits, number)
         costs -= cut.price * (outside_before & (entered[steps.target] | by_goal))
         begun = begun + cut.price * entered[starts]
     to_end = _least(steps, costs, marks.ends)
@@ -147,14 +147,7 @@ def _sums(marks: Column, worth: Column) -> Column:
     found = np.zeros(len(marks), np.int64)
     for number, price in enumerate(worth.tolist()):
         if price:
-            found += price * _has(marks, number)
-    return found
-
-
-def _has(marks: Column, number: int) -> Column:
-    """For each row 1 where it has the goal."""
-    word, bit = divmod(number, WORD)
-    found: Column = (marks[:, word] >> np.uint64(bit) & np.uint64(1)).astype(np.int64)
+            found += price * has(marks, number)
     return found
 
 

@@ -202,14 +202,12 @@ class _Sweep:
         if self._enough:
             missing = np.zeros(len(nodes.state), np.int64)
             for number, goal in enumerate(self._goals):
-                word, bit = divmod(number, WORD)
-                left = np.flatnonzero(worth & (nodes.bits[:, word] >> np.uint64(bit) & np.uint64(1) == 0))
+                left = np.flatnonzero(worth & ~has(nodes.bits, number))
                 missing[left] += self._marks.remaining[goal][nodes.state[left]] >= limit
                 worth &= missing <= len(self._goals) - self._enough
         nodes = nodes.which(np.flatnonzero(worth))
         if self.ahead is not None and len(nodes.state):
-            places = [divmod(number, WORD) for number in range(len(self._goals))]
-            marks = [~nodes.bits[:, word] >> np.uint64(bit) & np.uint64(1) for word, bit in places]
+            marks = [~has(nodes.bits, number) for number in range(len(self._goals))]
             ahead = self.ahead(nodes.state, np.stack(marks, axis=1).astype(np.int64))
             nodes = nodes.which(np.flatnonzero(ahead < limit))
         if not len(nodes.state):
@@ -234,8 +232,7 @@ class _Sweep:
         """The sets of goals covered by those nodes that may end."""
         chosen = nodes.bits[self._marks.ends[nodes.state]]
         for row in np.unique(chosen, axis=0).tolist():
-            mask = sum(word << (WORD * place) for place, word in enumerate(row))
-            yield frozenset(goal for n, goal in enumerate(self._goals) if mask >> n & 1)
+            yield frozenset(goal for n, goal in enumerate(self._goals) if row[n // WORD] >> n % WORD & 1)
 
     def way(self, length: int, number: int) -> tuple[list[int], int]:
         """The moves that lead to a node of the last layer, and the state where they begin."""
@@ -246,6 +243,13 @@ class _Sweep:
                 moves.append(move)
                 number = int(layer.parent[number])
         return moves[::-1], state
+
+
+def has(bits: Column, number: int) -> Column:
+    """Marks the rows of ``bits`` that have the goal of this ``number``."""
+    word, bit = divmod(number, WORD)
+    marks: Column = bits[:, word] >> np.uint64(bit) & np.uint64(1) != 0
+    return marks
 
 
 class Steps:
