@@ -289,7 +289,6 @@ class _Explorer:
             source=moves[:, 0].astype(np.int32),
             choice=moves[:, 2].astype(np.int32),
             target=moves[:, 1].astype(np.int32),
-            open_fixed=False,
         )
 
 

@@ -85,11 +85,15 @@ def _bounds(var: StateVariable) -> Iterator[FNode]:
     kind = var.type
     if kind.bits < 2 or kind.floating or var.init is None:
         return
-    words = [node for node in unseen([var.next], set()) if node.is_bv_constant()]
-    numbers = {value for word in words for value in (word.constant_value(), word.bv_signed_value())}
-    near = {number + by for number in numbers for by in (-1, 0, 1)}
-    powers = [1 << power for power in range(kind.bits)]
+    near, powers = _near(var.next), [1 << power for power in range(kind.bits)]
     ranges = [(kind.least, most) for most in sorted(near.union(power - 1 for power in powers))]
     ranges += [(least, kind.greatest) for least in sorted(near.union({0, 1}, (-power for power in powers)))]
     fitting = (each for each in ranges if kind.least <= each[0] < each[1] <= kind.greatest)
     yield from (between(var.symbol, kind, *each) for each in fitting if each != (kind.least, kind.greatest))
+
+
+def _near(formula: FNode) -> set[int]:
+    """The constants in ``formula``, with and without a sign, and the numbers beside them."""
+    words = [node for node in unseen([formula], set()) if node.is_bv_constant()]
+    numbers = {value for word in words for value in (word.constant_value(), word.bv_signed_value())}
+    return {number + by for number in numbers for by in (-1, 0, 1)}

@@ -77,11 +77,9 @@ def input_classes(
     terms = dict.fromkeys(largest_terms(formulas, lambda s: "" if s.symbol_name() in names else None))
     own_steps = largest_terms(framed, lambda s: unframed(s)[1] if unframed(s)[0] in names else None)
     terms |= dict.fromkeys(unplaced(own_steps))
-    parts: list[tuple[list[InputVariable], list[list[int]]]] = []
+    parts = []
     for group in _groups(inputs, list(terms)):
-        own = {var.name for var in group}
-        read = [term for term in terms if names_in([term]) <= own]
-        rows = _each_alone(group, read, clock, kept) if own & kept.keys() else _classes_of(group, read, clock)
+        rows = _rows(group, terms, clock, kept)
         if rows is None:
             return None
         parts.append((group, rows))
@@ -186,6 +184,13 @@ def _groups(inputs: Sequence[InputVariable], terms: Sequence[FNode]) -> list[lis
     return [[var for var in inputs if group[var.name] == own] for own in dict.fromkeys(group.values())]
 
 
+def _rows(group: list[InputVariable], terms: Iterable[FNode], clock: Clock, kept: Valuation) -> list[list[int]] | None:
+    """One combination of raw values for each class of the inputs of one group; None if there are too many."""
+    own = {var.name for var in group}
+    read = [term for term in terms if names_in([term]) <= own]
+    return _each_alone(group, read, clock, kept) if own & kept.keys() else _classes_of(group, read, clock)
+
+
 def _classes_of(group: list[InputVariable], terms: list[FNode], clock: Clock) -> list[list[int]] | None:
     """One combination of raw values for each class of the inputs of one group; None if there are too many."""
     if any(var.count > ALONE and var.symbol in terms for var in group):
@@ -236,11 +241,15 @@ def _values(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int] |
     if var.count > ALONE:
         found = None if any(term.is_symbol() for term in terms) else _solved([var], terms, clock)
         return None if found is None else [row[0] for row in found]
-    every = sorted((v for low, high in var.allowed for v in range(low, high + 1)), key=lambda v: (v < 0, v))
-    raw = [value % (1 << max(var.type.bits, 1)) for value in every]
+    raw = raw_values(var)
     if any(term.is_symbol() for term in terms):
         return raw
     return [raw[place] for place in distinct(Program(terms)({var.name: column(raw, var.type.bits)}), len(raw))[0]]
+
+
+def raw_values(var: InputVariable) -> list[int]:
+    """All values of an input, raw, from 0 up, negative ones at last."""
+    return sorted(value % (1 << max(var.type.bits, 1)) for a, b in var.allowed for value in range(a, b + 1))
 
 
 def _solved(group: list[InputVariable], terms: list[FNode], clock: Clock) -> list[list[int]] | None:

@@ -154,7 +154,6 @@ class Layers:
             source=np.arange(1, 1 + count),
             choice=found[:, 0].astype(np.int64),
             target=np.arange(1 + count, 1 + 2 * count),
-            open_fixed=False,
         )
 
     def _go(self, *question: object) -> str:

@@ -57,14 +57,10 @@ class Marks:
 
     def begins(self, goal: str) -> Column:
         """Marks the states from which some run covers ``goal``."""
-        return self._where(goal, self.table.source)
-
-    def _where(self, goal: str, states: Column) -> Column:
-        """Marks the states in which ``goal`` holds, or those of ``states`` whose moves cover it."""
         if goal in self.in_states:
             return self.in_states[goal]
         found = np.zeros(self.table.size, bool)
-        found[states[self.on_moves[goal]]] = True
+        found[self.table.source[self.on_moves[goal]]] = True
         return found
 
     @cached_property

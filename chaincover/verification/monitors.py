@@ -6,7 +6,7 @@ them must be that. Whether a chain covers its goals is judged by these as they a
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from bmc.errors import counted
@@ -25,9 +25,7 @@ def monitored_setting(setting: Setting, proof: Certificate | None) -> tuple[Sett
     """
     named = {} if proof is None else proof.monitors
     changed, made = setting.in_one_step(named)
-    expected = {} if made is None else monitor_texts(made)
-    faults = {name: expected.get(name) for name in {**expected, **named} if expected.get(name) != named.get(name)}
-    details = [f"{name}: {text or 'of no goal that the file names'}" for name, text in faults.items()]
+    details = [*_unlike({} if made is None else monitor_texts(made), named)]
     if named:
         changed = _with_those_alike(setting, changed, named)
         details += [f"{name}: none is told" for name in _without(setting, changed, named)]
@@ -44,6 +42,13 @@ def monitored_setting(setting: Setting, proof: Certificate | None) -> tuple[Sett
         return changed, None
     text = f"{counted(len(made.goals), 'goal')} told by one step each, made again from the properties"
     return changed, Line(MONITORS, HOLDS, text)
+
+
+def _unlike(expected: Mapping[str, str], named: Mapping[str, str]) -> Iterator[str]:
+    """Where the monitors ``named`` by the certificate are not those that are ``expected``."""
+    for name in {**expected, **named}:
+        if expected.get(name) != named.get(name):
+            yield f"{name}: {expected.get(name) or 'of no goal that the file names'}"
 
 
 def _with_those_alike(setting: Setting, changed: Setting, named: Collection[str]) -> Setting:

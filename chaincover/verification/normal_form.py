@@ -25,7 +25,7 @@ from bmc.errors import counted
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.sums import in_one_form
 from bmc.formulas.unroll import plain_symbols, steps_of, unplaced, with_terms
-from bmc.system.transition import TransitionSystem, conjunction, conjuncts, equal, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, conjuncts, equal, symbols_of
 from chaincover.certificate import Certificate, Validity, formula_of, term_of
 from chaincover.verification.clauses import satisfiable
 from chaincover.verification.invariants import CONSTANTS, assumed
@@ -90,9 +90,10 @@ def _states_of(system: TransitionSystem, validity: Validity, constants: FNode, c
     within, after, steps = [holds], [], list[int]()
     for name, (most, by) in validity.rises.items():
         var = known[name]
-        if var.init is None or not var.init.is_constant() or by <= 0 or most + by > var.type.greatest:
+        before = _steps_up_to(var, most, by)
+        if before is None:
             return Line(NORMAL_FORM, WRONG, f"'{name}' may wrap around at once")
-        steps.append((most - var.type.value(var.init.constant_value())) // by)
+        steps.append(before)
         order = BVSLE if var.type.signed else BVULE
         within.append(order(var.symbol, var.type.constant(most)))
         after.append(order(var.next, var.symbol.BVAdd(var.type.constant(by))))
@@ -108,6 +109,14 @@ def _states_of(system: TransitionSystem, validity: Validity, constants: FNode, c
     if possible:
         return Line(NORMAL_FORM, WRONG, "some step leaves its states")
     return given if possible is not None else Line(NORMAL_FORM, OPEN, "the solver did not finish with its states")
+
+
+def _steps_up_to(var: StateVariable, most: int, by: int) -> int | None:
+    """The steps after which ``var`` is ``most`` or less for sure, where it rises by no more than ``by`` in each; None
+    where it may wrap around, or begins with no constant."""
+    if var.init is None or not var.init.is_constant() or by <= 0 or most + by > var.type.greatest:
+        return None
+    return (most - var.type.value(var.init.constant_value())) // by
 
 
 def _put_in(system: TransitionSystem, forms: Terms) -> TransitionSystem | None:

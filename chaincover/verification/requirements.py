@@ -68,6 +68,14 @@ def untold(subject: Subject, said: Document | Summary) -> Line | None:
     return Line(CAN_FAIL_LINE, OPEN, f"{text}: the search had not ended") if _unfinished(said) else None
 
 
+def without_proof(subject: Subject, said: Document | Summary) -> Iterator[Line | None]:
+    """What is said of requirements but for proofs: that it is said, runs that violate them, and which can fail."""
+    yield untold(subject, said)
+    if said.requirements is not None:
+        yield violations(subject, said.requirements, Location(str(said.place)))
+        yield found(subject, said.requirements)
+
+
 def _judged(subject: Subject) -> list[Goal]:
     return [goal for goal in subject.goals if goal.consequent is not None]
 

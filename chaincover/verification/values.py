@@ -153,6 +153,11 @@ def bound(document: Document, proof: Certificate | None, setting: Setting, said:
     faults += _unfit(document, proof, setting)
     if faults:
         return Line(BOUND, WRONG, f"{text}: what is said for it does not hold together", tuple(faults))
+    return _best(text, proof, lower, said)
+
+
+def _best(text: str, proof: Certificate, lower: int, said: Mapping[str, str]) -> Line:
+    """The line on the bound ``lower`` by those facts of ``proof``, or a search, that are proved best."""
     bases = _bases(proof)
     ways = [(f"the facts give {reached}", checks) for reached, checks in bases if reached >= lower]
     if not ways and not proof.exhausted:

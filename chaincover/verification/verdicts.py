@@ -6,7 +6,7 @@ else searches in layers, jumps of counters, induction, runs over cells, and an u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from math import inf
@@ -190,14 +190,18 @@ def summed(check: Check, verdicts: Iterable[tuple[str, Verdict]]) -> Line:
         return Line(name, kind, f"no {what} are claimed" if not found else "no proof is claimed")
     held = [(said, why) for said, verdict, why in found if verdict == HOLDS]
     text = f"{len(held)} of {sum(verdict != UNCLAIMED for _, verdict, _ in found)} {what} proved again"
-    whys = limited(
-        f"{', '.join(limited(said for said, own in held if own == why))}: {why}"
-        for why in dict.fromkeys(why for _, why in held)
-        if why
-    )
+    whys = limited(_reasons(held))
     against = limited(f"{said}: {why}" for said, verdict, why in found if verdict == kind != HOLDS)
     unfinished = kind == OPEN and all(why != MAYBE for *_, why in found)
     return Line(name, kind, f"{text}: {'; '.join(whys)}" if whys else text, against, unfinished=unfinished)
+
+
+def _reasons(held: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """For each reason why claims hold, if there is something to say: the claims, and the reason."""
+    by_why: dict[str, list[str]] = {}
+    for said, why in held:
+        by_why.setdefault(why, []).append(said)
+    yield from (f"{', '.join(limited(names))}: {why}" for why, names in by_why.items() if why)
 
 
 def about_runs(claims: Sequence[Claim], proof: Certificate | None, lower: int) -> list[Claim]:
