@@ -167,9 +167,7 @@ class Clauses:
 
         None where a share of the limits came first, or some formula was too large.
         """
-        return self._asked([self.literal(formula), *literals], share)
-
-    def _asked(self, literals: Sequence[int], share: float) -> bool | None:
+        literals = [self.literal(formula), *literals]
         if self._clock.over or self._too_large:
             return None
         answer = self._solver.solve(literals, self._clock.left, self._clock.question(share))

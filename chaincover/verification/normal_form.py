@@ -25,7 +25,7 @@ from bmc.errors import counted
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.sums import in_one_form
 from bmc.formulas.unroll import plain_symbols, steps_of, unplaced, with_terms
-from bmc.system.transition import StateVariable, TransitionSystem, conjunction, conjuncts, equal, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, conjuncts, disjuncts, equal, symbols_of
 from chaincover.certificate import Certificate, Validity, formula_of, term_of
 from chaincover.verification.clauses import satisfiable
 from chaincover.verification.invariants import CONSTANTS, assumed
@@ -226,7 +226,7 @@ def parts(formula: FNode) -> Iterator[tuple[int, FNode]]:
             continue
         met.add(part)
         by_step: dict[int, list[FNode]] = {}
-        for each in _split(part):
+        for each in disjuncts(part) if part.is_or() else conjuncts(part):
             steps = steps_of(each)
             if len(steps) == 1:
                 by_step.setdefault(steps.pop(), []).append(each)
@@ -237,14 +237,3 @@ def parts(formula: FNode) -> Iterator[tuple[int, FNode]]:
         for step, together in by_step.items():
             whole = together[0] if len(together) == 1 else Or(together) if part.is_or() else And(together)
             yield step, unplaced([whole])[0]
-
-
-def _split(formula: FNode) -> Iterator[FNode]:
-    """What ``formula`` joins by and, or by or; itself if it is neither."""
-    todo = [formula]
-    while todo:
-        part = todo.pop()
-        if part.node_type() == formula.node_type() and (part.is_and() or part.is_or()):
-            todo.extend(part.args())
-        else:
-            yield part

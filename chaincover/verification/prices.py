@@ -20,6 +20,7 @@ from chaincover.certificate import Certificate, Prices
 from chaincover.verification.marks import Marks
 from chaincover.verification.report import HOLDS, OPEN, WRONG, Line
 from chaincover.verification.search import Steps, has
+from chaincover.verification.states import rows_of
 
 PRICES = "prices of goals"
 
@@ -155,9 +156,8 @@ def _inside(marks: Marks, prices: Prices) -> Column:
     """For each cut a mark for every state inside of it."""
     table = marks.table
     numbers = {state: number for number, state in enumerate(prices.states)}
-    columns = [table.columns[name].tolist() for name in prices.variables]
-    rows = zip(*columns, strict=True) if columns else [()] * table.size
-    of_state = np.array([numbers.get(tuple(map(int, row)), len(numbers)) for row in rows], np.int64)
+    rows = rows_of((table.columns[name] for name in prices.variables), table.size)
+    of_state = np.array([numbers.get(row, len(numbers)) for row in rows], np.int64)
     inside = np.zeros((len(prices.cuts), len(numbers) + 1), bool)
     for place, cut in enumerate(prices.cuts):
         inside[place, list(cut.inside)] = True

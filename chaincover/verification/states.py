@@ -109,6 +109,12 @@ class Table:
         return np.broadcast_to(found, (size,))
 
 
+def rows_of(columns: Iterable[Column], size: int) -> Iterable[tuple[int, ...]]:
+    """The ``size`` rows of some columns, as numbers."""
+    lists = [[int(value) for value in part.tolist()] for part in columns]
+    return zip(*lists, strict=True) if lists else [()] * size
+
+
 class OpenValueRead(Exception):
     """Something depends on a start value that init leaves open, and that stands for many."""
 

@@ -36,8 +36,7 @@ class Unrolling:
         self, system: TransitionSystem, formulas: Sequence[FNode], start: FNode, always: FNode, clock: Clock
     ) -> None:
         self.system = replace(system, invariants=())
-        asked = [TRUE().And(at(formula, 0)) for formula in (start, always)] + list(formulas)
-        self._cone = self.system.cone(plain_symbols(asked))
+        self._cone = self.system.cone(plain_symbols([at(start, 0), at(always, 0), *formulas]))
         self._clauses = Clauses(clock, fewer=True)
         allowed = And(system.input_constraint, system.defined)
         following = (equal(framed(var.symbol, 1), at(var.next, 0)) for var in self._cone)
