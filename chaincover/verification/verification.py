@@ -336,9 +336,8 @@ class Checks:
         lower = self.statement.lower
         below = max(lower, 0 if proof is None else proof.refuted[1])
         self.listener.progress(f"search over all runs of fewer than {counted(below, 'step')}")
-        rests = proof is None or self._facts(proof) < lower
-        if not rests:
-            return search(self.marks, goals, self._part(SMALL_PART if proof and proof.prices else PART), below)
+        if proof is not None and self._facts(proof) >= lower:
+            return search(self.marks, goals, self._part(SMALL_PART if proof.prices else PART), below)
         ahead = None if proof is None or proof.prices is None else self.priced[1]
         return search(self.marks, goals, self.clock, below, ahead=ahead)
 
@@ -380,11 +379,9 @@ class Checks:
         return jumps_of(self.setting, proof, self.clock, self.known[0].always, self.statement.beyond)
 
     def _part(self, part: int) -> Clock:
-        """This part of the effort."""
+        """This part of the effort of a search over all runs."""
         limits = self.clock.limits
-        nodes, solver = limits.nodes // part, limits.solver / part
-        limits = replace(limits, nodes=nodes, solver=solver, explored=limits.explored // part)
-        return replace(self.clock, limits=limits)
+        return replace(self.clock, limits=replace(limits, nodes=limits.nodes // part))
 
     def proof_lines(self, proof: Certificate) -> Iterator[Line]:
         """Every fact of the certificate."""
