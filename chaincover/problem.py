@@ -84,7 +84,7 @@ class Problem:
         """What must hold at the end of a chain of ``step`` steps, framed."""
         return [] if self.final is None else [at(self.final, step)]
 
-    def of(self, names: Collection[str]) -> Problem:
+    def of(self, names: Collection[str]) -> Self:
         """The same problem with only the goals ``names``, in their old order."""
         return replace(self, goals=tuple(goal for goal in self.goals if goal.name in names))
 

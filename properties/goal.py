@@ -12,7 +12,7 @@ from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import Location
 from bmc.formulas.terms import both, negate
-from bmc.formulas.unroll import NEXT, plain, shift, unframed, unplaced, with_terms
+from bmc.formulas.unroll import read_at, shift, unframed, unplaced
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
 from properties.deadlines import Deadline, last_step
@@ -186,13 +186,13 @@ class Events:
         for goal in goals:
             parts = list(_conjuncts(goal.antecedent))
             if not goal.length:
-                named[goal.name] = [(True, conjunction(_placed(part, 0, system) for part in parts))]
+                named[goal.name] = [(True, conjunction(read_at(part, 0) for part in parts))]
                 whole.add(goal.name)
                 continue
             of_step = []
             for step in range(goal.length):
                 fitting = [part for part in parts if _within(part, step, inputs)]
-                of_step.append(conjunction(_placed(part, step, system) for part in fitting))
+                of_step.append(conjunction(read_at(part, step) for part in fitting))
             kept = [formula for formula in dict.fromkeys(of_step) if goal.length == 1 or not formula.is_true()]
             named[goal.name] = [(False, formula) for formula in kept or [TRUE()]]
             if goal.length == 1:
@@ -224,12 +224,3 @@ def _within(part: FNode, step: int, inputs: set[str]) -> bool:
     """Whether ``part`` (framed) reads nothing but the state at ``step``, the inputs there, and the state after it."""
     places = [unframed(symbol) for symbol in symbols_of(part)]
     return all(frame == step or (frame == step + 1 and name not in inputs) for name, frame in places)
-
-
-def _placed(part: FNode, step: int, system: TransitionSystem) -> FNode:
-    """``part`` over plain symbols, those of the state after ``step`` by their names there."""
-    terms = {}
-    for symbol in symbols_of(part):
-        name, frame = unframed(symbol)
-        terms[symbol] = plain(symbol) if frame == step else system.variable(name).type.symbol(NEXT + name)
-    return with_terms([part], terms)[0]

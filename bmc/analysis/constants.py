@@ -134,11 +134,6 @@ def _known_value(node: FNode, values: Sequence[int | None]) -> int | None:
     return None
 
 
-def names_in(formulas: Sequence[FNode]) -> set[str]:
-    """The names of all symbols in ``formulas``."""
-    return {node.symbol_name() for node in post_order(formulas) if node.is_symbol()}
-
-
 def put_in(formulas: Sequence[FNode], values: Valuation) -> list[FNode]:
     """``formulas`` with the (raw) values of the symbols that ``values`` names, folded where that decides a term."""
     made: dict[FNode, FNode] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 
 from pysmt.fnode import FNode
@@ -10,7 +10,7 @@ from pysmt.fnode import FNode
 from bmc.errors import CheckDisagreed
 from bmc.explicit.layers import Key, LayeredSystem, Layers, OutOfMemory, VectorLayers
 from bmc.native.build import find_compiler
-from bmc.native.kernel import Kernel, NoTranslation, arguments_of, declarations, word_of
+from bmc.native.kernel import Kernel, NoTranslation, arguments_of, declarations, ordered, word_of
 
 
 def layers(made: LayeredSystem, memory: int) -> Layers:
@@ -125,7 +125,7 @@ class _Code:
     def __init__(self, made: LayeredSystem) -> None:
         self._made = made
         self._roots = [made.allowed, *made.nexts, *made.conditions]
-        self._order = _walk(self._roots)
+        self._order = ordered(self._roots)
         states = {var.symbol for var in made.system.state}
         self._reads: dict[FNode, int] = {}
         for node in self._order:
@@ -139,7 +139,7 @@ class _Code:
         """The text, line by line."""
         made = self._made
         steps = {made.conditions[number] for number in made.numbers_on_step} | {made.allowed, *made.nexts}
-        used = _walk([root for root in self._roots if root in steps])
+        used = ordered([root for root in self._roots if root in steps])
         table = self._kept(used, steps, _INPUT)
         here = self._kept(used, steps, _STATE)
         symbols = [node for node in self._order if node.is_symbol()]
@@ -153,22 +153,22 @@ class _Code:
         for node in symbols:
             if self._reads[node] == _STATE:
                 self._names[node] = f"here->s{[each.var.symbol for each in made.fields].index(node)}"
-        yield from self._declared(_walk(here))
+        yield from self._declared(ordered(here))
         yield from (f"  here->h{place} = {self._names[node]};" for place, node in enumerate(here))
         yield "}"
         self._names = {node: name for node, name in self._names.items() if node.is_symbol()}
         yield "static inline void state_goals(const Here *here, u64 *set) {"
         on_state = [c for c, each in zip(made.conditions, made.watched, strict=True) if not each.on_step]
-        yield from self._declared(_walk(on_state))
+        yield from self._declared(ordered(on_state))
         yield from self._sets(False)
         yield "}"
         self._names = {node: name for node, name in self._names.items() if node.is_symbol()}
         self._names.update((node, f"here->h{place}") for place, node in enumerate(here))
         self._names.update((node, f"table{place}[input]") for place, node in enumerate(table))
         yield "static inline int step(const Here *here, int input, KEY *after, u64 *set) {"
-        yield from self._declared(_walk([made.allowed], self._names))
+        yield from self._declared(ordered([made.allowed], self._names))
         yield f"  if (!{self._names[made.allowed]}) return 0;"
-        yield from self._declared(_walk([root for root in self._roots if root in steps], self._names))
+        yield from self._declared(ordered([root for root in self._roots if root in steps], self._names))
         yield "  *after = 0;"
         yield from self._packed()
         yield from self._sets(True)
@@ -185,20 +185,20 @@ class _Code:
         return [node for node in found if not (node.is_symbol() and kind == _STATE)]
 
     def _declared(self, order: Sequence[FNode]) -> list[str]:
-        return [f"  {line}" for line in declarations([n for n in order if n not in self._names], self._names, "t")]
+        return [f"  {line}" for line in declarations(order, self._names, "t")]
 
     def _tables(self, table: Sequence[FNode]) -> Iterator[str]:
         """What depends on inputs alone: computed when the program begins, for each of them."""
         made = self._made
         yield from (f"static {word_of(node)} table{place}[INPUTS];" for place, node in enumerate(table))
-        read = [node for node in _walk(table) if node.is_symbol()]
+        read = [node for node in ordered(table) if node.is_symbol()]
         for place, node in enumerate(read):
             values = made.inputs.columns[node.symbol_name()].tolist()
             yield f"static const u64 input{place}[] = {{{', '.join(f'{int(value)}ull' for value in values)}}};"
         yield "static void make_tables(void) {"
         yield "  for (int input = 0; input < INPUTS; input++) {"
         self._names.update((node, f"input{place}[input]") for place, node in enumerate(read))
-        yield from self._declared(_walk(table))
+        yield from self._declared(ordered(table))
         yield from (f"  table{place}[input] = {self._names[node]};" for place, node in enumerate(table))
         yield "  }"
         yield "}"
@@ -230,18 +230,3 @@ class _Code:
             if each.on_step == on_step:
                 parts[number // 64].append(f"(u64)({self._names[condition]}) << {number % 64}")
         yield from (f"  set[{at}] = {' | '.join(part)};" for at, part in enumerate(parts))
-
-
-def _walk(formulas: Sequence[FNode], cut: Mapping[FNode, str] | None = None) -> list[FNode]:
-    """Every node that is to be computed, what it reads before it; nothing below ``cut``."""
-    order: dict[FNode, None] = {}
-    stack = [(formula, False) for formula in reversed(formulas)]
-    while stack:
-        node, expanded = stack.pop()
-        below = () if cut is not None and node in cut else arguments_of(node)
-        if expanded or (not below and node not in order):
-            order[node] = None
-        elif node not in order:
-            stack.append((node, True))
-            stack.extend((a, False) for a in reversed(below) if a not in order)
-    return list(order)

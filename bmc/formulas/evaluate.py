@@ -228,6 +228,11 @@ def unseen(roots: Iterable[FNode], seen: set[int]) -> list[FNode]:
     return found
 
 
+def names_in(formulas: Iterable[FNode]) -> set[str]:
+    """The names of all symbols in ``formulas``."""
+    return {node.symbol_name() for node in unseen(formulas, set()) if node.is_symbol()}
+
+
 def _named_nodes(formulas: Sequence[FNode], order: Sequence[FNode]) -> set[FNode]:
     """The nodes to keep in a variable: those that more than one place reads."""
     seen: set[FNode] = set(formulas)

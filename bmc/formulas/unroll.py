@@ -8,7 +8,7 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol, get_env
 
-from bmc.formulas.evaluate import post_order
+from bmc.formulas.evaluate import names_in, post_order
 from bmc.formulas.terms import keep_meaning
 
 NEXT = "next "
@@ -29,6 +29,16 @@ def unframed(symbol: FNode) -> tuple[str, int]:
 def plain(symbol: FNode) -> FNode:
     """The plain symbol of a framed one."""
     return Symbol(unframed(symbol)[0], symbol.get_type())
+
+
+def steps_of(formula: FNode) -> set[int]:
+    """The steps whose symbols a framed formula reads."""
+    return {int(name.rpartition("@")[2]) for name in names_in([formula])}
+
+
+def plain_symbols(formulas: Sequence[FNode]) -> list[FNode]:
+    """The plain symbols of framed formulas, each once."""
+    return [*dict.fromkeys(plain(node) for node in post_order(formulas) if node.is_symbol())]
 
 
 def at(formula: FNode, step: int) -> FNode:
@@ -53,10 +63,20 @@ def unplaced(formulas: Sequence[FNode]) -> list[FNode]:
     return _renamed(formulas, plain)
 
 
+def read_at(formula: FNode, step: int) -> FNode:
+    """A formula over framed symbols of two steps, read at ``step``: over plain symbols, and ``NEXT`` ones for later."""
+    return _renamed([formula], lambda symbol: _read(symbol, step))[0]
+
+
 def with_terms(formulas: Sequence[FNode], terms: Mapping[FNode, FNode]) -> list[FNode]:
     """``formulas`` with ``terms`` of the same types in place of symbols, or of larger terms; each is replaced once."""
     larger = {term for term in terms if not term.is_symbol()}
     return _renamed(formulas, lambda node: terms.get(node, node), larger)
+
+
+def _read(symbol: FNode, step: int) -> FNode:
+    name, own = unframed(symbol)
+    return Symbol(NEXT + name if own > step else name, symbol.get_type())
 
 
 def _moved(symbol: FNode, steps: int) -> FNode:

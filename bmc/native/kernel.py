@@ -11,7 +11,7 @@ import contextlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from weakref import finalize
 
@@ -299,9 +299,12 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def declarations(nodes: Iterable[FNode], names: dict[FNode, str], prefix: str) -> list[str]:
-    """C declarations that compute ``nodes``, each after what it reads. Their names are added to ``names``."""
+    """C declarations that compute those of ``nodes`` that have no name yet, each after what it reads. Their names are
+    added to ``names``."""
     lines = []
     for node in nodes:
+        if node in names:
+            continue
         if node.is_constant():
             names[node] = f"({expression(node, names)})"
             continue
@@ -309,3 +312,18 @@ def declarations(nodes: Iterable[FNode], names: dict[FNode, str], prefix: str) -
         lines.append(f"{word_of(node)} {name} = {expression(node, names)};")
         names[node] = name
     return lines
+
+
+def ordered(formulas: Sequence[FNode], cut: Collection[FNode] = ()) -> list[FNode]:
+    """Every node under ``formulas`` once, what its translation reads before it; nothing below ``cut``."""
+    order: dict[FNode, None] = {}
+    stack = [(formula, False) for formula in reversed(formulas)]
+    while stack:
+        node, expanded = stack.pop()
+        below = () if node in cut else arguments_of(node)
+        if expanded or (not below and node not in order):
+            order[node] = None
+        elif node not in order:
+            stack.append((node, True))
+            stack.extend((a, False) for a in reversed(below) if a not in order)
+    return list(order)

@@ -13,11 +13,11 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from bmc.analysis.constants import names_in
 from bmc.analysis.state_values import Span, patterns_of
 from bmc.errors import NAMED, LimitReached
 from bmc.explicit.rows import Rows
 from bmc.explicit.state_graph import StateGraph
+from bmc.formulas.evaluate import names_in
 from bmc.formulas.value_sets import Ranges, common, united
 from bmc.invariants.candidates import IMPLIES, candidates, facts_of, tightest, value_facts, values_told
 from bmc.invariants.induction import Prover, inductive

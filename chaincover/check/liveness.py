@@ -9,9 +9,10 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.analysis.constants import constant_state, names_in
+from bmc.analysis.constants import constant_state
 from bmc.analysis.idle import inputs_read
 from bmc.analysis.slice import live_state, without_impossible
+from bmc.formulas.evaluate import names_in
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
 from bmc.system.names import DEFINED

@@ -46,13 +46,14 @@ from math import inf
 from typing import NamedTuple
 
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
 
 from bmc.errors import counted
-from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.evaluate import compile_formulas, names_in
 from bmc.formulas.unroll import NEXT, with_terms
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem, Valuation, conjunction, symbols_of
+from bmc.system.transition import TransitionSystem, Valuation, conjunction, conjuncts
 from chaincover.certificate import Acceleration, Certificate
 from chaincover.verification.counter_lemma import Looks, lemma
 from chaincover.verification.inputs import input_classes
@@ -122,16 +123,15 @@ def jumps_of(
     claim, system = proof.acceleration, setting.system
     assert claim is not None
     told = {*more, *proof.goals, *proof.unreachable, *proof.no_way_to_end}.union(*proof.conflicts)
-    setting = replace(setting, goals=tuple(goal for goal in setting.goals if goal.name in told))
-    variables = {var.name: var for var in system.state}
-    for name, starts in claim.cells.items():
-        size = 1 << variables[name].type.bits if name in variables else 0
-        if size < 2 or not starts or starts[0] or any(a >= b for a, b in pairwise((*starts, size))):
-            return Jumps(WRONG, f"'{name}' has no such cells")
+    setting = setting.of(told)
+    strange = [name for name, starts in claim.cells.items() if not _is_cut(system, name, starts)]
+    if strange:
+        return Jumps(WRONG, f"'{strange[0]}' has no such cells")
     if any(var.init is None for var in system.state):
         return Jumps(OPEN, "start values are open")
     looks = Looks.of(setting)
-    fine = lemma(system, looks, claim.cells, (clock, [] if known is None else _without(known, claim.cells)))
+    given = [part for part in conjuncts(TRUE() if known is None else known) if names_in([part]).isdisjoint(claim.cells)]
+    fine = lemma(system, looks, claim.cells, (clock, given))
     if not fine:
         why = "the solver did not finish with the lemma" if fine is None else "two values of one cell are told apart"
         return Jumps(OPEN if fine is None else WRONG, why)
@@ -139,16 +139,14 @@ def jumps_of(
     classes = input_classes(system.inputs, formulas, setting.formulas, clock, {})
     if classes is None:
         return Jumps(OPEN, "too many inputs")
-    choices = [classes.choice(number) for number in range(classes.size)]
-    graph = _Builder(_Steps(system, looks, claim.cells), claim, choices).graph(clock)
+    graph = _Builder(_Steps(system, looks, claim.cells), claim, classes.choices).graph(clock)
     return Jumps(OPEN, "too many jumps, or no time left") if graph is None else Jumps(HOLDS, "", graph)
 
 
-def _without(known: FNode, counters: Collection[str]) -> list[FNode]:
-    """The conjuncts of ``known`` that read none of ``counters``."""
-    if known.is_and():
-        return [part for each in known.args() for part in _without(each, counters)]
-    return [] if any(symbol.symbol_name() in counters for symbol in symbols_of(known)) else [known]
+def _is_cut(system: TransitionSystem, name: str, starts: Sequence[int]) -> bool:
+    """Whether cells that begin at ``starts`` cut the values of a variable that has this ``name``."""
+    size = next((1 << var.type.bits for var in system.state if var.name == name), 0)
+    return size >= 2 and [*starts[:1]] == [0] and all(a < b for a, b in pairwise((*starts, size)))
 
 
 class _Steps:
@@ -348,17 +346,23 @@ class _Builder:
         arcs, periods, height = [*self._priced(charged)], {-1: 0}, [0] * len(charged)
         for place in self._slow:
             nodes = {node for node, own in enumerate(charged) if own == place}
-            moves = [arc for arc in arcs if arc.target in nodes and (arc.periods or arc.source not in nodes)]
-            others = [arc for arc in arcs if {arc.source, arc.target} <= nodes and not arc.periods]
-            into = _into((arc.source, arc.target, arc.steps) for arc in others)
-            ahead = _least(into, [(0, arc.source) for arc in moves if arc.periods])
-            rest = int(min((ahead[arc.target] for arc in moves if arc.target in ahead), default=0))
+            ahead, rest = _ahead(arcs, nodes)
             periods[place] = 1 + rest
             for node in nodes:
                 height[node] = int(min(ahead.get(node, rest), rest)) - rest
         for arc in arcs:
             weight = arc.steps + arc.periods * periods[charged[arc.source]]
             yield arc.source, arc.target, arc.events, weight + height[arc.target] - height[arc.source]
+
+
+def _ahead(arcs: Sequence[_Arc], nodes: Collection[int]) -> tuple[Mapping[int, float], int]:
+    """From each of the ``nodes`` at which one counter is charged the least weight to an arc that moves it, and the
+    least one from where such an arc, or one from another node, ends."""
+    moves = [arc for arc in arcs if arc.target in nodes and (arc.periods or arc.source not in nodes)]
+    others = [arc for arc in arcs if arc.target in nodes and arc.source in nodes and not arc.periods]
+    into = _into((arc.source, arc.target, arc.steps) for arc in others)
+    ahead = _least(into, [(0, arc.source) for arc in moves if arc.periods])
+    return ahead, int(min((ahead[arc.target] for arc in moves if arc.target in ahead), default=0))
 
 
 Into = Mapping[int, Sequence[tuple[int, int]]]

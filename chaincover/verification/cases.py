@@ -17,10 +17,10 @@ from bmc.evaluation.intervals import WIDEST, Beyond, Floats, Interval
 from bmc.evaluation.programs import JOINED, Machine, compared_so
 from bmc.evaluation.vectors import Column
 from bmc.floats.format import FORMATS
+from bmc.formulas.evaluate import names_in
 from bmc.formulas.unroll import with_terms
 from bmc.records import dataclass
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, conjunction, conjuncts, symbols_of
-from chaincover.verification.inputs import allowed_ranges
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, conjunction, conjuncts
 
 BLOCK = 1 << 13
 """Cases that are computed at once."""
@@ -266,14 +266,14 @@ def floats_of(var: StateVariable | InputVariable) -> Floats:
 def _between_inputs(system: TransitionSystem) -> list[FNode]:
     """What the constraint says beyond the values of single inputs."""
     declared = {var.name for var in system.inputs if var.values}
-    parts = [(part, {s.symbol_name() for s in symbols_of(part)}) for part in conjuncts(system.input_constraint)]
+    parts = [(part, names_in([part])) for part in conjuncts(system.input_constraint)]
     return [part for part, names in parts if len(names) != 1 or not names <= declared]
 
 
 def _pieces(var: InputVariable, count: int) -> Column:
     """The values of an input, in rising pieces: their ends as they are kept in intervals."""
     size = 1 << max(var.type.bits, 1)
-    raw = [(low % size, high % size) for low, high in allowed_ranges(var)]
+    raw = [(low % size, high % size) for low, high in var.allowed]
     raw = [pair for low, high in raw for pair in ([(low, high)] if low <= high else [(low, size - 1), (0, high)])]
     if not var.type.floating:
         if sum(high - low + 1 for low, high in raw) <= SINGLE:
@@ -281,9 +281,12 @@ def _pieces(var: InputVariable, count: int) -> Column:
         if var.type.bits >= 64:
             raise Beyond
         return np.array(sorted(part for low, high in raw for part in _cut(low, high, count)), np.int64)
-    floats = floats_of(var)
-    sign = floats.form.sign
-    keys = [pair for low, high in raw for pair in _keys(low, high, sign)]
+    return _pieces_of_numbers(floats_of(var), raw, count)
+
+
+def _pieces_of_numbers(floats: Floats, raw: Sequence[tuple[int, int]], count: int) -> Column:
+    """The values of a floating input, whose patterns are ``raw``, in rising pieces of keys."""
+    keys = [pair for low, high in raw for pair in _keys(low, high, floats.form.sign)]
     joined: list[tuple[int, int]] = []
     for low, high in sorted(keys):
         if joined and low <= joined[-1][1] + 1:

@@ -10,30 +10,31 @@ run over cells does, no run of the system does. Nothing else is said.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 
 import numpy as np
+import pysmt.operators as op
 from pysmt.fnode import FNode
-from pysmt.shortcuts import And, Not, Or, Symbol
+from pysmt.shortcuts import And, Iff, Implies, Not, Or, Symbol
 from pysmt.typing import BOOL
 
 from bmc.evaluation.intervals import Beyond, Floats, Interval, keys_of
 from bmc.evaluation.vectors import Column
 from bmc.floats import format as formats
 from bmc.floats.values import constants_in
-from bmc.formulas.evaluate import compile_formulas, post_order
-from bmc.formulas.unroll import at, plain, unframed, unplaced
+from bmc.formulas.evaluate import compile_formulas, names_in
+from bmc.formulas.unroll import at, plain_symbols, steps_of, unplaced
 from bmc.records import dataclass
-from bmc.system.transition import StateVariable, symbols_of
+from bmc.system.transition import StateVariable
 from chaincover.verification.cases import ASKED, BLOCK, Cases, TooMany, bit_of, floats_of
 from chaincover.verification.inputs import InputClasses
 from chaincover.verification.limits import Clock
 from chaincover.verification.marks import Marks
 from chaincover.verification.search import search
 from chaincover.verification.setting import Setting
-from chaincover.verification.states import Table
+from chaincover.verification.states import Table, runs
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ FAR_OUT = 1 << 40
 """Cells so many widths from zero reach on without end."""
 ANY = 1 << 50
 """The cell of all values, where it makes no difference which one it is."""
+JOINING = {op.NOT: Not, op.IMPLIES: Implies, op.IFF: Iff}
+"""How formulas are put together of others, besides by and, and by or."""
 
 
 class Predicates:
@@ -71,37 +74,25 @@ class Predicates:
         final = None if setting.final is None else unplaced([self._cut(at(setting.final, 0))])[0]
         self.setting = replace(setting, goals=goals, final=final)
 
-    def _cut(self, formula: FNode) -> FNode:
-        """``formula`` (framed) over the predicates. Beyond where a comparison is about several steps."""
-        steps: dict[FNode, frozenset[int]] = {}
-        for node in post_order([formula]):
-            own = [steps[a] for a in node.args()]
-            steps[node] = frozenset([unframed(node)[1]]) if node.is_symbol() else frozenset().union(*own)
-        return self._replaced(formula, steps)
-
-    def _replaced(self, node: FNode, steps: Mapping[FNode, frozenset[int]]) -> FNode:
-        if not steps[node]:
-            return node
-        if len(steps[node]) == 1:
-            return self._symbol(node, min(steps[node]))
-        if node.is_and() or node.is_or():
-            alone: dict[int, list[FNode]] = {}
-            for part in node.args():
-                if len(steps[part]) == 1:
-                    alone.setdefault(min(steps[part]), []).append(part)
-            build = And if node.is_and() else Or
-            parts = [self._symbol(build(group), step) for step, group in alone.items()]
-            return build([*parts, *(self._replaced(p, steps) for p in node.args() if len(steps[p]) != 1)])
-        if node.is_not():
-            return Not(self._replaced(node.arg(0), steps))
-        if node.is_implies() or node.is_iff():
-            first, second = (self._replaced(part, steps) for part in node.args())
-            return first.Implies(second) if node.is_implies() else first.Iff(second)
-        raise Beyond
+    def _cut(self, node: FNode) -> FNode:
+        """``node`` (framed) over the predicates. Beyond where a comparison is about several steps."""
+        steps = steps_of(node)
+        if len(steps) < 2:
+            return self._symbol(node, min(steps)) if steps else node
+        if not (node.is_and() or node.is_or()):
+            if node.node_type() not in JOINING:
+                raise Beyond
+            return JOINING[node.node_type()](*map(self._cut, node.args()))
+        build = And if node.is_and() else Or
+        alone, others = dict[int, list[FNode]](), list[FNode]()
+        for part in node.args():
+            own = steps_of(part)
+            (alone.setdefault(min(own), []) if len(own) == 1 else others).append(part)
+        return build([*(self._symbol(build(group), step) for step, group in alone.items()), *map(self._cut, others)])
 
     def _symbol(self, formula: FNode, step: int) -> FNode:
         (own,) = unplaced([formula])
-        known = self.moves if any(s.symbol_name() in self._inputs for s in symbols_of(own)) else self.states
+        known = self.states if names_in([own]).isdisjoint(self._inputs) else self.moves
         name = known.setdefault(own, f"predicate {len(self.states) + len(self.moves)}")
         return Symbol(f"{name}@{step}", BOOL)
 
@@ -234,7 +225,7 @@ class _Explorer:
         """The cell in which runs begin. Beyond where init leaves open what is read."""
         step, states = self._step, list(self._predicates.states)
         known = {var.name: int(var.init.constant_value()) for var in self._setting.system.state if var.init is not None}
-        read = {symbol.symbol_name() for formula in states for symbol in symbols_of(formula)}
+        read = names_in(states)
         if not read | {var.name for var in (*step.words, *step.numbers)} <= known.keys():
             raise Beyond
         row = [known[var.name] for var in step.words]
@@ -278,9 +269,8 @@ class _Explorer:
                 raise Beyond
             if counts.sum() > self._most // MOVE:
                 raise TooMany
-            before = np.repeat(np.cumsum(counts) - counts, counts)
             cells, case = np.repeat(cells, counts, axis=1), np.repeat(case, counts)
-            cells = np.concatenate([cells, (first[case] + 2 * (np.arange(len(case)) - before))[None, :]])
+            cells = np.concatenate([cells, (first[case] + 2 * runs(np.zeros_like(counts), counts))[None, :]])
         return case, cells
 
     def _table(self) -> Table:
@@ -299,7 +289,6 @@ class _Explorer:
             source=moves[:, 0].astype(np.int32),
             choice=moves[:, 2].astype(np.int32),
             target=moves[:, 1].astype(np.int32),
-            open_fixed=False,
         )
 
 
@@ -322,9 +311,7 @@ class Cells:
     def __init__(self, setting: Setting, goals: Sequence[str]) -> None:
         self._goals, self._level = goals, len(LADDER)
         self._predicates: Predicates | None = None
-        if any(
-            var.type.floating for var in setting.system.cone(plain(s) for f in setting.formulas for s in symbols_of(f))
-        ):
+        if any(var.type.floating for var in setting.system.cone(plain_symbols(setting.formulas))):
             asked = replace(setting, goals=tuple(setting.by_name[name] for name in goals))
             with suppress(Beyond):
                 self._predicates, self._level = Predicates(asked), 0

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Not
 
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, LimitReached, counted
-from bmc.formulas.unroll import at, framed, shift
+from bmc.formulas.unroll import framed, shift
 from bmc.system.original import Original
-from bmc.system.transition import Run, equal
+from bmc.system.transition import Run, TransitionSystem, equal
 from chaincover.chain import COVERED
 from chaincover.formats.chain_file import Stimulus, read_test, stimulus_in
 from chaincover.formats.document import ChainClaim, Document, GoalClaim, Source
@@ -139,13 +140,7 @@ def _place(played: Replay) -> str:
 
 def _unlike(subject: Subject, claim: ChainClaim, played: Replay) -> Iterator[str]:
     """Where the replay is not as the document says; deadlines are judged by looking at each occurrence on its own."""
-    inputs = {var.name for var in subject.system.inputs}
-    by_name = {goal.name: goal.deadline for goal in subject.goals if goal.deadline is not None}
-    deadlines = {
-        name: {(one.after, one.held) for one in deadline.decisions(played.run, inputs)}
-        for name, deadline in by_name.items()
-        if name in {hit.goal for hit in claim.hits}
-    }
+    decided = _decisions(subject, {hit.goal for hit in claim.hits}, played.run)
     judged = {goal.goal: goal for goal in played.goals}
     for hit in claim.hits:
         goal = judged.get(hit.goal)
@@ -155,7 +150,7 @@ def _unlike(subject: Subject, claim: ChainClaim, played: Replay) -> Iterator[str
             yield f"{hit.goal} is not covered at step {hit.step}"
         elif goal.consequent_held != hit.consequent_held:
             yield f"the consequent of {hit.goal} at step {hit.step}: {goal.consequent_held}, not {hit.consequent_held}"
-        elif goal.goal in deadlines and (hit.step, hit.consequent_held) not in deadlines[goal.goal]:
+        elif goal.goal in decided and (hit.step, hit.consequent_held) not in decided[goal.goal]:
             yield f"no occurrence of the antecedent of {hit.goal} is decided so at step {hit.step}"
     if played.final is False:
         yield "the chain does not end in the final condition"
@@ -163,6 +158,16 @@ def _unlike(subject: Subject, claim: ChainClaim, played: Replay) -> Iterator[str
     yield from played.disagreements
     if len(played.violations) != claim.violations:
         yield f"{len(played.violations)} assertions fail, not {claim.violations}"
+
+
+def _decisions(subject: Subject, names: Collection[str], run: Run) -> dict[str, set[tuple[int, bool]]]:
+    """For each of the goals ``names`` with a deadline: the steps of its occurrences in ``run``, and whether it held."""
+    inputs = {var.name for var in subject.system.inputs}
+    return {
+        goal.name: {(one.after, one.held) for one in goal.deadline.decisions(run, inputs)}
+        for goal in subject.goals
+        if goal.deadline is not None and goal.name in names
+    }
 
 
 def uncovered(document: Document) -> Sequence[GoalClaim]:
@@ -184,21 +189,10 @@ def open_starts(setting: Setting, stimulus: Stimulus, relies: bool, clock: Clock
         return Line(STARTS, UNCLAIMED, f"{said}; the chain is said to rely on these")
     steps = len(stimulus.inputs)
     unrolling = Unrolling(system, setting.formulas, system.init_formula, TRUE(), clock)
-    given = [
-        equal(framed(var.symbol, step), var.type.constant(values[var.name]))
-        for step, values in enumerate(stimulus.inputs)
-        for var in system.inputs
-    ]
-    given += [
-        equal(framed(var.symbol, 0), var.type.constant(stimulus.initial[var.name]))
-        for var in system.state
-        if var.name in stimulus.initial
-    ]
     claimed = {goal: step for goal, step in stimulus.claimed.items() if goal in setting.by_name}
     wanted = [shift(setting.by_name[goal].antecedent, step) for goal, step in claimed.items()]
-    if setting.final is not None:
-        wanted.append(at(setting.final, steps))
-    found = unrolling.ask(And(*given, Not(And(unrolling.valid(steps), *wanted))), steps)
+    wanted += setting.end_formulas(steps)
+    found = unrolling.ask(And(*_given(system, stimulus), Not(And(unrolling.valid(steps), *wanted))), steps)
     if found.status is Status.UNSAT:
         return Line(STARTS, HOLDS, f"{said}; the chain does what it claims for all their values")
     if found.status is Status.UNKNOWN or found.run is None:
@@ -208,6 +202,16 @@ def open_starts(setting: Setting, stimulus: Stimulus, relies: bool, clock: Clock
     failing = shown([var for var in system.state if var.name in names], found.run.states[0])
     values = ", ".join(f"{name}={value}" for name, value in failing.items())
     return Line(STARTS, WRONG, f"{said}; the chain fails for some of their values", (values,))
+
+
+def _given(system: TransitionSystem, stimulus: Stimulus) -> Iterator[FNode]:
+    """That the start values and inputs are those of ``stimulus``."""
+    known = {var.name: (var.symbol, var.type) for var in system.inputs}
+    known |= {var.name: (var.symbol, var.type) for var in system.state}
+    for step, values in (*enumerate(stimulus.inputs), (0, stimulus.initial)):
+        for name, value in values.items():
+            symbol, kind = known[name]
+            yield equal(framed(symbol, step), kind.constant(value))
 
 
 def _fine(setting: Setting, run: Run, claimed: Mapping[str, int]) -> bool:

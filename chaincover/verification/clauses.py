@@ -20,6 +20,7 @@ from pysmt.shortcuts import TRUE, And, Iff, Solver, Symbol
 from bmc.engines.protocol import RESOURCE, WORK
 from bmc.engines.sat_encoding.clauses import preprocessed
 from bmc.engines.sat_encoding.solver import SatSolver
+from bmc.evaluation.vectors import bits_of
 from bmc.formulas.unroll import at, shift, unframed
 from bmc.records import dataclass
 from bmc.system.transition import symbols_of
@@ -84,7 +85,7 @@ def template_of(formula: FNode, facts: tuple[FNode, ...] = (), fewer: bool = Fal
 
 def _of_bits(symbol: FNode, named: list[tuple[FNode, int]]) -> z3.ExprRef:
     """The value of ``symbol`` made of a Boolean for each bit; ``named`` gets them, at the places that name them."""
-    width = _width(symbol)
+    width = bits_of(symbol) or 1
     bits = [z3.Bool(f"bit{len(named) + place}") for place in range(width)]
     named.extend((symbol, place) for place in range(width))
     if symbol.symbol_type().is_bool_type():
@@ -92,12 +93,6 @@ def _of_bits(symbol: FNode, named: list[tuple[FNode, int]]) -> z3.ExprRef:
     one, zero = z3.BitVecVal(1, 1), z3.BitVecVal(0, 1)
     parts = [z3.If(bit, one, zero) for bit in reversed(bits)]
     return parts[0] if width == 1 else z3.Concat(*parts)
-
-
-def _width(symbol: FNode) -> int:
-    """The bits of a symbol."""
-    kind = symbol.symbol_type()
-    return 1 if kind.is_bool_type() else int(kind.width)
 
 
 def _read(text: str, named: Sequence[tuple[FNode, int]]) -> Template:
@@ -172,9 +167,7 @@ class Clauses:
 
         None where a share of the limits came first, or some formula was too large.
         """
-        return self._asked([self.literal(formula), *literals], share)
-
-    def _asked(self, literals: Sequence[int], share: float) -> bool | None:
+        literals = [self.literal(formula), *literals]
         if self._clock.over or self._too_large:
             return None
         answer = self._solver.solve(literals, self._clock.left, self._clock.question(share))
@@ -215,7 +208,7 @@ class Clauses:
     def _symbol(self, symbol: FNode, name: str, step: int) -> range:
         """The variables of the bits of a symbol like ``symbol``."""
         if (name, step) not in self._bits:
-            self._bits[name, step] = self._solver.fresh(_width(symbol))
+            self._bits[name, step] = self._solver.fresh(bits_of(symbol) or 1)
         return self._bits[name, step]
 
     def literal(self, formula: FNode) -> int:

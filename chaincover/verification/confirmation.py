@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,17 +10,22 @@ from pysmt.fnode import FNode
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached, NoOriginal
 from bmc.evaluation.vectors import Column, Program, column
-from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.evaluate import compile_formulas, names_in
 from bmc.records import dataclass
 from bmc.system.original import Opener, Original
-from bmc.system.transition import StateVariable, Valuation, symbols_of
+from bmc.system.transition import StateVariable, Valuation
 from chaincover.project.values import Variable, show_value, shown
 from chaincover.verification.inputs import distinct
 from chaincover.verification.limits import Clock
-from chaincover.verification.states import Table
+from chaincover.verification.states import Table, rows_of
 from properties.one_step import MONITOR
 
 MODEL = "the model"
+
+Terms = Mapping[str, FNode]
+"""What some variables are in the normal form of a state, by name."""
+Compute = Callable[[Sequence[FNode]], Callable[[Mapping[str, Any]], Sequence[Any]]]
+"""How formulas are evaluated, on values or on columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,8 @@ def confirm(
         return Confirmation(MODEL, "no effort was left")
     try:
         with opener(False) as original:
-            differences = tuple(_differences(table, chosen, original, clock, _Normal(forms or {})))
+            terms = {symbol.symbol_name(): form for symbol, form in (forms or {}).items()}
+            differences = tuple(_differences(table, chosen, original, clock, terms))
             return Confirmation(original.name, why, differences)
     except (NoOriginal, InputRefused, LimitReached) as error:
         return Confirmation(MODEL, error.message)
@@ -74,46 +80,33 @@ def confirm(
         return Confirmation("the compiled original", differences=(error.message,))
 
 
-class _Normal:
-    """Brings states that the compiled original tells into their normal form."""
-
-    def __init__(self, forms: Mapping[FNode, FNode]) -> None:
-        self._formulas = {symbol.symbol_name(): form for symbol, form in forms.items()}
-        self._forms = {
-            symbol.symbol_name(): (compile_formulas([form]), {s.symbol_name() for s in symbols_of(form)})
-            for symbol, form in forms.items()
-        }
-
-    def __call__(self, state: Valuation) -> Valuation:
-        """The state without those variables of which the original does not tell enough."""
-        found = {name: value for name, value in state.items() if name not in self._forms}
-        fitting = {name: form for name, (form, read) in self._forms.items() if read <= state.keys()}
-        return {**found, **{name: form(state)[0] for name, form in fitting.items()}}
-
-    def columns(self, states: dict[str, Column]) -> dict[str, Column]:
-        """As for one state, for the columns of many."""
-        found = {name: values for name, values in states.items() if name not in self._formulas}
-        fitting = {name: form for name, form in self._formulas.items() if self._forms[name][1] <= states.keys()}
-        return {**found, **dict(zip(fitting, Program(list(fitting.values()))(states), strict=True))}
+def _normal(values: Mapping[str, Any], forms: Terms, compute: Compute) -> dict[str, Any]:
+    """The ``values`` of variables that the compiled original tells, brought into their normal form: one state, or the
+    columns of many. Those of which it does not tell enough are left out."""
+    fitting = {name: form for name, form in forms.items() if names_in([form]) <= values.keys()}
+    found = {name: value for name, value in values.items() if name not in forms}
+    return {**found, **dict(zip(fitting, compute([*fitting.values()])(values), strict=True))}
 
 
-def _differences(table: Table, moves: Column, original: Original, clock: Clock, normal: _Normal) -> Iterator[str]:
+def _differences(table: Table, moves: Column, original: Original, clock: Clock, forms: Terms) -> Iterator[str]:
     left = clock.left
     seconds = 600.0 if left is None else left
     begin = table.state(table.starts[0])
     fixed = [var for var in table.variables if var.init is not None]
-    for name, theirs, ours in _unequal(fixed, normal(original.run([], None, seconds)[0]), begin):
+    first = _normal(original.run([], None, seconds)[0], forms, compile_formulas)
+    for name, theirs, ours in _unequal(fixed, first, begin):
         yield f"after init '{name}' is {theirs} in the compiled original, {ours} in the model"
-    states = [dict(zip(table.columns, row, strict=True)) for row in _rows(table.columns, table.size)]
+    states = [dict(zip(table.columns, row, strict=True)) for row in rows_of(table.columns.values(), table.size)]
     given = _plain(table.inputs.columns)
-    choices = [dict(zip(given, row, strict=True)) for row in _rows(given, table.inputs.size)]
+    choices = [dict(zip(given, row, strict=True)) for row in rows_of(given.values(), table.inputs.size)]
     work = [(states[table.source[m]], choices[table.choice[m]]) for m in moves.tolist()]
     once, which = _different(table, moves)
     results, hidden = original.steps([work[place] for place in once.tolist()], seconds) if work else [], table.open_at
-    for place in _suspect(table, moves, results, which, normal):
-        move, (state, inputs), after = int(moves[place]), work[place], results[which[place]]
+    for place in _suspect(table, moves, results, which, forms):
+        move, (state, inputs) = int(moves[place]), work[place]
+        after = _normal(results[which[place]], forms, compile_formulas)
         told_there = [v for v in table.variables if v.name not in hidden or not hidden[v.name][table.target[move]]]
-        for name, theirs, ours in _unequal(told_there, normal(after), states[table.target[move]]):
+        for name, theirs, ours in _unequal(told_there, after, states[table.target[move]]):
             said = f"from {told(table.variables, state)} under {inputs}"
             yield f"{said} '{name}' becomes {theirs} in the compiled original, {ours} in the model"
 
@@ -132,9 +125,7 @@ def _different(table: Table, moves: Column) -> tuple[Column, Column]:
     return distinct([*before, *(values[table.choice[moves]] for values in given.values())], len(moves))
 
 
-def _suspect(
-    table: Table, moves: Column, results: Sequence[Valuation], which: Column, normal: _Normal
-) -> Sequence[int]:
+def _suspect(table: Table, moves: Column, results: Sequence[Valuation], which: Column, forms: Terms) -> Sequence[int]:
     """The places of ``moves`` after which some variable has another value than in the table: ``which`` of ``results``
     is that of each move."""
     unlike = np.zeros(len(moves), bool)
@@ -144,15 +135,10 @@ def _suspect(
             values = [state[var.name] for state in results]
             theirs[var.name] = column(values, var.type.bits)[which]
             unlike |= theirs[var.name] != column(values, max(1, var.type.bits))[which]  # a Boolean neither 0 nor 1
-    for name, found in normal.columns(theirs).items():
+    for name, found in _normal(theirs, forms, Program).items():
         unlike |= found != table.columns[name][table.target[moves]]
     places: list[int] = np.flatnonzero(unlike).tolist()
     return places
-
-
-def _rows(columns: dict[str, Column], size: int) -> Iterable[tuple[int, ...]]:
-    lists: list[list[Any]] = [[int(value) for value in part.tolist()] for part in columns.values()]
-    return zip(*lists, strict=True) if lists else [()] * size
 
 
 def told(variables: Iterable[Variable], values: Valuation) -> dict[str, int | float | str]:

@@ -15,9 +15,10 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, And, Iff, Ite, Not, Or
 
 from bmc.errors import counted
+from bmc.formulas.evaluate import names_in
 from bmc.formulas.unroll import at_each, framed, shift, with_terms
 from bmc.system.constraints import REMEMBERED, TICKS, Constraint, Dwell, Rule
-from bmc.system.transition import TransitionSystem, conjuncts, equal, symbols_of
+from bmc.system.transition import TransitionSystem, conjuncts, equal
 from chaincover.verification.clauses import Clauses
 from chaincover.verification.limits import Clock
 from chaincover.verification.report import HOLDS, OPEN, WRONG, Line
@@ -59,7 +60,7 @@ class Encoding:
 
     def _read(self, formulas: Sequence[FNode]) -> set[str]:
         """What ``formulas`` read of what is remembered."""
-        return {s.symbol_name() for formula in formulas for s in symbols_of(formula)} & self._memory.keys()
+        return names_in(formulas) & self._memory.keys()
 
     def agrees(self, rule: Rule, number: int, clock: Clock) -> bool | None:
         """Whether the condition for ``rule``, the one with this number, says what it says; None: not found out."""

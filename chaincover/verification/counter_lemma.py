@@ -8,12 +8,12 @@ from itertools import combinations
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Iff, Not, Or
 
-from bmc.formulas.unroll import NEXT, with_terms
+from bmc.formulas.evaluate import names_in
+from bmc.formulas.unroll import NEXT, read_at, with_terms
 from bmc.records import dataclass
-from bmc.system.transition import StateVariable, TransitionSystem, equal, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, equal
 from chaincover.verification.clauses import satisfiable
 from chaincover.verification.limits import Clock
-from chaincover.verification.marks import read_at
 from chaincover.verification.setting import Setting
 
 TWIN = "twin "
@@ -45,8 +45,7 @@ class Looks:
 
     def variables(self, system: TransitionSystem) -> tuple[StateVariable, ...]:
         """The variables of ``system`` that matter."""
-        read = [s for f in (*self.in_states, *self.in_steps, self.end) for s in symbols_of(f)]
-        names = {s.symbol_name().removeprefix(NEXT) for s in read}
+        names = {name.removeprefix(NEXT) for name in names_in([*self.in_states, *self.in_steps, self.end])}
         return system.cone(var.symbol for var in system.state if var.name in names)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Not
@@ -15,8 +16,8 @@ from pysmt.shortcuts import TRUE, And, Not
 from bmc.engines.protocol import Status
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import compile_formulas, unseen
-from bmc.formulas.unroll import at, plain
-from bmc.system.transition import StateVariable, TransitionSystem, between, conjunction, conjuncts, symbols_of
+from bmc.formulas.unroll import at, plain_symbols
+from bmc.system.transition import StateVariable, TransitionSystem, between, conjunction, conjuncts
 from chaincover.verification.limits import Clock
 from chaincover.verification.states import OpenValueRead, Table, tabulate
 from chaincover.verification.unrolling import Unrolling
@@ -32,7 +33,7 @@ def without_sure(system: TransitionSystem, formulas: Sequence[FNode], clock: Clo
     start states stay the same.
     """
     free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
-    wanted = {var.name for var in free.cone({plain(s) for formula in formulas for s in symbols_of(formula)})}
+    wanted = {var.name for var in free.cone(plain_symbols(formulas))}
     groups: dict[frozenset[str], list[FNode]] = {}
     for condition in conjuncts(system.defined):
         groups.setdefault(frozenset(var.name for var in free.cone([condition])), []).append(condition)
@@ -65,7 +66,7 @@ def _not_by_bounds(free: TransitionSystem, conditions: Sequence[FNode], clock: C
         return conditions
     bounds = [bound for var in cone for bound in _bounds(var)]
     start = compile_formulas(bounds)({v.name: v.init.constant_value() for v in cone if v.init is not None})
-    bounds = [bound for bound, held in zip(bounds, start, strict=True) if held]
+    bounds = [*compress(bounds, start)]
     runs = Unrolling(free, [at(conjunction([*conditions, *bounds]), 0)], TRUE(), TRUE(), clock)
     while bounds:
         together = conjunction(bounds)
@@ -74,8 +75,7 @@ def _not_by_bounds(free: TransitionSystem, conditions: Sequence[FNode], clock: C
             break
         if found.run is None:
             return conditions
-        after = compile_formulas(bounds)(found.run.states[1])
-        bounds = [bound for bound, held in zip(bounds, after, strict=True) if held]
+        bounds = [*compress(bounds, compile_formulas(bounds)(found.run.states[1]))]
     given = at(conjunction([*bounds, free.input_constraint]), 0)
     return [c for c in conditions if runs.ask(And(given, at(Not(c), 0)), 0).status is not Status.UNSAT]
 
@@ -85,13 +85,15 @@ def _bounds(var: StateVariable) -> Iterator[FNode]:
     kind = var.type
     if kind.bits < 2 or kind.floating or var.init is None:
         return
-    words = [node for node in unseen([var.next], set()) if node.is_bv_constant()]
+    near, powers = _near(var.next), [1 << power for power in range(kind.bits)]
+    ranges = [(kind.least, most) for most in sorted(near.union(power - 1 for power in powers))]
+    ranges += [(least, kind.greatest) for least in sorted(near.union({0, 1}, (-power for power in powers)))]
+    fitting = (each for each in ranges if kind.least <= each[0] < each[1] <= kind.greatest)
+    yield from (between(var.symbol, kind, *each) for each in fitting if each != (kind.least, kind.greatest))
+
+
+def _near(formula: FNode) -> set[int]:
+    """The constants in ``formula``, with and without a sign, and the numbers beside them."""
+    words = [node for node in unseen([formula], set()) if node.is_bv_constant()]
     numbers = {value for word in words for value in (word.constant_value(), word.bv_signed_value())}
-    near = {number + by for number in numbers for by in (-1, 0, 1)}
-    powers = [1 << power for power in range(kind.bits)]
-    for most in sorted(near.union(power - 1 for power in powers)):
-        if kind.least < most < kind.greatest:
-            yield between(var.symbol, kind, kind.least, most)
-    for least in sorted(near.union({0, 1}, (-power for power in powers))):
-        if kind.least < least < kind.greatest:
-            yield between(var.symbol, kind, least, kind.greatest)
+    return {number + by for number in numbers for by in (-1, 0, 1)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, And, Or, Symbol
@@ -15,7 +16,7 @@ from pysmt.shortcuts import FALSE, TRUE, And, Or, Symbol
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import at, shift
+from bmc.formulas.unroll import shift
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import NoRun, PathFact
@@ -103,8 +104,7 @@ def _together(setting: Setting, fact: PathFact, unrolling: Unrolling) -> FNode:
     parts = []
     for end in range(fact.at_least):
         before = Or(list(_ways(setting, fact.path[:-1], end + 1, end, placed).values()))
-        closing = TRUE() if setting.final is None else at(setting.final, end)
-        parts.append(And(before, closing, unrolling.valid(end)))
+        parts.append(And(before, *setting.end_formulas(end), unrolling.valid(end)))
     return Or(parts)
 
 
@@ -125,12 +125,7 @@ def _ways(
 
 def _up_to(ways: Mapping[int, FNode], below: int) -> dict[int, FNode]:
     """For each step: that one of ``ways`` up to there is taken."""
-    result: dict[int, FNode] = {}
-    so_far = FALSE()
-    for step in range(below):
-        so_far = Or(so_far, ways[step]) if step in ways else so_far
-        result[step] = so_far
-    return result
+    return dict(enumerate(accumulate((ways.get(step, FALSE()) for step in range(below)), Or)))
 
 
 def _places(setting: Setting, fact: PathFact, run: Run) -> list[int] | None:
@@ -232,9 +227,8 @@ class WholeChains:
 
     def _of(self, length: int) -> FNode:
         """The formula: the first ``length`` steps of the run are a chain."""
-        setting = self.setting
-        ends = TRUE() if setting.final is None else at(setting.final, length)
-        return And(self._unrolling.valid(length), ends, *(self._by(goal, length) for goal in self._goals))
+        ends = self.setting.end_formulas(length)
+        return And(self._unrolling.valid(length), *ends, *(self._by(goal, length) for goal in self._goals))
 
     def _by(self, goal: Goal, steps: int) -> FNode:
         """The symbol that says that the goal is covered by the first ``steps`` steps, which are valid so far."""

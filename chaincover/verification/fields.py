@@ -209,7 +209,7 @@ def differences(expected: Tree, given: Tree, path: str = "") -> Iterator[str]:
             yield from differences(ours, theirs, f"{path}[{place}]")
         if len(expected) != len(given):
             yield f"{path} has {len(given)} entries, not {len(expected)}"
-    elif type(expected) is not type(given) or (expected != given and not (_is_nan(expected) and _is_nan(given))):
+    elif not _alike(expected, given):
         yield f"{path}: the file says {given!r}, it is {expected!r}"
 
 
@@ -218,5 +218,6 @@ def _is_list(value: Tree) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and isnan(value)
+def _alike(one: Tree, other: Tree) -> bool:
+    """Whether two values that are not put together are of one type and equal, or both no number."""
+    return type(one) is type(other) and (one == other or (isinstance(one, float) and isnan(one) and isnan(other)))

@@ -16,20 +16,18 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, FreshSymbol, Not, Symbol
 
 from bmc.evaluation.vectors import WORD, Column, Program, column
-from bmc.formulas.evaluate import compile_formulas, post_order
+from bmc.formulas.evaluate import compile_formulas, names_in, post_order
 from bmc.formulas.unroll import at, at_each, framed, unframed, unplaced
 from bmc.records import dataclass
 from bmc.system.ties import tie_of
 from bmc.system.transition import (
     InputVariable,
-    StateVariable,
     TransitionSystem,
     Valuation,
     conjunction,
     conjuncts,
     equal,
     membership,
-    symbols_of,
 )
 from chaincover.verification.clauses import Clauses
 from chaincover.verification.limits import Clock
@@ -53,6 +51,11 @@ class InputClasses:
     columns: dict[str, Column]
     size: int
 
+    @property
+    def choices(self) -> list[Valuation]:
+        """The inputs of each class."""
+        return [self.choice(number) for number in range(self.size)]
+
     def choice(self, number: int) -> Valuation:
         """The inputs of one class."""
         return {name: int(values[number]) for name, values in self.columns.items()}
@@ -74,11 +77,9 @@ def input_classes(
     terms = dict.fromkeys(largest_terms(formulas, lambda s: "" if s.symbol_name() in names else None))
     own_steps = largest_terms(framed, lambda s: unframed(s)[1] if unframed(s)[0] in names else None)
     terms |= dict.fromkeys(unplaced(own_steps))
-    parts: list[tuple[list[InputVariable], list[list[int]]]] = []
+    parts = []
     for group in _groups(inputs, list(terms)):
-        own = {var.name for var in group}
-        read = [t for t in terms if symbols_of(t)[0].symbol_name() in own]
-        rows = _each_alone(group, read, clock, kept) if own & kept.keys() else _classes_of(group, read, clock)
+        rows = _rows(group, terms, clock, kept)
         if rows is None:
             return None
         parts.append((group, rows))
@@ -110,7 +111,7 @@ def told_apart(system: TransitionSystem, wanted: Collection[str]) -> tuple[list[
         seen = [part for part in conjuncts(system.input_constraint) if part not in ours]
         seen += [system.defined, *(var.next for var in system.state if var.name not in keepers)]
         seen += [condition for keeper in keepers.values() for condition in keeper.conditions]
-        read = {s.symbol_name() for formula in seen for s in symbols_of(formula)} & keepers.keys()
+        read = names_in(seen) & keepers.keys()
         if not read:
             return seen, {keeper.name: keeper.begin for keeper in keepers.values()}
         keepers = {name: keeper for name, keeper in keepers.items() if name not in read}
@@ -178,14 +179,21 @@ def _groups(inputs: Sequence[InputVariable], terms: Sequence[FNode]) -> list[lis
     """``inputs`` in groups, in their order: those that one of ``terms`` reads are together."""
     group = {var.name: var.name for var in inputs}
     for term in terms:
-        joined = {group[s.symbol_name()] for s in symbols_of(term)}
+        joined = {group[name] for name in names_in([term])}
         group = {name: min(joined) if own in joined else own for name, own in group.items()}
     return [[var for var in inputs if group[var.name] == own] for own in dict.fromkeys(group.values())]
 
 
+def _rows(group: list[InputVariable], terms: Iterable[FNode], clock: Clock, kept: Valuation) -> list[list[int]] | None:
+    """One combination of raw values for each class of the inputs of one group; None if there are too many."""
+    own = {var.name for var in group}
+    read = [term for term in terms if names_in([term]) <= own]
+    return _each_alone(group, read, clock, kept) if own & kept.keys() else _classes_of(group, read, clock)
+
+
 def _classes_of(group: list[InputVariable], terms: list[FNode], clock: Clock) -> list[list[int]] | None:
     """One combination of raw values for each class of the inputs of one group; None if there are too many."""
-    if any(term.is_symbol() and _size(var) > ALONE for var in group for term in terms if term is var.symbol):
+    if any(var.count > ALONE and var.symbol in terms for var in group):
         return None
     kept: list[list[int]] = []
     for var in group:
@@ -230,28 +238,18 @@ def _values(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int] |
     """One raw value of each class of an input that is read by ``terms`` alone."""
     if not terms:
         return [var.plainest]
-    if _size(var) > ALONE:
+    if var.count > ALONE:
         found = None if any(term.is_symbol() for term in terms) else _solved([var], terms, clock)
         return None if found is None else [row[0] for row in found]
-    every = sorted((v for low, high in allowed_ranges(var) for v in range(low, high + 1)), key=lambda v: (v < 0, v))
-    raw = [_raw(var, value) for value in every]
+    raw = raw_values(var)
     if any(term.is_symbol() for term in terms):
         return raw
     return [raw[place] for place in distinct(Program(terms)({var.name: column(raw, var.type.bits)}), len(raw))[0]]
 
 
-def allowed_ranges(var: InputVariable | StateVariable) -> tuple[tuple[int, int], ...]:
-    """The values that ``var`` may have, as inclusive ranges."""
-    declared = var.values if isinstance(var, InputVariable) else var.starts
-    return declared or ((var.type.least, var.type.greatest),)
-
-
-def _size(var: InputVariable) -> int:
-    return sum(high - low + 1 for low, high in allowed_ranges(var))
-
-
-def _raw(var: InputVariable, value: int) -> int:
-    return value % (1 << max(var.type.bits, 1))
+def raw_values(var: InputVariable) -> list[int]:
+    """All values of an input, raw, from 0 up, negative ones at last."""
+    return sorted(value % (1 << max(var.type.bits, 1)) for a, b in var.allowed for value in range(a, b + 1))
 
 
 def _solved(group: list[InputVariable], terms: list[FNode], clock: Clock) -> list[list[int]] | None:
@@ -317,7 +315,7 @@ class Outcomes:
         terms = dict.fromkeys(var.next for var in system.state)
         terms |= dict.fromkeys(unplaced(largest_terms(formulas, lambda s: unframed(s)[1])))
         names = {var.name for var in system.inputs}
-        read = [term for term in terms if any(s.symbol_name() in names for s in symbols_of(term))]
+        read = [term for term in terms if names_in([term]) & names]
         allowed = conjunction([system.input_constraint, system.defined])
         self._look = compile_formulas([allowed, *read])
         self._outcome = _Outcome(read, conjunction([allowed, *(_in_range(var) for var in system.inputs)]), clock)

@@ -25,7 +25,7 @@ from chaincover.certificate import Certificate, formula_of
 from chaincover.verification.clauses import satisfiable
 from chaincover.verification.confirmation import Confirmation, told
 from chaincover.verification.limits import Clock
-from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited
+from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited, worst
 from chaincover.verification.setting import Setting
 from chaincover.verification.states import OpenValueRead, Table
 from chaincover.verification.unrolling import Found, Unrolling
@@ -36,6 +36,7 @@ LOOKED_AT = 5
 LONGEST = 200
 """Characters of a formula that are shown, and of what is told of invariants one by one to who does not ask for all."""
 
+KEPT = HOLDS, "true at the start, and kept by every step"
 CHECK, CLAIMED = "invariants", "further invariants"
 REACHABLE = re.compile(r"one of (\d+) reachable states")
 CONSTANTS = "never change: "
@@ -76,35 +77,24 @@ def assumed(
     if proof is None or not proof.invariants:
         complete = proof is None or not proof.exhausted
         return Assumed(TRUE(), TRUE(), complete), Line(CHECK, UNCLAIMED, "the certificate rests on no invariant")
-    verdicts: dict[str, tuple[str, str]] = {}
-    stated = {condition.name: condition for condition in setting.system.invariants}
-    known = {var.name: var for var in setting.system.state}
-    shown: dict[str, str] = {}
-    for name in proof.invariants:
-        if REACHABLE.fullmatch(name):
-            verdicts[name], shown[name] = _counted_states(name, proof, states)
-        elif name not in stated or name in proof.formulas:
-            own_words = stated.pop(name, None)
-            says = _stated(name, known) if own_words is None else own_words.formula
-            formula, verdict, shown[name] = _meant(name, says, proof, known, clock)
-            if formula is None:
-                verdicts[name] = verdict
-            else:
-                stated[name] = Condition(name, formula)
-    own = [stated[name] for name in proof.invariants if name in stated]
+    meant = {
+        name: _counted_states(name, proof, states) if REACHABLE.fullmatch(name) else _meant(name, proof, setting, clock)
+        for name in proof.invariants
+    }
+    own = [Condition(name, formula) for name, (formula, *_) in meant.items() if formula is not None]
     found = _proved(setting, own, None if states is None else states.table, clock)
-    verdicts.update(found)
+    verdicts = {name: verdict for name, (formula, verdict, _) in meant.items() if formula is None} | found
     proved = conjunction(c.formula for c in own if found[c.name][0] == HOLDS)
     complete = all(verdict == HOLDS for verdict, _ in verdicts.values())
-    return Assumed(TRUE(), proved, complete), _line([(shown.get(name, name), said) for name, said in verdicts.items()])
+    return Assumed(TRUE(), proved, complete), _line([(meant[name][2], said) for name, said in verdicts.items()])
 
 
-def _counted_states(name: str, proof: Certificate, states: Enumerated | None) -> tuple[tuple[str, str], str]:
-    """The verdict on an invariant that gives the number of reachable states, and how it is shown."""
+def _counted_states(name: str, proof: Certificate, states: Enumerated | None) -> tuple[None, Verdict, str]:
+    """No formula, the verdict on an invariant that gives the number of reachable states, and how it is shown."""
     if name in proof.formulas:
-        return (WRONG, "the reachable states are counted; a formula says something else"), name
+        return None, (WRONG, "the reachable states are counted; a formula says something else"), name
     shown = "the reachable states" if states is None else f"one of {states.size} reachable states"
-    return _count_again(claimed_states(name), states), shown
+    return None, _count_again(claimed_states(name), states), shown
 
 
 def told_invariants(setting: Setting, proof: Certificate | None, said: Collection[str]) -> list[Condition]:
@@ -118,9 +108,7 @@ def proved_again(setting: Setting, conditions: Sequence[Condition], table: Table
     return replace(_line([*_proved(setting, conditions, table, clock).items()]), check=CLAIMED)
 
 
-def _proved(
-    setting: Setting, conditions: Sequence[Condition], table: Table | None, clock: Clock
-) -> dict[str, tuple[str, str]]:
+def _proved(setting: Setting, conditions: Sequence[Condition], table: Table | None, clock: Clock) -> dict[str, Verdict]:
     """The verdict on each of ``conditions``, from the states of ``table`` where it has its variables, else by proof."""
     known = [] if table is None else [c for c in conditions if table.knows(c.formula)]
     found = {} if table is None else _on_states(known, table)
@@ -140,11 +128,10 @@ def of_states(proof: Certificate) -> bool:
     return bool(shown or counted or proof.conflicts or proof.no_way_to_end)
 
 
-def _line(verdicts: Sequence[tuple[str, tuple[str, str]]]) -> Line:
-    kinds = [verdict for _, (verdict, _) in verdicts]
-    verdict = WRONG if WRONG in kinds else OPEN if OPEN in kinds else HOLDS
-    told = [f"{name}: {text}" for name, (_, text) in verdicts]
-    text, left = "; ".join(told), [each for each, kind in zip(told, kinds, strict=True) if kind != HOLDS]
+def _line(verdicts: Sequence[tuple[str, Verdict]]) -> Line:
+    told = [(verdict, f"{name}: {text}") for name, (verdict, text) in verdicts]
+    verdict, text = worst(kind for kind, _ in told), "; ".join(each for _, each in told)
+    left = [each for kind, each in told if kind != HOLDS]
     held = len(told) - len(left)
     parts = [
         *limited(map(_shortened, left)),
@@ -156,14 +143,15 @@ def _line(verdicts: Sequence[tuple[str, tuple[str, str]]]) -> Line:
 # what is claimed, as formulas
 
 
-def _meant(
-    name: str, says: FNode | None, proof: Certificate, known: Mapping[str, StateVariable], clock: Clock
-) -> tuple[FNode | None, tuple[str, str], str]:
+def _meant(name: str, proof: Certificate, setting: Setting, clock: Clock) -> tuple[FNode | None, Verdict, str]:
     """The formula that the certificate uses by ``name``, None with a verdict where there is none; and what to call it.
 
-    A name that ``says`` something, in the words of C or as an invariant of the program, says no more than its formula.
+    A name that says something, in the words of C or as an invariant of the program, says no more than its formula.
     Any other name is told together with its formula.
     """
+    known = {var.name: var for var in setting.system.state}
+    stated = {condition.name: condition.formula for condition in setting.system.invariants}
+    says = stated[name] if name in stated else stated_by(name, known)
     constants = name.startswith(CONSTANTS)
     if name not in proof.formulas or (constants and says is None):
         return says, (WRONG, "the program states no such invariant"), name
@@ -187,14 +175,6 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-def _stated(name: str, variables: Mapping[str, StateVariable]) -> FNode | None:
-    """As ``stated_by``; None too where the name compares variables of different types."""
-    try:
-        return stated_by(name, variables)
-    except PysmtTypeError:
-        return None
-
-
 def stated_by(name: str, variables: Mapping[str, StateVariable]) -> FNode | None:
     """What the name of an invariant says in the words of C, of the state variables called so; None if nothing.
 
@@ -213,7 +193,7 @@ def stated_by(name: str, variables: Mapping[str, StateVariable]) -> FNode | None
             )
             for part in name.split(" => ")
         ]
-    except (KeyError, ValueError, OverflowError, TooLarge):
+    except (KeyError, ValueError, OverflowError, TooLarge, PysmtTypeError):
         return None
     return parts[0] if len(parts) == 1 else implies(parts[0], parts[1]) if len(parts) == 2 else None
 
@@ -267,7 +247,7 @@ def _operand(text: str, var: StateVariable, variables: Mapping[str, StateVariabl
 # what is proved
 
 
-def _count_again(claimed: int, states: Enumerated | None) -> tuple[str, str]:
+def _count_again(claimed: int, states: Enumerated | None) -> Verdict:
     """The claim that states are reachable ones. How many were counted, and of which variables, is informative."""
     if states is None:
         return OPEN, "too many states to list them again"
@@ -281,7 +261,7 @@ def _count_again(claimed: int, states: Enumerated | None) -> tuple[str, str]:
     return HOLDS, f"enumerated again{here}, {confirmation.told(table.steps)}"
 
 
-def _on_states(conditions: Sequence[Condition], table: Table) -> dict[str, tuple[str, str]]:
+def _on_states(conditions: Sequence[Condition], table: Table) -> dict[str, Verdict]:
     """Look at each condition in every reachable state, but for those that depend on a start value left open."""
     verdicts = {}
     for condition in conditions:
@@ -296,48 +276,54 @@ def _on_states(conditions: Sequence[Condition], table: Table) -> dict[str, tuple
     return verdicts
 
 
-def _by_induction(setting: Setting, conditions: Sequence[Condition], clock: Clock) -> dict[str, tuple[str, str]]:
+def _by_induction(setting: Setting, conditions: Sequence[Condition], clock: Clock) -> dict[str, Verdict]:
     """True in every start state; all true before a step, true after it."""
     if not conditions:
         return {}
     together = conjunction(c.formula for c in conditions)
     formulas = [at(together, 0)]
     first = Unrolling(setting.system, formulas, setting.system.init_formula, TRUE(), clock)
-    before = Unrolling(setting.system, formulas, together, TRUE(), clock)
-    kept = HOLDS, "true at the start, and kept by every step"
-
-    def failures(failing: FNode) -> tuple[Found, Found]:
-        """A start state that satisfies ``failing``, and a step to such a state from one where all conditions hold."""
-        return first.ask(at(failing, 0), 0), before.ask(And(before.valid(1), at(failing, 1)), 1)
-
-    if all(found.status is Status.UNSAT for found in failures(Not(together))):
-        return {condition.name: kept for condition in conditions}
-    verdicts = {}
-    for condition in conditions:
-        failing = Not(condition.formula)
-        base, step = failures(failing)
-        if base.status is Status.SAT and base.run is not None and compile_formulas([failing])(base.run.states[0])[0]:
-            verdicts[condition.name] = WRONG, "false in a start state"
-            continue
-        broken = None if step.status is not Status.SAT else _broken_after(first, failing)
-        if broken is not None:
-            verdicts[condition.name] = WRONG, f"false after {counted(broken, 'step')} from a start state"
-        elif {base.status, step.status} == {Status.UNSAT}:
-            verdicts[condition.name] = kept
-        else:
-            given_up = Status.UNKNOWN in (base.status, step.status)
-            verdicts[condition.name] = OPEN, "the solver did not finish" if given_up else "not kept by every step"
+    induction = _Induction(first, Unrolling(setting.system, formulas, together, TRUE(), clock))
+    if all(found.status is Status.UNSAT for found in induction.failures(Not(together))):
+        return {condition.name: KEPT for condition in conditions}
+    verdicts = {condition.name: induction.verdict(condition) for condition in conditions}
     if any(verdict != HOLDS for verdict, _ in verdicts.values()):  # each proof used all of them
         rest = OPEN, "proved only together with the others"
         verdicts = {name: rest if found[0] == HOLDS else found for name, found in verdicts.items()}
     return verdicts
 
 
-def _broken_after(first: Unrolling, failing: FNode) -> int | None:
-    """The least number of steps, up to ``LOOKED_AT``, after which a run satisfies ``failing``; None if none does."""
-    holds = compile_formulas([failing])
-    for steps in range(1, LOOKED_AT + 1):
-        found = first.ask(And(first.valid(steps), at(failing, steps)), steps)
-        if found.status is Status.SAT and found.run is not None and holds(found.run.states[steps])[0]:
-            return steps
-    return None
+@dataclass(frozen=True)
+class _Induction:
+    """Runs that begin in start states (``first``), and in states in which all conditions hold (``before``)."""
+
+    first: Unrolling
+    before: Unrolling
+
+    def failures(self, failing: FNode) -> tuple[Found, Found]:
+        """A start state that satisfies ``failing``, and a step to such a state from one where all conditions hold."""
+        after = And(self.before.valid(1), at(failing, 1))
+        return self.first.ask(at(failing, 0), 0), self.before.ask(after, 1)
+
+    def verdict(self, condition: Condition) -> Verdict:
+        """The verdict on one condition, and why."""
+        failing = Not(condition.formula)
+        base, step = self.failures(failing)
+        if base.status is Status.SAT and base.run is not None and compile_formulas([failing])(base.run.states[0])[0]:
+            return WRONG, "false in a start state"
+        broken = None if step.status is not Status.SAT else self._broken_after(failing)
+        if broken is not None:
+            return WRONG, f"false after {counted(broken, 'step')} from a start state"
+        if {base.status, step.status} == {Status.UNSAT}:
+            return KEPT
+        given_up = Status.UNKNOWN in (base.status, step.status)
+        return OPEN, "the solver did not finish" if given_up else "not kept by every step"
+
+    def _broken_after(self, failing: FNode) -> int | None:
+        """The least number of steps after which a run satisfies ``failing``; None if none up to ``LOOKED_AT`` does."""
+        holds = compile_formulas([failing])
+        for steps in range(1, LOOKED_AT + 1):
+            found = self.first.ask(And(self.first.valid(steps), at(failing, steps)), steps)
+            if found.status is Status.SAT and found.run is not None and holds(found.run.states[steps])[0]:
+                return steps
+        return None

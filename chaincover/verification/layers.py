@@ -12,14 +12,15 @@ from importlib import resources
 
 import numpy as np
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
 
 from bmc.errors import counted
 from bmc.evaluation.vectors import WORD, column
-from bmc.formulas.unroll import plain, unframed, with_terms
+from bmc.formulas.unroll import NEXT, read_at, with_terms
 from bmc.native.build import find_compiler
-from bmc.native.kernel import Kernel, KernelFailed, NoTranslation, arguments_of, declarations
+from bmc.native.kernel import Kernel, KernelFailed, NoTranslation, declarations, ordered
 from bmc.records import dataclass
-from bmc.system.transition import StateVariable, Valuation, conjunction, symbols_of
+from bmc.system.transition import StateVariable, Valuation, conjunction
 from chaincover.certificate import Certificate, PathFact
 from chaincover.verification.inputs import InputClasses
 from chaincover.verification.limits import Clock
@@ -153,7 +154,6 @@ class Layers:
             source=np.arange(1, 1 + count),
             choice=found[:, 0].astype(np.int64),
             target=np.arange(1 + count, 1 + 2 * count),
-            open_fixed=False,
         )
 
     def _go(self, *question: object) -> str:
@@ -178,14 +178,11 @@ def _text(made: Prepared, setting: Setting) -> str:
     """The text of the program. NoTranslation where C has no such words."""
     assert made.classes is not None
     system, classes = made.system, made.classes
-    following = {var.symbol: var.next for var in system.state}
+    after = {var.type.symbol(NEXT + var.name): var.next for var in system.state}
     on_step, on_state = dict[int, FNode](), dict[int, FNode]()
     for number, goal in enumerate(setting.goals):
-        (on_step if goal.takes_step else on_state)[number] = _of_step(goal.antecedent, following)
-    if setting.final is None:
-        on_state[len(setting.goals)] = conjunction([])
-    else:
-        on_state[len(setting.goals)] = setting.final
+        (on_step if goal.takes_step else on_state)[number] = with_terms([read_at(goal.antecedent, 0)], after)[0]
+    on_state[len(setting.goals)] = TRUE() if setting.final is None else setting.final
     names = {var.symbol: f"s[{number}]" for number, var in enumerate(system.state)}
     given = {var.symbol: f"given{number}[input]" for number, var in enumerate(system.inputs)}
     allowed = conjunction([system.input_constraint, system.defined])
@@ -209,45 +206,20 @@ def _text(made: Prepared, setting: Setting) -> str:
         "INLINE int step(const u64 *restrict s, int input, u64 *restrict n, u64 *restrict set) {",
     ]
     names |= given
-    lines += declarations(_ordered([allowed], names), names, "t")
+    lines += declarations(ordered([allowed], names), names, "t")
     lines.append(f"if (!{names[allowed]}) return 0;")
-    nexts = list(following.values())
-    lines += declarations(_ordered(nexts, names), names, "t")
-    lines += [f"n[{number}] = {names[after]};" for number, after in enumerate(nexts)]
+    nexts = list(after.values())
+    lines += declarations(ordered(nexts, names), names, "t")
+    lines += [f"n[{number}] = {names[term]};" for number, term in enumerate(nexts)]
     lines += [*_sets(on_step, names, len(setting.goals) + 1), "return 1;", "}"]
     return "\n".join(
         [*lines, resources.files("chaincover.verification").joinpath("layers.c").read_text(encoding="utf-8")]
     )
 
 
-def _of_step(antecedent: FNode, following: Mapping[FNode, FNode]) -> FNode:
-    """A framed formula of one step over its state and inputs."""
-    terms: dict[FNode, FNode] = {}
-    for symbol in symbols_of(antecedent):
-        own = plain(symbol)
-        terms[symbol] = own if unframed(symbol)[1] == 0 else following[own]
-    return with_terms([antecedent], terms)[0]
-
-
 def _sets(conditions: Mapping[int, FNode], names: dict[FNode, str], count: int) -> Iterator[str]:
     """C code that writes which of the numbered ``conditions`` hold."""
-    yield from declarations(_ordered(list(conditions.values()), names), names, "t")
+    yield from declarations(ordered(list(conditions.values()), names), names, "t")
     for word in range(count // WORD + 1):
         parts = [f"(u64)({names[c]}) << {n % WORD}" for n, c in conditions.items() if n // WORD == word]
         yield f"set[{word}] = {' | '.join(['0', *parts])};"
-
-
-def _ordered(formulas: Sequence[FNode], names: Mapping[FNode, str]) -> list[FNode]:
-    """All that has no name yet and is to be computed, what it reads before it."""
-    order: dict[FNode, None] = {}
-    stack = [(formula, False) for formula in reversed(formulas)]
-    while stack:
-        node, ready = stack.pop()
-        if node in names or node in order:
-            continue
-        if ready:
-            order[node] = None
-        else:
-            stack.append((node, True))
-            stack.extend((argument, False) for argument in arguments_of(node))
-    return list(order)

@@ -72,10 +72,10 @@ class _LongTest:
             return True, f"it is said to be {self.claim.verdict}"
         if self.document.data["settings"].get("max_length") is not None or steps <= STORED:
             return True, f"a test of {steps:,} steps is not too long to be stored"
-        if parts and made != steps:
-            return True, f"the test has {made:,} steps, not {steps:,}"
         if not parts:
             return False, "only the length of the test is told"
+        if made != steps:
+            return True, f"the test has {made:,} steps, not {steps:,}"
         if jumps is None or jumps.graph is None:
             return False, "nothing is proved of counters" if jumps is None else jumps.why
         fault = self._fault(parts)
@@ -86,31 +86,38 @@ class _LongTest:
 
     def _fault(self, parts: Sequence[tuple[Sequence[Valuation], int]]) -> str:
         """Why ``parts`` are no run from init that ends with the goal; '' if they are."""
-        system, goal = self.setting.system, self.setting.by_name[self.claim.name]
-        proof = self.document.certificate
-        cells = {} if proof is None or proof.acceleration is None else proof.acceleration.cells
-        matter = {var.name for var in Looks.of(replace(self.setting, goals=(goal,))).variables(system)}
-        simulator, bits = Simulator(system), {var.name: var.type.bits for var in system.state}
-        state, last = simulator.initial(), Run((simulator.initial(),), ())
+        goal, simulator = self.setting.by_name[self.claim.name], Simulator(self.setting.system)
+        last = Run((simulator.initial(),), ())
         nothing = {var.name: 0 for var in self._picks}
         for number, (plain, times) in enumerate(parts, 1):
-            where, inputs = f"part {number} of the test", [{**values, **nothing} for values in plain]
-            runs = [simulator.run(state, inputs)]
-            for _ in range(times - 1 if times <= SIMULATED else 0):
-                runs.append(simulator.run(runs[-1].states[-1], inputs))
-            if times > SIMULATED:
-                begin = _moved(state, runs[0].states[-1], {name: bits[name] for name in matter}, times - 1)
-                runs += [] if begin is None else [simulator.run(begin, inputs)]
-                if begin is None or not _alike(runs[0], runs[-1], cells, matter):
-                    return f"{where} is not the same each time"
+            runs = self._runs(last.states[-1], [{**values, **nothing} for values in plain], times)
+            if runs is None:
+                return f"part {number} of the test is not the same each time"
             if any(self.setting.sound(run) < run.length for run in runs):
-                return f"{where} is not allowed"
-            last, state = runs[-1], runs[-1].states[-1]
+                return f"part {number} of the test is not allowed"
+            last = runs[-1]
         monitor = Monitor([goal])
         chosen = [[{**last.inputs[-1], **values}] for values in self._chosen()] if last.inputs else [[]]
         ways = (simulator.run(last.states[0], [*last.inputs[:-1], *final]) for final in chosen)
         covered = any(monitor.ends(run, goal.name, last.length) for run in ways)
         return "" if covered else "the test does not end with the goal"
+
+    def _runs(self, state: Valuation, inputs: Sequence[Valuation], times: int) -> list[Run] | None:
+        """The runs from ``state`` under ``inputs``, made so many times: all of them, or the first and the last one if
+        these are alike; None if they are not."""
+        simulator, proof = Simulator(self.setting.system), self.document.certificate
+        runs = [simulator.run(state, inputs)]
+        if times <= SIMULATED:
+            for _ in range(times - 1):
+                runs.append(simulator.run(runs[-1].states[-1], inputs))
+            return runs
+        matter = Looks.of(self.setting.of([self.claim.name])).variables(self.setting.system)
+        begin = _moved(state, runs[0].states[-1], {var.name: var.type.bits for var in matter}, times - 1)
+        cells = {} if proof is None or proof.acceleration is None else proof.acceleration.cells
+        if begin is None:
+            return None
+        runs.append(simulator.run(begin, inputs))
+        return runs if _alike(runs[0], runs[1], cells, {var.name for var in matter}) else None
 
     def _chosen(self) -> Iterator[Valuation]:
         """What monitors may choose in the last step, so that the goal counts."""

@@ -11,11 +11,10 @@ from functools import cached_property
 
 import numpy as np
 from pysmt.fnode import FNode
-from pysmt.shortcuts import Symbol
 
 from bmc.evaluation.vectors import Column
-from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
-from bmc.system.transition import Run, conjunction, conjuncts, symbols_of
+from bmc.formulas.unroll import read_at, steps_of
+from bmc.system.transition import Run, conjunction, conjuncts
 from chaincover.verification.setting import Setting
 from chaincover.verification.states import Table, runs
 from chaincover.weights import INIT
@@ -48,7 +47,7 @@ class Marks:
         """The moves that ``antecedent`` (framed) is true of: what reads one step alone is computed by itself."""
         own, later, both = list[FNode](), list[FNode](), list[FNode]()
         for part in conjuncts(antecedent):
-            steps = {unframed(symbol)[1] for symbol in symbols_of(part)}
+            steps = steps_of(part)
             (both if len(steps) > 1 else later if 1 in steps else own).append(part)
         found = self.table.on_moves(read_at(conjunction(own), 0))
         there = np.zeros(self.table.size, bool)
@@ -58,14 +57,10 @@ class Marks:
 
     def begins(self, goal: str) -> Column:
         """Marks the states from which some run covers ``goal``."""
-        return self._where(goal, self.table.source)
-
-    def _where(self, goal: str, states: Column) -> Column:
-        """Marks the states in which ``goal`` holds, or those of ``states`` whose moves cover it."""
         if goal in self.in_states:
             return self.in_states[goal]
         found = np.zeros(self.table.size, bool)
-        found[states[self.on_moves[goal]]] = True
+        found[self.table.source[self.on_moves[goal]]] = True
         return found
 
     @cached_property
@@ -220,13 +215,3 @@ def spread(table: Table, costs: Sequence[Column]) -> list[Column]:
         depth += 1
         best[front] = depth
     return list(best.reshape(len(costs), size))
-
-
-def read_at(formula: FNode, step: int) -> FNode:
-    """A formula over symbols of two steps, read in the state at ``step``: over plain ones, and those after a move."""
-    terms = {}
-    for symbol in symbols_of(formula):
-        own = plain(symbol)
-        later = unframed(symbol)[1] > step
-        terms[symbol] = Symbol(NEXT + own.symbol_name(), own.symbol_type()) if later else own
-    return with_terms([formula], terms)[0]

@@ -6,7 +6,7 @@ them must be that. Whether a chain covers its goals is judged by these as they a
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from bmc.errors import counted
@@ -25,9 +25,7 @@ def monitored_setting(setting: Setting, proof: Certificate | None) -> tuple[Sett
     """
     named = {} if proof is None else proof.monitors
     changed, made = setting.in_one_step(named)
-    expected = {} if made is None else monitor_texts(made)
-    faults = {name: expected.get(name) for name in {**expected, **named} if expected.get(name) != named.get(name)}
-    details = [f"{name}: {text or 'of no goal that the file names'}" for name, text in faults.items()]
+    details = [*_unlike({} if made is None else monitor_texts(made), named)]
     if named:
         changed = _with_those_alike(setting, changed, named)
         details += [f"{name}: none is told" for name in _without(setting, changed, named)]
@@ -46,6 +44,13 @@ def monitored_setting(setting: Setting, proof: Certificate | None) -> tuple[Sett
     return changed, Line(MONITORS, HOLDS, text)
 
 
+def _unlike(expected: Mapping[str, str], named: Mapping[str, str]) -> Iterator[str]:
+    """Where the monitors ``named`` by the certificate are not those that are ``expected``."""
+    for name in {**expected, **named}:
+        if expected.get(name) != named.get(name):
+            yield f"{name}: {expected.get(name) or 'of no goal that the file names'}"
+
+
 def _with_those_alike(setting: Setting, changed: Setting, named: Collection[str]) -> Setting:
     """``changed``, with the monitors of the goals ``named`` for those too that are of one kind with them."""
     kinds = {goal.name: kind(goal, setting.overlap) for goal in setting.goals}
@@ -57,6 +62,6 @@ def _with_those_alike(setting: Setting, changed: Setting, named: Collection[str]
 
 def _without(setting: Setting, changed: Setting, named: Collection[str]) -> Collection[str]:
     """The goals that need a monitor, and have none."""
-    left = changed.of({*setting.names} - {*named})
-    made = replace(left, overlap=setting.overlap).in_one_step(left.names)[1]
+    left = replace(changed, overlap=setting.overlap).of({*setting.names} - {*named})
+    made = left.in_one_step(left.names)[1]
     return () if made is None else [*made.earlier]

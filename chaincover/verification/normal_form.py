@@ -24,8 +24,8 @@ from pysmt.shortcuts import BVSLE, BVULE, And, Iff, Implies, Not, Or, Symbol
 from bmc.errors import counted
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.sums import in_one_form
-from bmc.formulas.unroll import plain, unframed, with_terms
-from bmc.system.transition import TransitionSystem, conjunction, conjuncts, equal, symbols_of
+from bmc.formulas.unroll import plain_symbols, steps_of, unplaced, with_terms
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, conjuncts, disjuncts, equal, symbols_of
 from chaincover.certificate import Certificate, Validity, formula_of, term_of
 from chaincover.verification.clauses import satisfiable
 from chaincover.verification.invariants import CONSTANTS, assumed
@@ -90,9 +90,10 @@ def _states_of(system: TransitionSystem, validity: Validity, constants: FNode, c
     within, after, steps = [holds], [], list[int]()
     for name, (most, by) in validity.rises.items():
         var = known[name]
-        if var.init is None or not var.init.is_constant() or by <= 0 or most + by > var.type.greatest:
+        before = _steps_up_to(var, most, by)
+        if before is None:
             return Line(NORMAL_FORM, WRONG, f"'{name}' may wrap around at once")
-        steps.append((most - var.type.value(var.init.constant_value())) // by)
+        steps.append(before)
         order = BVSLE if var.type.signed else BVULE
         within.append(order(var.symbol, var.type.constant(most)))
         after.append(order(var.next, var.symbol.BVAdd(var.type.constant(by))))
@@ -108,6 +109,14 @@ def _states_of(system: TransitionSystem, validity: Validity, constants: FNode, c
     if possible:
         return Line(NORMAL_FORM, WRONG, "some step leaves its states")
     return given if possible is not None else Line(NORMAL_FORM, OPEN, "the solver did not finish with its states")
+
+
+def _steps_up_to(var: StateVariable, most: int, by: int) -> int | None:
+    """The steps after which ``var`` is ``most`` or less for sure, where it rises by no more than ``by`` in each; None
+    where it may wrap around, or begins with no constant."""
+    if var.init is None or not var.init.is_constant() or by <= 0 or most + by > var.type.greatest:
+        return None
+    return (most - var.type.value(var.init.constant_value())) // by
 
 
 def _put_in(system: TransitionSystem, forms: Terms) -> TransitionSystem | None:
@@ -146,7 +155,7 @@ def _alike(setting: Setting, forms: Terms, given: FNode, clock: Clock) -> bool |
     for formula in setting.formulas:
         for step, part in parts(formula):
             (later if step else now).append(part)
-    cone = system.cone(sorted({plain(s) for f in setting.formulas for s in symbols_of(f)}, key=str))
+    cone = system.cone(plain_symbols(setting.formulas))
     allowed, nexts = And(system.input_constraint, system.defined), [var.next for var in cone]
     same = {} if given.is_true() else _same([allowed, *now, *nexts], forms, given, clock)
     given = conjunction([given, *(Iff(symbol, term) for term, symbol in same.items())])
@@ -217,8 +226,8 @@ def parts(formula: FNode) -> Iterator[tuple[int, FNode]]:
             continue
         met.add(part)
         by_step: dict[int, list[FNode]] = {}
-        for each in _split(part):
-            steps = {unframed(symbol)[1] for symbol in symbols_of(each)}
+        for each in disjuncts(part) if part.is_or() else conjuncts(part):
+            steps = steps_of(each)
             if len(steps) == 1:
                 by_step.setdefault(steps.pop(), []).append(each)
             elif each is part:
@@ -227,15 +236,4 @@ def parts(formula: FNode) -> Iterator[tuple[int, FNode]]:
                 todo.append(each)
         for step, together in by_step.items():
             whole = together[0] if len(together) == 1 else Or(together) if part.is_or() else And(together)
-            yield step, with_terms([whole], {s: plain(s) for s in symbols_of(whole)})[0]
-
-
-def _split(formula: FNode) -> Iterator[FNode]:
-    """What ``formula`` joins by and, or by or; itself if it is neither."""
-    todo = [formula]
-    while todo:
-        part = todo.pop()
-        if part.node_type() == formula.node_type() and (part.is_and() or part.is_or()):
-            todo.extend(part.args())
-        else:
-            yield part
+            yield step, unplaced([whole])[0]

@@ -14,12 +14,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from bmc.errors import counted
-from bmc.evaluation.vectors import WORD, Column
+from bmc.evaluation.vectors import Column
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, Prices
 from chaincover.verification.marks import Marks
 from chaincover.verification.report import HOLDS, OPEN, WRONG, Line
-from chaincover.verification.search import Steps
+from chaincover.verification.search import Steps, has
+from chaincover.verification.states import rows_of
 
 PRICES = "prices of goals"
 
@@ -120,9 +121,9 @@ def priced(marks: Marks, goals: Sequence[str], prices: Prices, steps: Steps) -> 
     costs -= _sums(steps.hits, worth)
     for place, cut in enumerate(prices.cuts):
         number = int(goal_of[place])
-        entered = inside[place] | (_has(steps.here, number) != 0)
+        entered = inside[place] | has(steps.here, number)
         outside_before = ~inside[place][steps.source]
-        by_goal = _has(steps.hits, number) != 0
+        by_goal = has(steps.hits, number)
         costs -= cut.price * (outside_before & (entered[steps.target] | by_goal))
         begun = begun + cut.price * entered[starts]
     to_end = _least(steps, costs, marks.ends)
@@ -147,14 +148,7 @@ def _sums(marks: Column, worth: Column) -> Column:
     found = np.zeros(len(marks), np.int64)
     for number, price in enumerate(worth.tolist()):
         if price:
-            found += price * _has(marks, number)
-    return found
-
-
-def _has(marks: Column, number: int) -> Column:
-    """For each row 1 where it has the goal."""
-    word, bit = divmod(number, WORD)
-    found: Column = (marks[:, word] >> np.uint64(bit) & np.uint64(1)).astype(np.int64)
+            found += price * has(marks, number)
     return found
 
 
@@ -162,9 +156,8 @@ def _inside(marks: Marks, prices: Prices) -> Column:
     """For each cut a mark for every state inside of it."""
     table = marks.table
     numbers = {state: number for number, state in enumerate(prices.states)}
-    columns = [table.columns[name].tolist() for name in prices.variables]
-    rows = zip(*columns, strict=True) if columns else [()] * table.size
-    of_state = np.array([numbers.get(tuple(map(int, row)), len(numbers)) for row in rows], np.int64)
+    rows = rows_of((table.columns[name] for name in prices.variables), table.size)
+    of_state = np.array([numbers.get(row, len(numbers)) for row in rows], np.int64)
     inside = np.zeros((len(prices.cuts), len(numbers) + 1), bool)
     for place, cut in enumerate(prices.cuts):
         inside[place, list(cut.inside)] = True

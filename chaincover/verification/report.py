@@ -25,6 +25,12 @@ Verdict = tuple[str, str]
 """A verdict and why."""
 
 
+def worst(verdicts: Iterable[str], otherwise: str = HOLDS) -> str:
+    """The worst of ``verdicts``: wrong, then open, then that it holds; ``otherwise`` where there is none of these."""
+    met = {*verdicts}
+    return next((verdict for verdict in (WRONG, OPEN, HOLDS) if verdict in met), otherwise)
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One check: ``text`` says what was done and found, ``details`` what speaks against the claim.

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bmc.errors import Location, counted
-from bmc.formulas.unroll import at, unframed, with_terms
+from bmc.formulas.unroll import at, framed, with_terms
 from bmc.system.original import Original
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, symbols_of
@@ -24,7 +24,7 @@ from chaincover.replaying.original import Replay, replay_violation
 from chaincover.result import Requirements
 from chaincover.subject import Subject
 from chaincover.verification.claims import replayed
-from chaincover.verification.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited
+from chaincover.verification.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited, worst
 from chaincover.verification.setting import Setting, Statement
 from chaincover.weights import END, INIT
 from properties.goal import Goal, need_monitors, violation, violation_name
@@ -66,6 +66,14 @@ def untold(subject: Subject, said: Document | Summary) -> Line | None:
     if _part(said):
         return Line(CAN_FAIL_LINE, NOTE, f"{text}: the summary of all chains does")
     return Line(CAN_FAIL_LINE, OPEN, f"{text}: the search had not ended") if _unfinished(said) else None
+
+
+def without_proof(subject: Subject, said: Document | Summary) -> Iterator[Line | None]:
+    """What is said of requirements but for proofs: that it is said, runs that violate them, and which can fail."""
+    yield untold(subject, said)
+    if said.requirements is not None:
+        yield violations(subject, said.requirements, Location(str(said.place)))
+        yield found(subject, said.requirements)
 
 
 def _judged(subject: Subject) -> list[Goal]:
@@ -203,24 +211,21 @@ def decided(subject: Subject, found: Mapping[str, Verdict]) -> Iterator[Line]:
 
 def _in_terms(goal: Goal, system: TransitionSystem) -> Goal:
     """``goal``, of one step at most, with what the step computes for a variable in place of its value after it."""
-    following = {var.name: var.next for var in system.state}
-    terms = {}
-    for symbol in symbols_of(goal.antecedent):
-        name, step = unframed(symbol)
-        if step > 0 and name in following:
-            terms[symbol] = at(following[name], step - 1)
+    following = {framed(var.symbol, 1): var.next for var in system.state}
+    terms = {symbol: at(following[symbol], 0) for symbol in symbols_of(goal.antecedent) if symbol in following}
     return replace(goal, antecedent=with_terms([goal.antecedent], terms)[0])
 
 
 def proved(claims: Sequence[Claim], lines: Iterator[Line]) -> Line:
     """One line of the ``lines`` about ``claims`` that are proved again."""
     checked = [line for line in lines if line.verdict != UNCLAIMED]
-    verdict = next((v for v in (WRONG, OPEN, HOLDS) if v in {line.verdict for line in checked}), HOLDS)
+    verdict = worst(line.verdict for line in checked)
     least = sum(claim.kind == SHORTEST for claim in claims)
     never = len(claims) - least
     said = [f"{counted(never, 'requirement')} never violated"] if never else []
     said += [f"{counted(least, 'shortest run')}"] if least else []
-    details = [f"{line.check}: {line.brief or line.text}" for line in checked if line.verdict in (WRONG, OPEN)]
-    details += [text for line in checked if line.verdict in (WRONG, OPEN) for text in line.details]
-    again = "proved again" if verdict == HOLDS else "not all proved again" if verdict == OPEN else "not so"
+    against = [line for line in checked if line.verdict in (WRONG, OPEN)]
+    details = [f"{line.check}: {line.brief or line.text}" for line in against]
+    details += [text for line in against for text in line.details]
+    again = {HOLDS: "proved again", OPEN: "not all proved again", WRONG: "not so"}[verdict]
     return Line(NEVER, verdict, f"{' and '.join(said)}: {again}", tuple(details))

@@ -37,7 +37,7 @@ class Ahead(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``length`` is that of the shortest chain, with its ``inputs`` and the ``start`` state; None if there is none.
+    """``length`` is that of the shortest chain, with its ``inputs``; None if there is none.
 
     ``complete``: whether all runs shorter than asked for were searched, else a limit came first.
     """
@@ -45,7 +45,6 @@ class Outcome:
     complete: bool
     nodes: int
     length: int | None = None
-    start: Valuation | None = None
     inputs: tuple[Valuation, ...] = ()
 
 
@@ -74,9 +73,9 @@ def _shortest(sweep: _Sweep, marks: Marks, below: int | None) -> Outcome:
     for length, nodes in sweep.layers(below):
         fitting = np.flatnonzero(sweep.over(nodes))
         if len(fitting):
-            moves, start = sweep.way(length, int(fitting[0]))
+            moves = sweep.way(length, int(fitting[0]))
             inputs = tuple(marks.table.inputs.choice(int(marks.table.choice[m])) for m in moves)
-            return Outcome(True, sweep.count, length, marks.table.state(start), inputs)
+            return Outcome(True, sweep.count, length, inputs)
     return Outcome(not sweep.stopped, sweep.count)
 
 
@@ -202,14 +201,12 @@ class _Sweep:
         if self._enough:
             missing = np.zeros(len(nodes.state), np.int64)
             for number, goal in enumerate(self._goals):
-                word, bit = divmod(number, WORD)
-                left = np.flatnonzero(worth & (nodes.bits[:, word] >> np.uint64(bit) & np.uint64(1) == 0))
+                left = np.flatnonzero(worth & ~has(nodes.bits, number))
                 missing[left] += self._marks.remaining[goal][nodes.state[left]] >= limit
                 worth &= missing <= len(self._goals) - self._enough
         nodes = nodes.which(np.flatnonzero(worth))
         if self.ahead is not None and len(nodes.state):
-            places = [divmod(number, WORD) for number in range(len(self._goals))]
-            marks = [~nodes.bits[:, word] >> np.uint64(bit) & np.uint64(1) for word, bit in places]
+            marks = [~has(nodes.bits, number) for number in range(len(self._goals))]
             ahead = self.ahead(nodes.state, np.stack(marks, axis=1).astype(np.int64))
             nodes = nodes.which(np.flatnonzero(ahead < limit))
         if not len(nodes.state):
@@ -234,18 +231,22 @@ class _Sweep:
         """The sets of goals covered by those nodes that may end."""
         chosen = nodes.bits[self._marks.ends[nodes.state]]
         for row in np.unique(chosen, axis=0).tolist():
-            mask = sum(word << (WORD * place) for place, word in enumerate(row))
-            yield frozenset(goal for n, goal in enumerate(self._goals) if mask >> n & 1)
+            yield frozenset(goal for n, goal in enumerate(self._goals) if row[n // WORD] >> n % WORD & 1)
 
-    def way(self, length: int, number: int) -> tuple[list[int], int]:
-        """The moves that lead to a node of the last layer, and the state where they begin."""
+    def way(self, length: int, number: int) -> list[int]:
+        """The moves that lead to a node of the last layer."""
         moves = []
-        for layer in reversed(self._layers[: length + 1]):
-            state, move = int(layer.state[number]), int(layer.move[number])
-            if move >= 0:
-                moves.append(move)
-                number = int(layer.parent[number])
-        return moves[::-1], state
+        for layer in reversed(self._layers[1 : length + 1]):
+            moves.append(int(layer.move[number]))
+            number = int(layer.parent[number])
+        return moves[::-1]
+
+
+def has(bits: Column, number: int) -> Column:
+    """Marks the rows of ``bits`` that have the goal of this ``number``."""
+    word, bit = divmod(number, WORD)
+    marks: Column = bits[:, word] >> np.uint64(bit) & np.uint64(1) != 0
+    return marks
 
 
 class Steps:

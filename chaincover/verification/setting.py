@@ -8,7 +8,6 @@ from functools import cached_property
 from pysmt.fnode import FNode
 
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import at
 from bmc.records import dataclass
 from bmc.system.original import Opener
 from bmc.system.simulation import Simulator
@@ -32,8 +31,7 @@ class Setting(Problem):
     @property
     def formulas(self) -> list[FNode]:
         """All framed formulas that claims can be about."""
-        ends = [] if self.final is None else [at(self.final, 0)]
-        return [*(goal.antecedent for goal in self.goals), *ends]
+        return [*(goal.antecedent for goal in self.goals), *self.end_formulas(0)]
 
     def knows(self, nodes: Sequence[str]) -> bool:
         """Whether ``nodes`` can follow each other: goals, each once, but for init at the front and the end at the end.
@@ -68,11 +66,6 @@ class Setting(Problem):
     def ends_well(self, run: Run, step: int) -> bool:
         """Whether a chain may end after ``step`` steps of ``run``."""
         return self.final is None or bool(compile_formulas([self.final])(run.states[step])[0])
-
-    def overlap_between(self, a: tuple[str, int], b: tuple[str, int]) -> bool:
-        """Whether two goals, each with its first step, share steps."""
-        (one, first), (other, later) = a, b
-        return self.by_name[one].meets(first, self.by_name[other], later)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from pysmt.shortcuts import TRUE, And, Not, Or, Symbol
 
 from bmc import ending
 from bmc.errors import counted
+from bmc.evaluation.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, Prices
@@ -40,7 +41,7 @@ from chaincover.verification.fields import FIELDS, INFORMATIVE_OF_ALL, NOTHING_K
 from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.prices import PRICES
 from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
-from chaincover.verification.requirements import found, rulings_again, untold, violations
+from chaincover.verification.requirements import rulings_again, without_proof
 from chaincover.verification.search import covers
 from chaincover.verification.values import BOUND, wrong_rulings
 from chaincover.verification.verification import Checks, Listener, proved_requirements, statement_of, verify
@@ -126,15 +127,9 @@ def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line
     rulings = rulings_again(subject, summary)
     again = compared(_made_again(every, rulings), summary.data, INFORMATIVE_OF_ALL)
     faults = limited([*wrong_rulings(rulings, summary.requirements), *again])
-    yield Line(
-        FIELDS,
-        WRONG if faults else HOLDS,
-        "those that follow from the program, the project and the chains were made again",
-        faults,
-    )
-    noted = project(subject, replace(left, goals=summary.verdicts))
-    if noted is not None:
-        yield noted
+    text = "those that follow from the program, the project and the chains were made again"
+    yield Line(FIELDS, WRONG if faults else HOLDS, text, faults)
+    yield from filter(None, [project(subject, replace(left, goals=summary.verdicts))])
     if any(claim.test is not None for claim in left.goals):
         yield tests(subject, left)
     apart = [conflict(names) for names, at_all in zip(summary.conflicts, summary.at_all, strict=True) if at_all]
@@ -142,7 +137,7 @@ def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line
     yield conflicts
     priced: PricedLines = {}
     if summary.certificate is not None:
-        yield from filter(None, [checks.monitored[1], checks.normal[2] if summary.certificate.normal_form else None])
+        yield from checks.of_setting()
         priced = _priced(summary, summary.certificate, checks)
         yield from (line for _, line in priced.values())
     alone = documents and 0 < summary.lower <= documents[0].bounds.lower
@@ -150,14 +145,8 @@ def _of_all(every: _All, checks: Checks, lines: Sequence[Line]) -> Iterator[Line
     yield from _number(summary, checks, (conflicts, priced), bounds[0] if alone else None)
     if left.goals:
         yield checks.uncovered()
-    ruled = summary.requirements
-    if ruled is None:
-        told: Sequence[Line | None] = (untold(subject, summary),)
-    else:
-        told = (violations(subject, ruled, left.where), found(subject, ruled))
-    yield from filter(None, told)
-    if ruled is not None:
-        yield from proved_requirements(subject, ruled, checks.clock, checks.listener)
+    yield from filter(None, without_proof(subject, summary))
+    yield from proved_requirements(subject, summary.requirements, checks.clock, checks.listener)
 
 
 def _made_again(every: _All, rulings: Requirements) -> dict[str, Any]:
@@ -337,10 +326,7 @@ def fits(goals: Sequence[str], conflicts: Sequence[Sequence[str]], number: int, 
     gets makes no difference, so the first of them gets the first chain, and so on.
     """
     sets = [frozenset(names) for names in conflicts if {*names} <= {*goals}]
-    apart: list[str] = []
-    for goal in sorted(goals, key=lambda goal: -sum(goal in names for names in sets)):
-        if all(frozenset((goal, other)) in sets for other in apart):
-            apart.append(goal)
+    apart = _apart(goals, sets)
     clauses = Clauses(clock)
     chains = [{goal: clauses.own(Symbol(f"{goal} in chain {place}")) for goal in goals} for place in range(number)]
     for goal in goals:
@@ -349,6 +335,15 @@ def fits(goals: Sequence[str], conflicts: Sequence[Sequence[str]], number: int, 
     for names, chain in product(sets, chains):
         clauses.demand(Not(And([chain[goal] for goal in names])))
     return clauses.possible(TRUE())
+
+
+def _apart(goals: Sequence[str], conflicts: Sequence[frozenset[str]]) -> list[str]:
+    """Some of ``goals`` that exclude each other in pairs, those in many ``conflicts`` first."""
+    apart: list[str] = []
+    for goal in sorted(goals, key=lambda goal: -sum(goal in names for names in conflicts)):
+        if all(frozenset((goal, other)) in conflicts for other in apart):
+            apart.append(goal)
+    return apart
 
 
 def telling(goals: Sequence[str], sets: Iterable[frozenset[str]]) -> list[str]:
@@ -381,12 +376,7 @@ def least_total(goals: Sequence[str], covers: Mapping[frozenset[str], int], numb
         return None
     known = dict(zip(goals, bits, strict=True))
     every = np.array([sum(known[name] for name in names & known.keys()) for names in covers], np.int64)
-    shortest = np.full(whole + 1, inf)  # of the runs that cover all of a set
-    np.minimum.at(shortest, every, np.array([*covers.values()], float))
-    shortest[0] = 0
-    for bit in bits:
-        halves = shortest.reshape(-1, 2, bit)
-        np.minimum(halves[:, 0], halves[:, 1], out=halves[:, 0])
+    shortest = _shortest(every, np.array([*covers.values()], float), bits)
     sets = np.unique(every)
     for bit in bits:  # a run is needless where another one as short covers more
         sets = sets[(sets & bit > 0) | (shortest[sets | bit] > shortest[sets])]
@@ -408,3 +398,14 @@ def least_total(goals: Sequence[str], covers: Mapping[frozenset[str], int], numb
         far = np.max([np.where(done & bit, 0, shortest[bit]) for bit in bits], axis=0, initial=0)
         done, steps = done[steps + far < least], steps[steps + far < least]  # the others lead to nothing shorter
     return least
+
+
+def _shortest(sets: Column, lengths: Column, bits: Sequence[int]) -> Column:
+    """For each set of goals, told by ``bits``, the least of ``lengths`` of the runs that cover all of it."""
+    shortest = np.full(1 << len(bits), inf)
+    np.minimum.at(shortest, sets, lengths)
+    shortest[0] = 0
+    for bit in bits:
+        halves = shortest.reshape(-1, 2, bit)
+        np.minimum(halves[:, 0], halves[:, 1], out=halves[:, 0])
+    return shortest

@@ -17,11 +17,12 @@ from pysmt.shortcuts import FALSE, TRUE, And, Bool, EqualsOrIff, Ite, Not, Or, S
 from pysmt.typing import BOOL
 
 from bmc.evaluation.vectors import Column, Columns, Program, arguments_of, column, walk
-from bmc.formulas.unroll import NEXT, plain
+from bmc.formulas.evaluate import names_in
+from bmc.formulas.unroll import NEXT, plain_symbols
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import BOOLEAN, StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
-from chaincover.verification.inputs import InputClasses, Outcomes, allowed_ranges, distinct, input_classes, told_apart
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, Valuation, conjunction
+from chaincover.verification.inputs import InputClasses, Outcomes, distinct, input_classes, raw_values, told_apart
 from chaincover.verification.limits import Clock
 
 BLOCK = 1 << 16
@@ -43,8 +44,8 @@ class Table:
     ``target[m]``; the moves of a state lie together, in the order of the states.
 
     ``columns`` hold for each of ``variables`` its value in each of ``size`` states. ``starts`` are numbers of states.
-    ``open_fixed``: some variables that init leaves open have one start value here, as no step reads it. ``open_at``
-    marks for a variable the states in which its value is one that init left open, or comes from such; it is 0 there.
+    ``open_at`` marks for a variable the states in which its value is one that init left open, or comes from such; it is
+    0 there.
     """
 
     variables: tuple[StateVariable, ...]
@@ -55,7 +56,6 @@ class Table:
     source: Column
     choice: Column
     target: Column
-    open_fixed: bool
     open_at: dict[str, Column] = field(default_factory=dict)
 
     @property
@@ -80,7 +80,7 @@ class Table:
 
     def knows(self, formula: FNode) -> bool:
         """Whether ``formula`` (plain) speaks of the table's variables only."""
-        return {s.symbol_name() for s in symbols_of(formula)} <= self.columns.keys()
+        return names_in([formula]) <= self.columns.keys()
 
     def holds(self, formula: FNode, where: Column | None = None) -> Column:
         """For each state whether ``formula`` (plain, over the table's variables) is true in it.
@@ -92,7 +92,7 @@ class Table:
     def on_moves(self, formula: FNode, where: Column | None = None) -> Column:
         """For each move whether ``formula`` (plain, over the table's variables, before and after it, and the inputs) is
         true of it; see ``holds``."""
-        read = {s.symbol_name() for s in symbols_of(formula)}
+        read = names_in([formula])
         places = {name: (name, self.source) for name in read & self.columns.keys()}
         places |= {NEXT + name: (name, self.target) for name in self.columns if NEXT + name in read}
         values = {read_as: self.columns[name][place] for read_as, (name, place) in places.items()}
@@ -107,6 +107,12 @@ class Table:
         if ((np.ones(size, bool) if where is None else where) & ~sure).any():
             raise OpenValueRead
         return np.broadcast_to(found, (size,))
+
+
+def rows_of(columns: Iterable[Column], size: int) -> Iterable[tuple[int, ...]]:
+    """The ``size`` rows of some columns, as numbers."""
+    lists = [[int(value) for value in part.tolist()] for part in columns]
+    return zip(*lists, strict=True) if lists else [()] * size
 
 
 class OpenValueRead(Exception):
@@ -152,28 +158,25 @@ def runs(first: Column, last: Column) -> Column:
 class Prepared:
     """A ``system`` of those variables alone on which some formulas depend.
 
-    ``classes`` of inputs and ``starts``: None where there are too many. ``open_fixed`` as in a table.
-    ``kept``: some state variable keeps an input.
+    ``classes`` of inputs and ``starts``: None where there are too many. ``kept``: some state variable keeps an input.
     """
 
     system: TransitionSystem
     classes: InputClasses | None
     starts: list[Valuation] | None
-    open_fixed: bool
     kept: bool
 
 
 def prepared(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Prepared:
     """What is needed to follow all runs, as far as the framed ``formulas`` depend on them."""
     system = replace(system, asserts=(), undefined_behaviour=(), invariants=())
-    read = sorted({plain(s) for formula in formulas for s in symbols_of(formula)}, key=str)
+    read = plain_symbols(formulas)
     cone = system.cone(read)
     small = replace(system, state=cone)
     wanted = {s.symbol_name() for s in read}
     seen, kept = told_apart(small, wanted)
     classes = input_classes(system.inputs, seen, formulas, clock, kept)
-    starts, open_fixed = _starts(small, wanted)
-    return Prepared(small, classes, starts, open_fixed, bool(kept))
+    return Prepared(small, classes, _starts(small, wanted), bool(kept))
 
 
 def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
@@ -183,30 +186,23 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     if starts is None:
         return None if classes is None or made.kept else _with_open_values(small, classes, clock)
     if classes is None:
-        return _OneByOne(small, Outcomes(small, formulas, clock), clock).run(starts, made.open_fixed)
-    return _Explorer(small, classes, clock).run(starts, made.open_fixed)
+        return _OneByOne(small, Outcomes(small, formulas, clock), clock).run(starts)
+    return _Explorer(small, classes, clock).run(starts)
 
 
-def _starts(system: TransitionSystem, wanted: set[str]) -> tuple[list[Valuation] | None, bool]:
-    """The start states, and whether open variables are left out as no first step reads them; None if too many."""
-    loose = [var for var in system.state if var.init is None]
-    simulator = Simulator(system)
+def _starts(system: TransitionSystem, wanted: set[str]) -> list[Valuation] | None:
+    """The start states, in which open variables that no first step reads have one value; None if they are too many."""
+    simulator, loose = Simulator(system), [var for var in system.state if var.init is None]
     if not loose:
-        return [simulator.initial()], False
+        return [simulator.initial()]
     known = {var.symbol: var.init for var in system.state if var.init is not None}
     steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
-    read = {s.symbol_name() for step in steps for s in symbols_of(step.substitute(known).simplify())} | wanted
-    varied = [var for var in loose if var.name in read]
-    sizes = [sum(high - low + 1 for low, high in allowed_ranges(var)) for var in varied]
-    if prod(sizes) > START_VALUES:
-        return None, False
-    columns = []
-    for var in varied:
-        wrap = 1 << max(var.type.bits, 1)
-        columns.append([value % wrap for low, high in allowed_ranges(var) for value in range(low, high + 1)])
+    read = names_in(step.substitute(known).simplify() for step in steps) | wanted
+    varied = [InputVariable(var.name, var.type, var.starts) for var in loose if var.name in read]
+    if prod(var.count for var in varied) > START_VALUES:
+        return None
     names = [var.name for var in varied]
-    starts = [simulator.initial(dict(zip(names, values, strict=True))) for values in product(*columns)]
-    return starts, len(varied) < len(loose)
+    return [simulator.initial(dict(zip(names, each, strict=True))) for each in product(*map(raw_values, varied))]
 
 
 class _Explorer:
@@ -221,25 +217,25 @@ class _Explorer:
         self._simulator = Simulator(system)
         allowed = conjunction([system.input_constraint, system.defined])
         self._vectors = Program([allowed, *(var.next for var in system.state)])
-        self._choices = [inputs.choice(number) for number in range(inputs.size)] if inputs.size <= BLOCK else []
+        self._choices = inputs.choices if inputs.size <= BLOCK else []
 
-    def run(self, starts: Sequence[Valuation], open_fixed: bool) -> Table | None:
+    def run(self, starts: Sequence[Valuation]) -> Table | None:
         """The table, None above the limits."""
         first = [self._number(tuple(state[name] for name in self._names)) for state in starts]
-        done = tried = 0
+        done, tried, most = 0, 0, max(1, BLOCK // self._inputs.size)
         while done < len(self._states):
             waiting = len(self._states) - done
             tried += waiting * self._inputs.size
             if tried > self._clock.limits.explored or self._clock.over:
                 return None
-            for block in range(done, done + waiting, max(1, BLOCK // self._inputs.size)):
-                last = min(done + waiting, block + max(1, BLOCK // self._inputs.size))
+            for block in range(done, done + waiting, most):
+                last = min(done + waiting, block + most)
                 if (last - block) * self._inputs.size <= FEW:
                     self._each(block, last)
                 else:
                     self._together(block, last)
             done += waiting
-        return self._table(first, open_fixed)
+        return self._table(first)
 
     def _number(self, state: tuple[int, ...]) -> int:
         number = self._numbers.get(state)
@@ -266,8 +262,7 @@ class _Explorer:
 
     def _together(self, first: int, last: int) -> None:
         """The steps from some states as arrays."""
-        rows = list(zip(*self._states[first:last], strict=True)) or [()] * len(self._names)
-        values = {v.name: column(row, v.type.bits)[:, None] for v, row in zip(self._system.state, rows, strict=True)}
+        values = {name: values[:, None] for name, values in self._columns(self._states[first:last]).items()}
         size = self._inputs.size
         for begin in range(0, size, BLOCK):
             block = {name: part[None, begin : begin + BLOCK] for name, part in self._inputs.columns.items()}
@@ -287,21 +282,24 @@ class _Explorer:
         numbers = np.array([self._number(state) for state in states], np.int32)
         return numbers[which]
 
-    def _table(self, starts: list[int], open_fixed: bool) -> Table:
+    def _columns(self, states: Sequence[tuple[int, ...]]) -> dict[str, Column]:
+        """Some states as columns by the names of variables."""
+        rows = list(zip(*states, strict=True)) or [()] * len(self._names)
+        return {v.name: column(row, v.type.bits) for v, row in zip(self._system.state, rows, strict=True)}
+
+    def _table(self, starts: list[int]) -> Table:
         parts = list(zip(*self._moves, strict=True)) or [(), (), ()]
         source, choice, target = (np.concatenate([np.zeros(0, np.int32), *part]) for part in parts)
         order = np.argsort(source, kind="stable")
-        rows = list(zip(*self._states, strict=True)) or [()] * len(self._names)
         return Table(
             variables=self._system.state,
-            columns={v.name: column(row, v.type.bits) for v, row in zip(self._system.state, rows, strict=True)},
+            columns=self._columns(self._states),
             size=len(self._states),
             starts=tuple(dict.fromkeys(starts)),
             inputs=self._inputs,
             source=source[order],
             choice=choice[order],
             target=target[order],
-            open_fixed=open_fixed,
         )
 
 
@@ -331,7 +329,7 @@ def _with_open_values(system: TransitionSystem, inputs: InputClasses, clock: Clo
     read = StateVariable(READ, BOOLEAN, FALSE(), Not(fine))
     whole = replace(system, state=(*values, *marks, read), input_constraint=Or(allowed, Not(fine)), defined=TRUE())
     try:
-        table = _Known(whole, inputs, clock).run([Simulator(whole).initial()], True)
+        table = _Known(whole, inputs, clock).run([Simulator(whole).initial()])
     except OpenValueRead:
         return None
     if table is None:
@@ -351,9 +349,9 @@ class _OneByOne(_Explorer):
         self._choices = outcomes.choices
         self._gave_up = False
 
-    def run(self, starts: Sequence[Valuation], open_fixed: bool) -> Table | None:
+    def run(self, starts: Sequence[Valuation]) -> Table | None:
         """The table, None above the limits."""
-        table = super().run(starts, open_fixed)
+        table = super().run(starts)
         return None if table is None or self._gave_up else replace(table, inputs=self._outcomes.classes())
 
     def _together(self, first: int, last: int) -> None:

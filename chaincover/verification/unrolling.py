@@ -9,10 +9,10 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Not, Symbol
 
 from bmc.engines.protocol import Status
-from bmc.formulas.unroll import at, framed, shift, unframed
+from bmc.formulas.unroll import at, framed, plain_symbols, shift
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, TransitionSystem, equal, symbols_of
+from bmc.system.transition import Run, TransitionSystem, equal
 from chaincover.verification.clauses import Clauses, contradictory
 from chaincover.verification.limits import Clock
 
@@ -36,10 +36,7 @@ class Unrolling:
         self, system: TransitionSystem, formulas: Sequence[FNode], start: FNode, always: FNode, clock: Clock
     ) -> None:
         self.system = replace(system, invariants=())
-        asked = [TRUE().And(at(formula, 0)) for formula in (start, always)] + list(formulas)
-        names = {unframed(s)[0] for formula in asked for s in symbols_of(formula)}
-        kept = [var.symbol for var in system.state if var.name in names]
-        self._cone = self.system.cone(kept)
+        self._cone = self.system.cone(plain_symbols([at(start, 0), at(always, 0), *formulas]))
         self._clauses = Clauses(clock, fewer=True)
         allowed = And(system.input_constraint, system.defined)
         following = (equal(framed(var.symbol, 1), at(var.next, 0)) for var in self._cone)

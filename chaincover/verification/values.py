@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from bmc.errors import counted
 from bmc.system.simulation import Simulator
@@ -22,15 +22,13 @@ from chaincover.verification.acceleration import JUMPS
 from chaincover.verification.constraints import CONSTRAINTS
 from chaincover.verification.orders import CHECK as ORDERS
 from chaincover.verification.prices import PRICES
-from chaincover.verification.report import HOLDS, NOTE, OPEN, WRONG, Line
+from chaincover.verification.report import HOLDS, NOTE, OPEN, WRONG, Line, worst
 from chaincover.verification.setting import Setting
 from chaincover.verification.verdicts import EDGES, LENGTHS, PATHS
 from properties.goal import violation, violation_name
 from properties.monitor import Monitor
 
 BOUND, ALL_RUNS = "lower bound", "all runs"
-WORSE = (HOLDS, OPEN, WRONG)
-"""Verdicts on what something rests on, the worst last."""
 
 
 class Values:
@@ -126,13 +124,18 @@ def inconsistent(document: Document, claim: ChainClaim, setting: Setting) -> Ite
     claimed = {(goal.name, goal.step) for goal in document.goals if goal.verdict == COVERED}
     if claimed != {(hit.goal, hit.step) for hit in claim.hits}:
         yield "the goals said to be covered are not those credited"
+    yield from _misplaced(claim, setting)
+
+
+def _misplaced(claim: ChainClaim, setting: Setting) -> Iterator[str]:
+    """Where goals do not lie within the chain, or share steps that they may not share."""
     placed = [(hit.goal, hit.step) for hit in claim.hits if hit.goal in setting.by_name]
     for goal, step in placed:
         if step < 0 or setting.over(goal, step) > claim.steps:
             yield f"{goal} at step {step} does not lie within the chain"
-    if setting.forbid:
-        pairs = [(a, b) for n, a in enumerate(placed) for b in placed[n + 1 :]]
-        yield from (f"{a[0]} and {b[0]} share steps" for a, b in pairs if setting.overlap_between(a, b))
+    for (one, first), (other, later) in combinations(placed, 2) if setting.forbid else ():
+        if setting.by_name[one].meets(first, setting.by_name[other], later):
+            yield f"{one} and {other} share steps"
 
 
 def bound(document: Document, proof: Certificate | None, setting: Setting, said: Mapping[str, str]) -> Line:
@@ -148,12 +151,14 @@ def bound(document: Document, proof: Certificate | None, setting: Setting, said:
             return Line(BOUND, WRONG if faults else HOLDS, text, tuple(faults))
         return Line(BOUND, OPEN, f"{text} is claimed; the file has no certificate of it")
     faults += _unfit(document, proof, setting)
-    refuted, counts = proof.refuted, proof.refuted[0] < proof.refuted[1]
-    if counts and refuted[0] > proof.order_bound:
-        faults.append(f"nothing rules the lengths from {proof.order_bound} to {refuted[0] - 1} out")
     if faults:
         return Line(BOUND, WRONG, f"{text}: what is said for it does not hold together", tuple(faults))
-    bases = _bases(proof, counts)
+    return _best(text, proof, lower, said)
+
+
+def _best(text: str, proof: Certificate, lower: int, said: Mapping[str, str]) -> Line:
+    """The line on the bound ``lower`` by those facts of ``proof``, or a search, that are proved best."""
+    bases = _bases(proof)
     ways = [(f"the facts give {reached}", checks) for reached, checks in bases if reached >= lower]
     if not ways and not proof.exhausted:
         return Line(BOUND, WRONG, f"{text}: the facts give only {max(reached for reached, _ in bases)}")
@@ -163,18 +168,18 @@ def bound(document: Document, proof: Certificate | None, setting: Setting, said:
         ways.append(("no chain has fewer", ()))
     always = [CONSTRAINTS, *([ALL_RUNS] if said.get(ALL_RUNS) == WRONG else [])]
     lines = [_rested(f"{text}: {how}", [*checks, *always], said) for how, checks in ways]
-    return min(lines, key=lambda line: WORSE.index(line.verdict))
+    return next(line for verdict in (HOLDS, OPEN, WRONG) for line in lines if line.verdict == verdict)
 
 
-def _bases(proof: Certificate, refuted: bool) -> list[tuple[int, tuple[str, ...]]]:
-    """The bounds that the facts of ``proof`` give, each with the checks that it rests on; ``refuted``: lengths too."""
+def _bases(proof: Certificate) -> list[tuple[int, tuple[str, ...]]]:
+    """The bounds that the facts of ``proof`` give, each with the checks that it rests on."""
     orders = (EDGES[0], PATHS[0], ORDERS)
     found: list[tuple[int, tuple[str, ...]]] = [(proof.order_bound, orders)]
     if proof.prices is not None:
         found.append((proof.prices.bound, (PRICES,)))
     if proof.acceleration is not None:
         found.append((proof.acceleration.bound, (JUMPS,)))
-    if refuted:
+    if proof.refuted[0] < proof.refuted[1]:
         found.append((proof.refuted[1], (*(orders if proof.refuted[0] > 0 else ()), LENGTHS[0])))
     return found
 
@@ -186,9 +191,9 @@ def _rested(text: str, checks: Sequence[str], said: Mapping[str, str]) -> Line:
     """
     told = {name: said.get(name, HOLDS if name == CONSTRAINTS else OPEN) for name in checks}
     told = {name: OPEN if verdict == NOTE else verdict for name, verdict in told.items()}
-    worst = max((verdict for verdict in told.values() if verdict in WORSE), key=WORSE.index, default=HOLDS)
-    blamed = [f"{name}: {worst}" for name, verdict in told.items() if verdict == worst != HOLDS]
-    return Line(BOUND, worst, text, tuple(blamed))
+    kind = worst(told.values())
+    blamed = [f"{name}: {kind}" for name, verdict in told.items() if verdict == kind != HOLDS]
+    return Line(BOUND, kind, text, tuple(blamed))
 
 
 def _wrong_numbers(document: Document) -> Iterator[str]:
@@ -225,3 +230,5 @@ def _unfit(document: Document, proof: Certificate, setting: Setting) -> Iterator
         yield f"its facts are about runs of up to {counted(proof.validity.steps, 'step')}"
     if document.bounds.lower != proof.lower:
         yield f"the certificate is about the bound {proof.lower}, not {document.bounds.lower}"
+    if proof.order_bound < proof.refuted[0] < proof.refuted[1]:
+        yield f"nothing rules the lengths from {proof.order_bound} to {proof.refuted[0] - 1} out"

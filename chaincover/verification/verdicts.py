@@ -6,7 +6,7 @@ else searches in layers, jumps of counters, induction, runs over cells, and an u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from math import inf
@@ -26,7 +26,18 @@ from chaincover.verification.invariants import Assumed
 from chaincover.verification.layers import Layers
 from chaincover.verification.limits import SHARES, Clock
 from chaincover.verification.marks import FAR, Marks
-from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited, told, told_inputs
+from chaincover.verification.report import (
+    HOLDS,
+    OPEN,
+    UNCLAIMED,
+    WRONG,
+    Line,
+    Verdict,
+    limited,
+    told,
+    told_inputs,
+    worst,
+)
 from chaincover.verification.search import Outcome, search_some
 from chaincover.verification.setting import Setting
 from chaincover.verification.unrolling import Unrolling
@@ -125,14 +136,13 @@ class Prover:
             return WRONG, f"{', '.join(strange)} is no goal"
         if claim.enough > len(goals):
             return HOLDS, "there are not so many goals"
-        found = OPEN, TOO_MANY
-        if searched is not None:
-            found = of_search(self.setting, claim, searched)
-        elif self.marks is not None:
-            found = self._on_states(self.marks if claim.to_end else self.marks.anywhere, claim, goals)
-        if found[0] != OPEN or claim.enough < len(goals):
-            return found
-        if self.marks is None and self._jumped(claim, goals):
+        found = self._on_states(claim, goals, searched)
+        return found if found[0] != OPEN or claim.enough < len(goals) else self._of_all(claim, goals, found)
+
+    def _of_all(self, claim: NoRun, goals: Sequence[str], found: Verdict) -> Verdict:
+        """The verdict on ``claim`` about all of its ``goals`` by other means than states, by which ``found`` is."""
+        jumps, below = None if self.marks is not None else self.jumps(), inf if claim.before is None else claim.before
+        if jumps is not None and jumps.no_path(goals, below, claim.to_end):
             return HOLDS, "no run among all in jumps of counters"
         if claim.before is not None and claim.to_end:
             if claim.goals not in self._chains:
@@ -144,7 +154,11 @@ class Prover:
         # a run covers it: whether one goes on to the end is left open
         return (OPEN, TOO_MANY) if verdict == WRONG and claim.to_end else (verdict, why)
 
-    def _on_states(self, marks: Marks, claim: NoRun, goals: Sequence[str]) -> Verdict:
+    def _on_states(self, claim: NoRun, goals: Sequence[str], searched: Outcome | None) -> Verdict:
+        """The verdict on ``claim`` by the search that there was, or else by all states."""
+        if searched is not None or self.marks is None:
+            return (OPEN, TOO_MANY) if searched is None else of_search(self.setting, claim, searched)
+        marks = self.marks if claim.to_end else self.marks.anywhere
         starts, limit = [*marks.table.starts], FAR if claim.before is None else claim.before
         if claim.to_end:
             near = sum(int(marks.remaining[name][starts].min(initial=FAR)) < limit for name in goals)
@@ -154,12 +168,6 @@ class Prover:
         if near < claim.enough or (pair and not marks.both(*goals)):
             return HOLDS, "no run among all"
         return of_search(self.setting, claim, search_some(marks, goals, self.clock, claim.enough, claim.before))
-
-    def _jumped(self, claim: NoRun, goals: Sequence[str]) -> bool:
-        """Whether no path in jumps of counters is such a run."""
-        jumps = self.jumps()
-        below = inf if claim.before is None else claim.before
-        return jumps is not None and bool(jumps.no_path(goals, below, claim.to_end))
 
 
 def of_search(setting: Setting, claim: NoRun, found: Outcome) -> Verdict:
@@ -177,38 +185,40 @@ def summed(check: Check, verdicts: Iterable[tuple[str, Verdict]]) -> Line:
     """One line on claims in words, each with its verdict: the worst of these."""
     name, what = check
     found = [(text, *verdict) for text, verdict in verdicts]
-    kinds = {verdict for _, verdict, _ in found}
-    kind = next((verdict for verdict in (WRONG, OPEN, HOLDS) if verdict in kinds), UNCLAIMED)
+    kind = worst((verdict for _, verdict, _ in found), UNCLAIMED)
     if kind == UNCLAIMED:
         return Line(name, kind, f"no {what} are claimed" if not found else "no proof is claimed")
     held = [(said, why) for said, verdict, why in found if verdict == HOLDS]
     text = f"{len(held)} of {sum(verdict != UNCLAIMED for _, verdict, _ in found)} {what} proved again"
-    by_why: dict[str, list[str]] = {}
-    for said, why in held:
-        by_why.setdefault(why, []).append(said)
-    whys = limited(f"{', '.join(limited(names))}: {why}" for why, names in by_why.items() if why)
+    whys = limited(_reasons(held))
     against = limited(f"{said}: {why}" for said, verdict, why in found if verdict == kind != HOLDS)
     unfinished = kind == OPEN and all(why != MAYBE for *_, why in found)
     return Line(name, kind, f"{text}: {'; '.join(whys)}" if whys else text, against, unfinished=unfinished)
 
 
+def _reasons(held: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """For each reason why claims hold, if there is something to say: the claims, and the reason."""
+    by_why: dict[str, list[str]] = {}
+    for said, why in held:
+        by_why.setdefault(why, []).append(said)
+    yield from (f"{', '.join(limited(names))}: {why}" for why, names in by_why.items() if why)
+
+
 def about_runs(claims: Sequence[Claim], proof: Certificate | None, lower: int) -> list[Claim]:
     """Those of ``claims`` that speak of what one run covers, without those that follow from another one, or from the
     bound ``lower``, which are checks of their own."""
-    runs = [claim for claim in claims if not isinstance(claim.says, PathFact)]
-    bound = None if proof is None else NoRun(proof.goals, before=lower)
-
-    def follows(claim: Claim) -> bool:
-        says = claim.says
-        if claim.kind not in (EXCLUDES, LENGTH) or says is None:
-            return False
-        assert isinstance(says, NoRun)
-        others = [other.says for other in runs if other.kind not in (EXCLUDES, LENGTH)]
-        return any(isinstance(other, NoRun) and other.implies(says) for other in (bound, *others))
-
+    runs = [(claim, claim.says) for claim in claims if not isinstance(claim.says, PathFact)]
+    others = [says for claim, says in runs if says is not None and claim.kind not in (EXCLUDES, LENGTH)]
     refuted = None if proof is None else NoRun(proof.goals, before=proof.refuted[1])
-    own = (claim for claim in runs if claim.kind != LENGTH or claim.says != refuted)
-    return [claim for claim in own if not follows(claim)]
+    if proof is not None:
+        others.append(NoRun(proof.goals, before=lower))
+
+    def own(claim: Claim, says: NoRun | None) -> bool:
+        if claim.kind not in (EXCLUDES, LENGTH) or says is None:
+            return True
+        return not any(other.implies(says) for other in others) and (claim.kind != LENGTH or says != refuted)
+
+    return [claim for claim, says in runs if own(claim, says)]
 
 
 def never(setting: Setting, name: str, known: Assumed, clock: Clock) -> Verdict:

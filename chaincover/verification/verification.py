@@ -6,7 +6,7 @@ first, and each is told as soon as it is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -103,6 +103,11 @@ class _Lines:
         """All of them so far."""
         return [*self.told, *self._waiting]
 
+    def each(self, lines: Iterable[Line | None]) -> None:
+        """Checks are done one after the other."""
+        for line in lines:
+            self.done(line)
+
     def done(self, line: Line | None) -> None:
         """A check is done."""
         if line is None:
@@ -147,30 +152,10 @@ def verify(
     checks = Checks(statement_of(subject, document), Clock(limits or Limits()), listener, states)
     with _Lines(listener) as lines:
         done = lines.done
-        done(claims.sources(subject, document))
-        done(claims.properties(subject, document))
-        stimulus = None if chain is None else claims.stimulus_of(subject, document)
-        credited = checks.statement.setting
-        values = Values(credited, document, stimulus, requirements.rulings_again(subject, document))
-        done(fields(document, made_again(subject, document, values), values))
-        done(project(subject, document))
-        done(constraints(subject.system, subject.rules, checks.clock))
-        if chain is not None and stimulus is not None:
-            done(claims.chain(subject, document, stimulus, credited))
-            done(findings(values))
-            done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
-        done(claims.tests(subject, document))
-        ruled = document.requirements
-        done(requirements.untold(subject, document))
-        if ruled is not None:
-            done(requirements.violations(subject, ruled, document.where))
-            done(requirements.found(subject, ruled))
-        done(checks.monitored[1])
-        if proof is not None and proof.normal_form:
-            done(checks.normal[2])
+        lines.each(_without_proof(subject, document, checks))
+        lines.each(checks.of_setting())
         if proof is not None and set(proof.goals) <= set(checks.setting.names):
-            for line in checks.proof_lines(proof):
-                done(line)
+            lines.each(checks.proof_lines(proof))
         if checks.told_invariants:
             done(checks.told())
         all_runs = checks.all_runs()
@@ -187,17 +172,37 @@ def verify(
             claimed += [] if beyond is None else [beyond]
             done(beyond)
         lines.settle(needless=all(line.verdict not in (OPEN, WRONG) for line in claimed))
-        if ruled is not None:
-            for line in proved_requirements(subject, ruled, checks.clock, listener):
-                done(line)
+        lines.each(proved_requirements(subject, document.requirements, checks.clock, listener))
     return Verification(str(document.place), tuple(lines.told))
 
 
-def proved_requirements(subject: Subject, claim: RulingsClaim, clock: Clock, listener: Listener) -> Iterator[Line]:
+def _without_proof(subject: Subject, document: Document, checks: Checks) -> Iterator[Line | None]:
+    """What is looked at without a proof: file, project, chain and tests, and runs that violate requirements."""
+    chain, credited = document.chain, checks.statement.setting
+    yield claims.sources(subject, document)
+    yield claims.properties(subject, document)
+    stimulus = None if chain is None else claims.stimulus_of(subject, document)
+    values = Values(credited, document, stimulus, requirements.rulings_again(subject, document))
+    yield fields(document, made_again(subject, document, values), values)
+    yield project(subject, document)
+    yield constraints(subject.system, subject.rules, checks.clock)
+    if chain is not None and stimulus is not None:
+        yield claims.chain(subject, document, stimulus, credited)
+        yield findings(values)
+        yield claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock)
+    yield claims.tests(subject, document)
+    yield from requirements.without_proof(subject, document)
+
+
+def proved_requirements(
+    subject: Subject, claim: RulingsClaim | None, clock: Clock, listener: Listener
+) -> Iterator[Line]:
     """Prove again which requirements are never violated, and which runs that violate one are the shortest.
 
     Of those that the file leaves undecided find out what little effort shows.
     """
+    if claim is None:
+        return
     told = Listener(lambda text: listener.progress(f"requirements: {text}"))
     limits = clock.limits
     few = replace(limits, question=limits.question * FIRST_ASKED, explored=limits.explored // PART)
@@ -298,27 +303,27 @@ class Checks:
     @cached_property
     def confirmation(self) -> Confirmation:
         """Whether the compiled original takes the same steps."""
-        if self.marks is None and self.layers is not None and self.layers.searched is not None:
-            found = self.layers.searched
-            return confirm(found.table, self.statement.original, self.clock, self.normal[1], found.steps)
-        if self.marks is None:
-            return Confirmation(MODEL)
-        self.listener.progress(f"states: {self.marks.table.steps} steps on the compiled original")
-        return confirm(self.marks.table, self.statement.original, self.clock, self.normal[1])
+        return Confirmation(MODEL) if self.reachable is None else self.reachable.confirmation
+
+    @cached_property
+    def reachable(self) -> Enumerated | None:
+        """All reachable states, and whether the compiled original takes the steps between them; None without them."""
+        original, clock, forms = self.statement.original, self.clock, self.normal[1]
+        if self.marks is not None:
+            table = self.marks.table
+            self.listener.progress(f"states: {table.steps} steps on the compiled original")
+            return Enumerated(table.size, table.steps, confirm(table, original, clock, forms), table)
+        found = None if self.layers is None else self.layers.searched
+        if found is None:
+            return None
+        return Enumerated(found.size, found.steps, confirm(found.table, original, clock, forms, found.steps))
 
     @cached_property
     def known(self) -> tuple[Assumed, Line]:
         """The invariants of the certificate, as far as they are proved again; none without one."""
-        proof, states = self.statement.proof, None
-        if self.marks is not None:
-            table = self.marks.table
-            states = Enumerated(table.size, table.steps, self.confirmation, table)
-        elif self.layers is not None and self.layers.searched is not None:
-            found = self.layers.searched
-            states = Enumerated(found.size, found.steps, self.confirmation)
-        told, line = assumed(self.setting, proof, states, self.clock)
-        if states is None and self.needed.system is not self.whole.system:  # states that no run reaches have more steps
-            told = replace(told, complete=False)
+        told, line = assumed(self.setting, self.statement.proof, self.reachable, self.clock)
+        if self.reachable is None and self.needed.system is not self.whole.system:
+            told = replace(told, complete=False)  # states that no run reaches have more steps
         return told, line
 
     @cached_property
@@ -331,9 +336,8 @@ class Checks:
         lower = self.statement.lower
         below = max(lower, 0 if proof is None else proof.refuted[1])
         self.listener.progress(f"search over all runs of fewer than {counted(below, 'step')}")
-        rests = proof is None or self._facts(proof) < lower
-        if not rests:
-            return search(self.marks, goals, self._part(SMALL_PART if proof and proof.prices else PART), below)
+        if proof is not None and self._facts(proof) >= lower:
+            return search(self.marks, goals, self._part(SMALL_PART if proof.prices else PART), below)
         ahead = None if proof is None or proof.prices is None else self.priced[1]
         return search(self.marks, goals, self.clock, below, ahead=ahead)
 
@@ -375,11 +379,9 @@ class Checks:
         return jumps_of(self.setting, proof, self.clock, self.known[0].always, self.statement.beyond)
 
     def _part(self, part: int) -> Clock:
-        """This part of the effort."""
+        """This part of the effort of a search over all runs."""
         limits = self.clock.limits
-        nodes, solver = limits.nodes // part, limits.solver / part
-        limits = replace(limits, nodes=nodes, solver=solver, explored=limits.explored // part)
-        return replace(self.clock, limits=limits)
+        return replace(self.clock, limits=replace(limits, nodes=limits.nodes // part))
 
     def proof_lines(self, proof: Certificate) -> Iterator[Line]:
         """Every fact of the certificate."""
@@ -395,16 +397,20 @@ class Checks:
             yield self.jumps.line(proof)
         yield self.lengths(proof)
 
-    def paths_and_runs(self) -> Iterator[Line]:
-        """Bounds on paths, and what no run covers, with all that they rest on."""
+    def of_setting(self) -> Iterator[Line]:
+        """Whether monitors and the normal form are as the certificate says, where it speaks of any."""
         if self.monitored[1] is not None:
             yield self.monitored[1]
-        yield self.normal[2]
-        if self.normal[2].verdict not in (HOLDS, UNCLAIMED):
-            return
-        yield self.known[1]
-        yield self.paths(EDGES, (SHORTEST,))
-        yield self.uncovered()
+        if self.normal[2].verdict != UNCLAIMED:
+            yield self.normal[2]
+
+    def paths_and_runs(self) -> Iterator[Line]:
+        """Bounds on paths, and what no run covers, with all that they rest on."""
+        yield from self.of_setting()
+        if self.normal[2].verdict in (HOLDS, UNCLAIMED):
+            yield self.known[1]
+            yield self.paths(EDGES, (SHORTEST,))
+            yield self.uncovered()
 
     @cached_property
     def prover(self) -> Prover:

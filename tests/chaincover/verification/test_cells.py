@@ -108,7 +108,8 @@ def _placed(setting: Setting, left: list[tuple[str, list[int]]], taken: list[tup
     return any(
         _placed(setting, rest, [*taken, (name, step)])
         for step in steps
-        if not setting.forbid or not any(setting.overlap_between((name, step), other) for other in taken)
+        if not setting.forbid
+        or not any(setting.by_name[name].meets(step, setting.by_name[other], later) for other, later in taken)
     )
 
 

@@ -49,3 +49,16 @@ def test_an_input_that_is_read_as_it_is_has_a_class_for_each_value() -> None:
     below = small.symbol("in_small").BVSLT(constant(0, 8))
     found = inputs._values(InputVariable("in_small", small, ((-3, 2),)), [below], clock)
     assert found == [0, 253]
+
+
+def test_more_inputs_than_an_array_has_dimensions() -> None:
+    """Each input that no other one is read with is a group of its own: numpy's arrays have at most 64 dimensions."""
+    bit = ValueType("bit", 0)
+    every = [InputVariable(f"in_{number}", bit) for number in range(100)]
+    read = [var.symbol for var in every[:2]]
+    found = inputs.input_classes(every, read, [], Clock(Limits()), {})
+    assert found is not None
+    assert (found.size, len(found.columns)) == (4, 100)
+    assert {(choice["in_0"], choice["in_1"], choice["in_99"]) for choice in found.choices} == {
+        (a, b, 0) for a in (0, 1) for b in (0, 1)
+    }

@@ -259,7 +259,7 @@ def test_goals_share_steps_where_none_ends_before_the_other_starts() -> None:
     setting = Setting(case.system, goals, None, "forbid")
     for (a, j), (b, k) in product(lengths_of.items(), repeat=2):
         for s, t in product(range(5), repeat=2):
-            assert setting.overlap_between((a, s), (b, t)) == (not (s + j <= t or t + k <= s)), (a, s, b, t)
+            assert setting.by_name[a].meets(s, setting.by_name[b], t) == (not (s + j <= t or t + k <= s)), (a, s, b, t)
 
 
 @pytest.mark.parametrize("seed", range(12))
