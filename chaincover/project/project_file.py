@@ -322,10 +322,10 @@ class _Reader(Keys):
             wrong = [key for key, value in item.items() if not isinstance(value, str)]
             for key in wrong:
                 self.refuse(InputRefused(f"'{key}' of a property must be a text in quotes", where))
-            if "text" not in item:
+            if "text" not in item and item.keys() <= KEYS["property"].keys():
                 hint = 'write text = "G(antecedent -> consequent)"'
                 self.refuse(InputRefused("a [[property]] has no text", where, hint))
-            elif not wrong:
+            elif "text" in item and not wrong:
                 own = [item.get(key, "") for key in ("id", "requirement", "description")]
                 properties.append(PropertyText(item["text"], where, *own))
         return properties

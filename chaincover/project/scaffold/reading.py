@@ -21,7 +21,7 @@ from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.execute.variables import CVariable
 from bmc.models.c.source.preprocess import Given, preprocess
 from bmc.models.c.source.program import parse_file
-from bmc.models.c.source.survey import Survey
+from bmc.models.c.source.survey import Survey, apart
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
@@ -324,7 +324,8 @@ def _open_functions(config: SourceConfig, facts: Facts, reading: Reading) -> tup
     called = {call.function for f in facts.reached(roots) for call in f.calls}
     if all(facts.function(name) is not None for name in called):
         return ()
-    program, executor, _ = with_deep_stack(lambda: read_program(config, Survey()))
+    with apart():
+        program, executor, _ = with_deep_stack(lambda: read_program(config, Survey()))
     known = [f for f in (program.function(root.name) for root in roots) if f is not None]
     found = []
     for each in with_deep_stack(lambda: undefined_functions(program, known)):

@@ -12,6 +12,7 @@ import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pysmt.exceptions import PysmtTypeError
 
@@ -31,12 +32,14 @@ from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.arithmetic import forget_intervals
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.source.program import Function, Program
-from bmc.models.c.source.survey import Survey
 from bmc.models.c.source.types import DATA_MODELS, FloatType, IntType, VoidType
 from bmc.stack import with_deep_stack
 from bmc.system.names import suggestion
 from bmc.system.original import NativeInterface
 from bmc.system.transition import TransitionSystem, ValueType
+
+if TYPE_CHECKING:
+    from bmc.models.c.source.survey import Survey
 
 DEFAULT_STEP = "compute"
 
@@ -87,9 +90,11 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
 
 def _survey(config: SourceConfig, roots: Sequence[str], first: InputRefused) -> Survey:
     """All that init and step of a program are refused for, as far as it can be told: what ``first`` says and more."""
+    from bmc.models.c.source.survey import Survey, apart  # which most runs do not need
+
     survey = Survey()
     survey.add(first)
-    with suppress(Exception):  # guesses break what the executor relies on; then the list ends there
+    with apart(), suppress(Exception):  # guesses break what the executor relies on; then the list ends there
         runs = Runs(config, roots, survey)
         step = _step_function(runs.program, config)
         for name, ctype in step.ctype.parameters:
@@ -98,6 +103,7 @@ def _survey(config: SourceConfig, roots: Sequence[str], first: InputRefused) -> 
         with suppress(Exception):
             runs.run_init(step)
         runs.run_step(step, {key: cell for key, cell in runs.memory.items() if key[0].kind != "automatic"})
+    forget_intervals()
     return survey
 
 

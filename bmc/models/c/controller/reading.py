@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
@@ -18,7 +18,6 @@ from bmc.models.c.execute.statements import Executor
 from bmc.models.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
 from bmc.models.c.source.preprocess import Given, preprocess
 from bmc.models.c.source.program import Function, Program, Typedef, Unit, Unreadable, parse_file, where
-from bmc.models.c.source.survey import Survey
 from bmc.models.c.source.types import (
     DATA_MODELS,
     ArrayType,
@@ -30,6 +29,9 @@ from bmc.models.c.source.types import (
     show_type,
 )
 from bmc.records import dataclass
+
+if TYPE_CHECKING:
+    from bmc.models.c.source.survey import Survey
 
 
 @dataclass(frozen=True)

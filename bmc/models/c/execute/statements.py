@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
@@ -20,8 +20,10 @@ from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, Stat
 from bmc.models.c.execute.switches import DECLARATIONS, Switches
 from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local
 from bmc.models.c.source.program import Function, Program, Scope, Typedef, unsupported, where
-from bmc.models.c.source.survey import Survey, calls, statements
 from bmc.models.c.source.types import ArrayType, CType, FunctionType, StructType, same_type, show_type
+
+if TYPE_CHECKING:
+    from bmc.models.c.source.survey import Survey
 
 CONSTANT_LOOP_LIMIT = ITERATIONS.most
 OPEN_LOOP_LIMIT = OPEN_ITERATIONS.most
@@ -58,7 +60,7 @@ class Executor(Switches):
             if self.survey is None or self.recorder.work > WORK.most:
                 raise
             self.survey.note(error, node)
-            for inner in (*calls(node), *statements(node)):
+            for inner in self.survey.within(node):
                 self.execute(inner, scope, state)
             return state
         except RecursionError:

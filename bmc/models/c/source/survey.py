@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from pycparser import c_ast
+from pysmt.environment import get_env, pop_env, push_env
 
 from bmc.errors import InputRefused, Location, Refusals
 from bmc.models.c.source.extensions import read_over_extensions
@@ -74,6 +76,11 @@ class Survey(Refusals):
             before = len(self.guessed)
             self.guessed |= {name for name, types in declarations if types & self.guessed}
 
+    @staticmethod
+    def within(node: Any) -> list[Any]:
+        """What is still looked at in a statement that is refused: its calls, and the statements within it."""
+        return [*calls(node), *statements(node)]
+
     def note(self, error: InputRefused, node: Any) -> None:
         """Note why a statement is refused, unless that may come of a guess; what it declares is guessed."""
         if isinstance(node, c_ast.Break | c_ast.Continue):  # of a loop that is not followed
@@ -84,6 +91,17 @@ class Survey(Refusals):
         names = {*re.findall(r"'(\w+)'", error.message), *(() if _inner(node) else _names(node))}
         if not names & self.guessed:
             self.add(error)
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """An environment of pysmt for what is read with guesses: what is cut short there leaves pysmt's walks half done."""
+    push_env()
+    get_env().enable_infix_notation = True
+    try:
+        yield
+    finally:
+        pop_env()
 
 
 def statements(node: Any) -> list[Any]:

@@ -16,7 +16,6 @@ from bmc.models.c.execute import statements
 UNSUPPORTED = {
     "goto into a block": ("void step(int a) {\n goto x; { x: r = 1; } }", "goto into a block", 2),
     "goto without an end": ("void step(int a) {\n x: r++; goto x; }", "loop without a constant bound", 2),
-    "label": ("void step(int a) {\n x: r = 1; }", "label", 2),
     "union": ("union U { int a; char b; } u; void step(int a) {\n u.a = a; }", "union member access", 2),
     "unnamed union": ("struct S { union { int a; char b; }; } s; void step(int a) {\n s.a = a; }", "union", 2),
     "copy of a union": ("struct S { union { int a; } u; } s, t; void step(int a) {\n s = t; }", "union", 2),
