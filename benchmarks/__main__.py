@@ -62,7 +62,7 @@ CHECKS = {
 
 MEASURES = {
     "ablation": Command("measures.ablation", "what each stage of a run is worth: it is switched off", "an hour"),
-    "doubled": Command("measures.doubled", "which numeric constants of the search matter", "40 minutes"),
+    "doubled": Command("measures.doubled", "which numeric constants of the search matter", "4 hours"),
     "effort": Command("measures.effort", "units of work against seconds of the processor", "20 minutes"),
     "engines": Command("measures.engines.run", "engines on the graphs of bundled models", "10 minutes"),
     "families": Command(
