@@ -12,6 +12,7 @@ from dataclasses import replace
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, BVConcat, BVExtract, Equals, Ite, get_env
 
+from bmc.errors import CheckDisagreed
 from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.formulas.terms import both, choose, keep_meaning
 from bmc.formulas.unroll import at, plain, shift, unframed, unplaced, with_terms
@@ -182,9 +183,15 @@ def _bits(symbol: FNode) -> int:
 
 
 def with_memory(system: TransitionSystem, variables: Sequence[StateVariable]) -> TransitionSystem:
-    """``system`` that remembers ``variables`` as well; each has one name and is added once."""
+    """``system`` that remembers ``variables`` as well; each has one name and is added once.
+
+    CheckDisagreed where two of them have one name and are not the same: one would be lost.
+    """
     known = {var.name for var in system.state}
-    added = {var.name: var for var in variables if var.name not in known}
+    added: dict[str, StateVariable] = {}
+    for var in variables:
+        if var.name not in known and added.setdefault(var.name, var) != var:
+            raise CheckDisagreed(f"two memories of goals are called '{var.name}'", None, "report it")
     return replace(system, state=(*system.state, *added.values())) if added else system
 
 

@@ -9,6 +9,7 @@ import pytest
 from command_line import fresh_names
 from pysmt.shortcuts import BV, BVULT, And, Equals, Iff, Not, Or
 
+from bmc.errors import CheckDisagreed
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
 from bmc.system.memory import Memory, called, fixed_memory, recalled, remembered, with_memory
@@ -108,3 +109,14 @@ def test_what_is_remembered_is_called_by_its_owner() -> None:
         names = [Memory(owner).fresh(kind).symbol_name() for owner, kind in (("late", BYTE), ("constraint:", BYTE))]
     told = ["what 'late' remembers of earlier steps", "what a constraint remembers of earlier steps"]
     assert [*map(called, [*names, "s->n"])] == [*told, "'s->n'"]
+
+
+def test_two_memories_of_one_name_are_never_taken_for_one() -> None:
+    with fresh_names():
+        n = BYTE.symbol("n")
+        one, same, other = Memory("m"), Memory("m"), Memory("m")
+        for memory, value in ((one, n), (same, n), (other, n + BV(1, 8))):
+            memory.before(value, 1)
+        assert len(with_memory(counter(), [*one.variables, *same.variables]).state) == 2
+        with pytest.raises(CheckDisagreed, match="two memories of goals are called 'm#1:8'"):
+            with_memory(counter(), [*one.variables, *other.variables])
