@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
@@ -20,10 +20,12 @@ from bmc.models.c.execute.memory import Content, Key, MemObject, State, Value
 from bmc.models.c.execute.recorder import Recorder, StepResult, undefined_in_init
 from bmc.models.c.execute.variables import is_variable, symbol_content, variable_name
 from bmc.models.c.source.program import Function, Scope, parse_text, where
-from bmc.models.c.source.survey import Survey
 from bmc.models.c.source.types import FloatType, IntType, PointerType, scalars, type_at
 from bmc.system.names import matching, suggestion
 from bmc.system.original import Argument, Call
+
+if TYPE_CHECKING:
+    from bmc.models.c.source.survey import Survey
 
 DEFAULT_INIT = "init"
 
