@@ -15,7 +15,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.engines.protocol import Answer, Engine, Status
-from bmc.errors import NAMED, Location, counted
+from bmc.errors import Location, counted, listed
 from bmc.formulas.terms import either, negate
 from bmc.formulas.unroll import at
 from bmc.records import dataclass
@@ -95,7 +95,7 @@ class DeadEnd:
 
 
 def _listed(texts: Iterable[str], between: str = "; ") -> str:
-    return between.join(list(dict.fromkeys(texts))[:NAMED])
+    return listed([*dict.fromkeys(texts)], between=between)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from pysmt.environment import get_env, pop_env, push_env
-
+from bmc.models.c.source.survey import apart
 from chaincover.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,15 +55,8 @@ class Outcome:
         return json.loads(self.out)
 
 
-@contextlib.contextmanager
-def fresh_names() -> Iterator[None]:
-    """Two programs may give one name to variables of different types: pysmt's symbols of their own for each."""
-    push_env()
-    get_env().enable_infix_notation = True
-    try:
-        yield
-    finally:
-        pop_env()
+fresh_names = apart
+"""Two programs may give one name to variables of different types: pysmt's symbols of their own for each."""
 
 
 def chaincover(*arguments: object, cwd: Path | None = None, **variables: str) -> Outcome:

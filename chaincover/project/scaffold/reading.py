@@ -19,7 +19,7 @@ from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig, read_program
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.execute.variables import CVariable
-from bmc.models.c.source.preprocess import Given, preprocess
+from bmc.models.c.source.preprocess import Given
 from bmc.models.c.source.program import parse_file
 from bmc.models.c.source.survey import Survey, apart
 from bmc.models.c.source.types import DATA_MODELS
@@ -170,19 +170,20 @@ def _file_facts(
     return None, problem, target
 
 
-def _parsed(file: str, include: Sequence[str], defines: Sequence[tuple[str, str]], target: str) -> FileFacts:
-    return with_deep_stack(lambda: facts_of(file, parse_file(file, Given(include, defines), DATA_MODELS[target])[1]))
+def _parsed(
+    file: str,
+    include: Sequence[str],
+    defines: Sequence[tuple[str, str]],
+    target: str,
+    survey: Survey | None = None,
+) -> FileFacts:
+    given, model = Given(include, defines), DATA_MODELS[target]
+    return with_deep_stack(lambda: facts_of(file, parse_file(file, given, model, survey)[1]))
 
 
 def _guessed(file: str, include: Sequence[str], defines: Sequence[tuple[str, str]]) -> FileFacts:
     """What a file that cannot be read declares, as far as it can be guessed; as a model it is refused."""
-    survey = Survey()
-
-    def read() -> FileFacts:
-        source = preprocess(file, Given(include, defines), DATA_MODELS["lp64"], survey)
-        return facts_of(file, survey.parse(source.text, file))
-
-    return with_deep_stack(read)
+    return _parsed(file, include, defines, "lp64", Survey())
 
 
 ROLES = ("input", "state", "output", "ignore")

@@ -13,7 +13,7 @@ from bmc.errors import InputRefused
 from bmc.models.c.execute.access import refuse_long_double
 from bmc.models.c.execute.memory import Content, Key, MemObject, Target, Value
 from bmc.models.c.execute.variables import variable_name
-from bmc.models.c.source.program import Function, where
+from bmc.models.c.source.program import Function, nodes, where
 from bmc.models.c.source.types import (
     Arithmetic,
     ArrayType,
@@ -181,13 +181,7 @@ def called_names(node: Any) -> list[str]:
     """All identifiers that stand in a function's body, in source order."""
     known = _NAMES.get(node)
     if known is None:
-        names: dict[str, None] = {}
-        todo = [node]
-        while todo:
-            item = todo.pop()
-            if type(item).__name__ == "ID":
-                names[item.name] = None
-            todo.extend(child for _, child in reversed(item.children()))
+        names = dict.fromkeys(item.name for item in nodes(node) if type(item).__name__ == "ID")
         known = _NAMES[node] = list(names)
     return known
 

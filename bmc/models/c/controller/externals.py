@@ -25,7 +25,7 @@ from bmc.models.c.execute.access import refuse_opaque, struct_scalars
 from bmc.models.c.execute.calls import Calls
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.memory import Aggregate, MemObject, Place, State, Target, Value, whole
-from bmc.models.c.source.program import Function, Program, Scope, where
+from bmc.models.c.source.program import Function, Program, Scope, nodes, where
 from bmc.models.c.source.types import (
     ArrayType,
     CType,
@@ -152,13 +152,7 @@ def undeclared_calls(program: Program) -> list[str]:
 
 def _calls(node: Any) -> list[Any]:
     """All calls by name in a function's body, in source order."""
-    found, todo = [], [node]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, c_ast.FuncCall) and isinstance(item.name, c_ast.ID):
-            found.append(item)
-        todo.extend(child for _, child in reversed(item.children()))
-    return found
+    return [item for item in nodes(node) if isinstance(item, c_ast.FuncCall) and isinstance(item.name, c_ast.ID)]
 
 
 def _proposed(function: Function, node: Any) -> UndefinedFunction:

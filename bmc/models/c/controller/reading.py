@@ -16,7 +16,7 @@ from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import Content, Key, MemObject
 from bmc.models.c.execute.statements import Executor
 from bmc.models.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
-from bmc.models.c.source.preprocess import Given, preprocess
+from bmc.models.c.source.preprocess import Given
 from bmc.models.c.source.program import Function, Program, Typedef, Unit, Unreadable, parse_file, where
 from bmc.models.c.source.types import (
     DATA_MODELS,
@@ -94,12 +94,7 @@ def read_program(config: SourceConfig, survey: Survey | None = None) -> tuple[Pr
     reader = UnitReader(program, executor.types, executor.initialiser)
     given = Given(config.include, config.defines, config.pass_errors)
     for file in config.files:
-        if survey is None:
-            source, tree = parse_file(file, given, model)
-        else:
-            source = preprocess(file, given, model, survey)
-            tree = survey.parse(source.text, file)
-            survey.learn([unit.tree for unit in program.units] + [tree])
+        source, tree = parse_file(file, given, model, survey)
         unit = Unit(source, tree)
         program.units.append(unit)
         reader.read(unit, survey)

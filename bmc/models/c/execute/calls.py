@@ -15,7 +15,7 @@ from pycparser.c_generator import CGenerator
 from pysmt.shortcuts import TRUE
 
 from bmc import ending
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, listed
 from bmc.formulas.terms import both, choose, constant, equals
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.access import NO_FUNCTION_POINTER, struct_scalars
@@ -162,6 +162,8 @@ class Calls(Evaluator):
         self.depth += 1
         try:
             end = self.execute(frame.function.node.body, Scope(scope), inner)
+            if frame.jumps:  # no path may be lost
+                raise unsupported(f"goto to {listed([*frame.jumps])}, where no path comes by", frame.function.node)
             final = join([*frame.returned, *([end] if end is not None else [])])
             if final is None:
                 raise unsupported(f"'{frame.function.name}' never returns", frame.function.node)

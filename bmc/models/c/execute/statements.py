@@ -19,7 +19,7 @@ from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
 from bmc.models.c.execute.switches import DECLARATIONS, Switches
 from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local
-from bmc.models.c.source.program import Function, Program, Scope, Typedef, unsupported, where
+from bmc.models.c.source.program import Function, Program, Scope, Typedef, nodes, unsupported, where
 from bmc.models.c.source.types import ArrayType, CType, FunctionType, StructType, same_type, show_type
 
 if TYPE_CHECKING:
@@ -365,14 +365,7 @@ def _labels(node: Any) -> Iterator[str]:
 
 def _targets(node: Any) -> set[str]:
     """The labels to which a statement, or one within it, may jump."""
-    found = set()
-    todo = [node]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, c_ast.Goto):
-            found.add(node.name)
-        todo.extend(child for _, child in node.children())
-    return found
+    return {item.name for item in nodes(node) if isinstance(item, c_ast.Goto)}
 
 
 def _agrees(found: Any, ctype: CType) -> bool:

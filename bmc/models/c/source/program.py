@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pycparser import c_parser
 
@@ -22,6 +22,9 @@ from bmc.models.c.source.preprocess import Given, PreprocessedUnit, preprocess
 from bmc.models.c.source.types import CType, DataModel, FunctionType
 from bmc.records import dataclass
 
+if TYPE_CHECKING:
+    from bmc.models.c.source.survey import Survey
+
 T = TypeVar("T")
 
 
@@ -29,6 +32,15 @@ def where(node: Any) -> Location:
     """The place of a syntax node."""
     coord = getattr(node, "coord", None)
     return Location(coord.file or "", coord.line or 0, coord.column or 0) if coord else Location("")
+
+
+def nodes(node: Any) -> Iterator[Any]:
+    """A syntax node and all below it, in source order."""
+    todo = [node]
+    while todo:
+        item = todo.pop()
+        yield item
+        todo.extend(child for _, child in reversed(item.children()))
 
 
 def unsupported(construct: str, node: Any, hint: str = "") -> UnsupportedConstruct:
@@ -144,11 +156,14 @@ class Program:
         return list(dict.fromkeys(f for f in found if f.node is not None))
 
 
-def parse_file(file: str, given: Given, model: DataModel) -> tuple[PreprocessedUnit, Any]:
-    """Preprocess and parse one file. InputRefused with the place of the first syntax error."""
+def parse_file(file: str, given: Given, model: DataModel, survey: Survey | None = None) -> tuple[PreprocessedUnit, Any]:
+    """Preprocess and parse one file, or with a ``survey`` what of it can be parsed.
+
+    InputRefused with the place of the first syntax error.
+    """
     ending.reads(lambda: f"the file {file} was read")
-    source = preprocess(file, given, model)
-    return source, parse_text(source.text, file)
+    source = preprocess(file, given, model, survey)
+    return source, (parse_text if survey is None else survey.parse)(source.text, file)
 
 
 def parse_text(text: str, file: str) -> Any:

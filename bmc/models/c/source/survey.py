@@ -9,7 +9,7 @@ guessed is no news, and is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ from pysmt.environment import get_env, pop_env, push_env
 
 from bmc.errors import InputRefused, Location, Refusals
 from bmc.models.c.source.extensions import read_over_extensions
-from bmc.models.c.source.program import parse_text
+from bmc.models.c.source.program import nodes, parse_text
 
 MOST_GUESSES = 200
 """Definitions of one file that are guessed or left out. With twice as many, a file that is no C is looked at longer."""
@@ -35,6 +35,7 @@ class Survey(Refusals):
     def __init__(self) -> None:
         super().__init__()
         self.guessed: set[str] = set()
+        self._declared: list[tuple[str, set[str]]] = []
 
     def read_over_extensions(self, text: str, file: str) -> str:
         """Preprocessed text without what the parser cannot read; definitions that this cannot be left out of are."""
@@ -53,7 +54,7 @@ class Survey(Refusals):
         """The syntax tree of preprocessed C, as far as it can be parsed; what cannot is noted."""
         for _ in range(MOST_GUESSES):
             try:
-                return parse_text(text, file)
+                return self._learnt(parse_text(text, file))
             except InputRefused as error:
                 known = _GUESSED_TYPE.match(error.hint)
                 self.add(InputRefused(f"unknown type '{known[1]}'", error.where, _DEFINE) if known else error)
@@ -68,13 +69,14 @@ class Survey(Refusals):
                     self.guessed |= {name}
         return c_ast.FileAST([])
 
-    def learn(self, trees: Sequence[Any]) -> None:
-        """What is declared with a guessed type is guessed as well."""
-        declarations = [(node.name, set(_types(node.type))) for tree in trees for node in _declarations(tree)]
+    def _learnt(self, tree: Any) -> Any:
+        """``tree``, of which what is declared with a guessed type is guessed as well."""
+        self._declared += [(node.name, _types(node.type)) for node in _declarations(tree)]
         before = -1
         while before != len(self.guessed):
             before = len(self.guessed)
-            self.guessed |= {name for name, types in declarations if types & self.guessed}
+            self.guessed |= {name for name, types in self._declared if types & self.guessed}
+        return tree
 
     @staticmethod
     def within(node: Any) -> list[Any]:
@@ -88,7 +90,7 @@ class Survey(Refusals):
         head = node.init if isinstance(node, c_ast.For) and node.init is not None else node
         if isinstance(head, c_ast.Decl | c_ast.Typedef | c_ast.DeclList):
             self.guessed |= {each.name for each in _declarations(head)}
-        names = {*re.findall(r"'(\w+)'", error.message), *(() if _inner(node) else _names(node))}
+        names = {*re.findall(r"'(\w+)'", error.message), *(() if statements(node) else _names(node))}
         if not names & self.guessed:
             self.add(error)
 
@@ -132,34 +134,16 @@ def calls(node: Any) -> list[Any]:
     return found
 
 
-def _inner(node: Any) -> bool:
-    return hasattr(node, "stmt") or isinstance(node, c_ast.If | c_ast.Compound)
-
-
-def _walk(node: Any) -> Iterator[Any]:
-    todo = [node]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo.extend(child for _, child in node.children())
-
-
 def _declarations(tree: Any) -> list[Any]:
-    return [node for node in _walk(tree) if isinstance(node, c_ast.Decl | c_ast.Typedef) and node.name]
+    return [node for node in nodes(tree) if isinstance(node, c_ast.Decl | c_ast.Typedef) and node.name]
 
 
-def _types(node: Any) -> Iterator[str]:
-    for inner in _walk(node):
-        if isinstance(inner, c_ast.IdentifierType):
-            yield from inner.names
+def _types(node: Any) -> set[str]:
+    return {name for inner in nodes(node) if isinstance(inner, c_ast.IdentifierType) for name in inner.names}
 
 
-def _names(node: Any) -> Iterator[str]:
-    for inner in _walk(node):
-        if isinstance(inner, c_ast.ID):
-            yield inner.name
-        elif isinstance(inner, c_ast.IdentifierType):
-            yield from inner.names
+def _names(node: Any) -> set[str]:
+    return _types(node) | {inner.name for inner in nodes(node) if isinstance(inner, c_ast.ID)}
 
 
 def _without_definition(text: str, place: Location) -> tuple[str, str] | None:
