@@ -38,7 +38,6 @@ _LIBRARIES = (
     "ortools",
     "numpy",
     "pycparser",
-    "pcpp",
 )
 
 

@@ -18,7 +18,7 @@ HEAVY |= {"concurrent"}
 SOLVERS = frozenset({"bmc.engines.sat", "bmc.engines.unrolling", "chaincover.orderings.auto", "highspy"})
 """What a run that the product search settles asks nothing."""
 
-READ = frozenset({"numpy", "pcpp", "pycparser", "pysmt"})
+READ = frozenset({"numpy", "pycparser", "pysmt"})
 """What reading a program and searching for a chain are done with."""
 
 

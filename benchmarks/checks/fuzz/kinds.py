@@ -6,11 +6,12 @@ from benchmarks.checks.fuzz.claims import CLAIMS
 from benchmarks.checks.fuzz.commands import COMMAND_LINES
 from benchmarks.checks.fuzz.deadlines import DEADLINE
 from benchmarks.checks.fuzz.files import PROJECTS, SOURCES, TABLES
+from benchmarks.checks.fuzz.macros import MACROS
 from benchmarks.checks.fuzz.programs import PROGRAMS
 from benchmarks.checks.fuzz.properties import PROPERTIES
 from benchmarks.checks.fuzz.results import RESULTS
 
 KINDS = {
     kind.name: kind
-    for kind in (*PROGRAMS, SOURCES, PROJECTS, PROPERTIES, DEADLINE, TABLES, RESULTS, CLAIMS, COMMAND_LINES)
+    for kind in (*PROGRAMS, MACROS, SOURCES, PROJECTS, PROPERTIES, DEADLINE, TABLES, RESULTS, CLAIMS, COMMAND_LINES)
 }

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from bmc.errors import InputRefused
 from bmc.limits import text_of
-from bmc.models.c.source.preprocess import STANDARD_HEADERS, stand_in
+from bmc.models.c.source.headers import STANDARD_HEADERS, stand_in
 
 _HEADER_FOLDERS = re.compile(r"inc(lude)?s?|headers?|h|types|shared|.*_headerfiles|src", re.IGNORECASE)
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.M)

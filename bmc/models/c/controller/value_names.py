@@ -45,7 +45,7 @@ def _constant(unit: Unit, word: str) -> int | None:
     binding = unit.scope.names.get(word)
     if isinstance(binding, EnumConstant):
         return binding.value
-    if word not in unit.source.preprocessor.macros:
+    if word not in unit.source.macros:
         return None
     number = NUMBER.fullmatch(unit.source.expand(word))
     return int(number[1], 0) if number else None

@@ -20,8 +20,8 @@ from bmc.limits import whole_number
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.arithmetic import COMPARISONS, Undefined, from_condition
 from bmc.models.c.execute.memory import Value
-from bmc.models.c.source.preprocess import CHARACTERS, ESCAPES
 from bmc.models.c.source.program import unsupported, where
+from bmc.models.c.source.tokens import CHARACTERS, ESCAPES
 from bmc.models.c.source.types import Arithmetic, DataModel, FloatType, IntType, common_type
 
 _PLAIN = "'\"?\\"

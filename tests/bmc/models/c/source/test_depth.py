@@ -145,11 +145,11 @@ def test_deeper_structs_are_refused_with_their_line(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         ("a\\\nb\nc", "ab\n\nc"),
-        ("a \\\n b \\\n c\nd", "a  b  c\n\n\nd"),
+        ("a \\\n b \\\n c\nd", "a\n b\n c\nd"),
         ("'\\\\n'\n", "'\\\\n'\n"),
     ],
 )
-def test_continued_lines_are_joined(text: str, expected: str, tmp_path: Path) -> None:
+def test_tokens_of_continued_lines_stay_where_they_are(text: str, expected: str, tmp_path: Path) -> None:
     file = tmp_path / "lines.c"
     file.write_text(text, encoding="utf-8")
     lines = preprocess(str(file), Given(), DATA_MODELS["lp64"]).text.splitlines()

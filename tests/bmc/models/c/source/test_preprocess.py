@@ -12,7 +12,7 @@ from c_support import agreement, fresh_environment, own_environment, read, refus
 from bmc.errors import ChainCoverError
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.reading import SourceConfig
-from bmc.models.c.source.preprocess import STANDARD_HEADERS
+from bmc.models.c.source.headers import STANDARD_HEADERS
 
 PROGRAMS = {
     "function-like macros": "#define TO_BOOL(x) ((x) ? 1 : 0)\n#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from command_line import ROOT, chaincover, write_files
 
-from bmc.models.c.source.preprocess import VENDOR_STAND_INS, Given, preprocess, stand_in
+from bmc.models.c.source.headers import VENDOR_STAND_INS, stand_in
+from bmc.models.c.source.preprocess import Given, preprocess
 from bmc.models.c.source.program import parse_file
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.native.build import find_compiler

@@ -1,0 +1,42 @@
+"""Headers: those of the standard library and the stand-ins for vendors' that come with the project, and where others
+may be."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from pathlib import Path
+
+STANDARD_HEADERS = Path(__file__).parent / "include"
+VENDOR_STAND_INS = Path(__file__).parent / "stand_ins"
+GENERIC_STAND_INS = {r"\w*_?MemMap\.h": "MemMap.h", r"Rte_\w+\.h": "Rte_Component.h"}
+"""Headers whose names hold that of a component (regular expressions), and the stand-ins for them."""
+
+
+def stand_in(name: str) -> Path:
+    """The bundled stand-in for the vendor header ``name``; FileNotFoundError if there is none."""
+    place = VENDOR_STAND_INS / name
+    if not place.exists():
+        generic = next((file for pattern, file in GENERIC_STAND_INS.items() if re.fullmatch(pattern, name)), None)
+        if generic is None:
+            raise FileNotFoundError(name)
+        place = VENDOR_STAND_INS / generic
+    return place
+
+
+def shown(path: str) -> str:
+    """How messages name a file: from the current folder on, where it is in there."""
+    whole, here = os.path.abspath(path), os.path.join(os.path.abspath(""), "")
+    return whole[len(here) :] if whole.startswith(here) else whole
+
+
+def folder_with(header: str, folder: str) -> str:
+    """A folder near ``folder`` from which an include path finds ``header``; '' if none of a few hundred does."""
+    top = os.path.dirname(os.path.abspath(folder)) or os.sep
+    for start in dict.fromkeys((os.path.abspath(folder), top)):
+        for root, folders, _ in itertools.islice(os.walk(start), 500):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            if os.path.isfile(os.path.join(root, header)):
+                return os.path.relpath(root)
+    return ""
