@@ -423,7 +423,7 @@ class _Preprocessor:
                 except FileNotFoundError:
                     continue
                 self.stand_ins[name] = path
-            elif not os.path.isfile(path):
+            elif not os.path.exists(path) or os.path.isdir(path):
                 continue
             if os.path.realpath(path) not in self.once:
                 base = os.path.abspath(seen) if number >= 0 else seen
