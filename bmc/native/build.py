@@ -36,7 +36,7 @@ from bmc.limits import FILE_SIZE
 from bmc.native import symbols as native_symbols
 from bmc.native.cache import Cache
 from bmc.native.symbols import LibraryMap, Malformed
-from bmc.system.original import NativeInterface, ZeroSum
+from bmc.system.original import FileOptions, NativeInterface, ZeroSum
 
 T = TypeVar("T")
 
@@ -239,10 +239,14 @@ class Builder:
             whole.update(b"%d\n" % len(own) + own)
         return whole.hexdigest()
 
+    def _own_options(self, number: int) -> FileOptions:
+        return dict(self.compilation.options).get(self.compilation.sources[number], FileOptions())
+
     def _special(self, number: int) -> list[str]:
-        """The options of one source file alone."""
+        """The options of one source file alone, but those by which the preprocessor sees it."""
         special = ZERO_SUMS if self.compilation.sources[number] in self.zero_sums else []
         renamed = [f"-Dmain=chaincover_main_{number}"] if sys.platform == "darwin" else []
+        special = [*self._own_options(number).others, *special]
         return [*special, *(f"-fno-builtin-{name}" for name in self.compilation.redefined), *renamed]
 
     def _text(self, number: int) -> bytes:
@@ -263,8 +267,12 @@ class Builder:
 
     def _seen(self, number: int) -> list[str]:
         """The options by which the preprocessor sees a file."""
-        options = [f"-I{os.path.abspath(folder)}" for folder in self.compilation.include_dirs]
-        options += [f"-D{name}={value}" for name, value in self.compilation.defines]
+        own = self._own_options(number)
+        options = [f"-I{os.path.abspath(folder)}" for folder in (*own.include, *self.compilation.include_dirs)]
+        for name, value in (*own.macros, *self.compilation.defines):
+            options.append(f"-U{name}" if value is None else f"-D{name}={value}")
+        for path in own.first:
+            options += ["-include", os.path.abspath(path)]
         options += ["-isystem", str(self.folder / "include"), "-idirafter", str(self.folder / "stand_ins")]
         return [*options, *self._special(number)]
 

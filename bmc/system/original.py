@@ -102,6 +102,17 @@ class ZeroSum:
 
 
 @dataclass(frozen=True, slots=True)
+class FileOptions:
+    """What the compiler is given for one file: folders of headers (-I), macros with their values (-D; None for -U),
+    files that are included first (-include), and other options as they stand."""
+
+    include: tuple[str, ...] = ()
+    macros: tuple[tuple[str, str | None], ...] = ()
+    first: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Compilation:
     """How the original is compiled: the files ``sources``, folders of headers, (name, value) pairs for -D.
 
@@ -109,6 +120,7 @@ class Compilation:
     text that defines what no source defines. ``redefined`` names the functions of <math.h> that the sources define
     themselves. ``zero_sums`` are the sources that not every compiler gets right with the usual options, once each.
     ``pass_errors``: ``#error`` directives are passed over (they check for word sizes, and others do as well).
+    ``options``: what is given for single files besides, by their names.
     """
 
     sources: tuple[str, ...]
@@ -119,6 +131,7 @@ class Compilation:
     redefined: tuple[str, ...] = ()
     zero_sums: tuple[ZeroSum, ...] = ()
     pass_errors: bool = False
+    options: tuple[tuple[str, FileOptions], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,13 @@ from typing import Any
 from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import read_text, read_toml
 from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.source.options import Dialect, Options
 from bmc.records import dataclass
 from bmc.system.names import matching, suggestion
+from bmc.system.original import FileOptions
 from bmc.system.ties import MOST_TICKS
 from chaincover.options import ORDERINGS
+from chaincover.project.compile_commands import options_of
 from chaincover.project.keys import Keys
 from properties.coverage import CoverageCriterion
 from properties.text import PropertyText
@@ -44,6 +47,8 @@ KEYS: dict[str, dict[str, str]] = {
         "include": "folders of headers",
         "defines": "macros and their values, as texts",
         "target": "word sizes of the target: `lp64` (default), `ilp32`, `llp64`, `ip16`",
+        "options": "further options of the compiler, such as `-funsigned-char`, `-fshort-enums`, `-fwrapv`",
+        "compile_commands": "a `compile_commands.json`: folders of headers, macros and options of each file",
     },
     "functions": {
         "init": "functions or calls that are run once, in this order",
@@ -278,13 +283,18 @@ class _Reader(Keys):
             self.refuse(self.wrong("defines", 'a table such as { TIMEOUT = "4" }'))
             defines = {}
         init = self.table("functions").get("init")
+        target = self.string("sources", "target")
+        paths = tuple(str(base / f) for f in files)
+        options, dialect = self._options(base, paths, target)
         here = [""] if any(Path(file).suffix == ".c" for file in files) else []
         return SourceConfig(
             name=self.string("", "name") or self.place.resolve().parent.name,
-            files=tuple(str(base / f) for f in files),
+            files=paths,
             include=tuple(str(base / f) for f in (*here, *self.strings("sources", "include"))),
             defines=tuple((name, str(value)) for name, value in defines.items()),
-            target=self.string("sources", "target") or "lp64",
+            target=target or dialect.target or "lp64",
+            options=options,
+            dialect=dialect,
             init=None if init is None else self.strings("functions", "init"),
             step=self.string("functions", "step"),
             input=self.strings("interface", "input"),
@@ -308,6 +318,23 @@ class _Reader(Keys):
             values=self.named_numbers("interface", "values"),
             where=Location(str(self.place)),
         )
+
+    def _options(self, base: Path, files: Sequence[str], target: str) -> tuple[dict[str, FileOptions], Dialect]:
+        """What the compiler is given for each file besides, and what that says of the language."""
+        more, database = self.strings("sources", "options"), self.string("sources", "compile_commands")
+        found: tuple[dict[str, FileOptions], Dialect] = {}, Dialect()
+        try:
+            if database:
+                found = options_of(base / database, files, more, target)
+            elif more:
+                all_files = Options(more, str(base), self.where("options"))
+                found = dict.fromkeys(files, all_files.of_file), all_files.dialect
+            if target and found[1].target not in ("", target):
+                text = f"the options say that the word sizes are {found[1].target}, not {target}"
+                raise InputRefused(text, self.where("target"), "leave out sources.target, or the option")
+        except InputRefused as error:
+            self.refuse(error)
+        return found
 
     def _properties(self) -> list[PropertyText]:
         found = self.data.get("property", [])

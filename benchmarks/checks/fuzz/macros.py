@@ -11,12 +11,13 @@ from pathlib import Path
 from benchmarks.checks.fuzz.examine import ACCEPTED, AGREE, DIFFER, Input, Kind, Row, refused
 from bmc.errors import InputRefused
 from bmc.models.c.source.preprocess import Given, preprocess
+from bmc.models.c.source.tokens import DIGRAPHS
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.native.build import compiler_words
 
 TOKEN = re.compile(
     r"""(?:u8|[uUL])?"(?:\\.|[^"\\])*"|[uUL]?'(?:\\.|[^'\\])*'|\.?\d(?:[eEpP][+-]|[\w.])*|[A-Za-z_]\w*
-    |%:%:|\.\.\.|<<=|>>=|\#\#|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&^|]=|\S""",
+    |%:%:|<:|:>|<%|%>|%:|\.\.\.|<<=|>>=|\#\#|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&^|]=|\S""",
     re.X,
 )
 """The preprocessing tokens of C11 6.4."""
@@ -203,6 +204,7 @@ def _judge(data: Input) -> Row:
             text = preprocess(str(file), Given(), DATA_MODELS["lp64"]).text
         except InputRefused as error:
             return refused(error) if theirs is not None else Row(AGREE, "refused by both", steps=0)
+    theirs = theirs and [DIGRAPHS.get(token, token) for token in theirs]
     ours = TOKEN.findall(re.sub(r"^#line .*$", "", text, flags=re.M))
     if theirs is None:
         return Row(ACCEPTED, "the compiler refuses it")

@@ -26,7 +26,9 @@ from bmc.models.c.source.types import DATA_MODELS
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
 from bmc.system.names import matching
+from bmc.system.original import FileOptions
 from bmc.system.transition import TransitionSystem, symbols_of
+from chaincover.project.compile_commands import Build, found_build
 from chaincover.project.scaffold.entry_points import init_functions, states_property, values_of
 from chaincover.project.scaffold.facts import Declared, Facts, FileFacts, FunctionFacts, ObjectFacts, facts_of
 from chaincover.project.scaffold.headers import find_header, headers, included
@@ -58,6 +60,7 @@ class Sources:
     skipped: tuple[str, ...] = ()
     defines: tuple[tuple[str, str], ...] = ()
     places: tuple[str, ...] = ()
+    build: Build = Build()
 
     def config(self, name: str, files: Sequence[str], base: str, **more: object) -> SourceConfig:
         """A configuration that reads ``files``; ``base`` is the project file's folder."""
@@ -67,6 +70,8 @@ class Sources:
             (base, *self.include),
             self.defines,
             self.target,
+            options={file: self.build.options[file] for file in files if file in self.build.options},
+            dialect=self.build.dialect,
             **more,  # type: ignore[arg-type]
         )
 
@@ -98,21 +103,24 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
     if len(files) > MOST_FILES:
         hint = "name the folder of one controller, or its files"
         raise InputRefused(f"{len(files)} C files are too many to look through", Location(places[0]), hint)
-    include, missing, stand_ins = headers(files, places, (str(base), *wanted.include))
-    include = tuple(dict.fromkeys((*wanted.include, *(each for each in include if not _same(each, base)))))
+    build, files = found_build(places, base, files)
+    own = tuple(dict.fromkeys(folder for options in build.options.values() for folder in options.include))
+    include, missing, stand_ins = headers(files, places, (str(base), *wanted.include, *own))
+    others = (each for each in include if not _same(each, base) and each not in own)
+    include = tuple(dict.fromkeys((*wanted.include, *others)))
     folders = (str(base), *include)
     read: list[FileFacts] = []
     unreadable: dict[str, str] = {}
-    target = ""
+    target = build.dialect.target
     for file in files:
-        facts, problem, needs = _file_facts(file, folders, wanted.defines, target or "lp64")
+        facts, problem, needs = _file_facts(file, folders, wanted.defines, target or "lp64", build)
         if facts is None:
             unreadable[file] = problem
         else:
             read.append(facts)
             target = needs if needs != "lp64" else target
     if not read:  # the list of what is wrong tells more where it is that of init and step
-        guessed = [_guessed(file, folders, wanted.defines) for file in files]
+        guessed = [_parsed(file, folders, wanted.defines, "lp64", build, Survey()) for file in files]
         if any(facts.functions for facts in guessed):
             read, unreadable = guessed, {}
     chosen = all(not os.path.isdir(place) for place in places)
@@ -127,6 +135,7 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
         tuple(skipped),
         wanted.defines,
         tuple(places),
+        build,
     )
 
 
@@ -156,13 +165,13 @@ def _c_files(place: str, skipped: list[str]) -> Iterator[str]:
 
 
 def _file_facts(
-    file: str, include: Sequence[str], defines: Sequence[tuple[str, str]], target: str
+    file: str, include: Sequence[str], defines: Sequence[tuple[str, str]], target: str, build: Build
 ) -> tuple[FileFacts | None, str, str]:
     """What a file declares, or why it cannot be read; and the first word sizes, ``target`` first, that it accepts."""
     problem = ""
     for name in dict.fromkeys([target, *DATA_MODELS]):
         try:
-            return _parsed(file, include, defines, name), "", name
+            return _parsed(file, include, defines, name, build), "", name
         except ChainCoverError as error:
             problem = problem or str(error)
             if "#error" not in error.message:
@@ -175,15 +184,13 @@ def _parsed(
     include: Sequence[str],
     defines: Sequence[tuple[str, str]],
     target: str,
+    build: Build,
     survey: Survey | None = None,
 ) -> FileFacts:
-    given, model = Given(include, defines), DATA_MODELS[target]
+    """What a file declares; with a survey, what can be guessed of one that cannot be read and is refused as a model."""
+    own, model = build.options.get(file, FileOptions()), build.dialect.model(target)
+    given = Given((*own.include, *include), (*own.macros, *defines), False, own.first)
     return with_deep_stack(lambda: facts_of(file, parse_file(file, given, model, survey)[1]))
-
-
-def _guessed(file: str, include: Sequence[str], defines: Sequence[tuple[str, str]]) -> FileFacts:
-    """What a file that cannot be read declares, as far as it can be guessed; as a model it is refused."""
-    return _parsed(file, include, defines, "lp64", Survey())
 
 
 ROLES = ("input", "state", "output", "ignore")

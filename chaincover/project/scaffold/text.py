@@ -204,6 +204,11 @@ def _sources(sources: Sources, reading: Reading, base: Path) -> list[str]:
         lines.append(f"# left out: {len(left_out) - NAMED} more files")
     lines += [f"# not looked into: {_shown(folder, base)}" for folder in sources.skipped]
     folders = [_shown(folder, base) for folder in sources.include]
+    database = f"compile_commands = {quoted(_shown(sources.build.place, base))}" if sources.build.place else ""
+    if sources.build.problem:
+        lines += _comment(f"not followed: {sources.build.problem}\n{database}")
+    elif database:
+        lines.append(f"{database}      # folders of headers, macros and options of each file")
     if folders:
         lines += _list("include", [quoted(folder) for folder in folders])
     else:

@@ -273,6 +273,7 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
         runs.environment.text(runs.outside),
         tuple(sorted({f.name for f in runs.program.defined_functions()} & (UNKNOWN | FUNCTIONS.keys()))),
         tuple(ZeroSum(u.source.file, u.zero_sum, u.narrowed) for u in runs.program.units if u.zero_sum is not None),
+        options=tuple(sorted(config.options.items())),
     )
     links = tuple(
         Link(obj.name, offset_of(obj.ctype, path, data), target.name)

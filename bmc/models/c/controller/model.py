@@ -89,7 +89,9 @@ class CModel:
     @property
     def described(self) -> Mapping[str, Any]:
         """What a result says of the program beside its sources and variables."""
+        words = self.config.dialect.words
         return {
+            **({"options": words} if words else {}),
             "defines": dict(self.config.defines),
             "target": self.config.target,
             "init": [call.function for call in self.native.init],

@@ -16,6 +16,7 @@ from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import Content, Key, MemObject
 from bmc.models.c.execute.statements import Executor
 from bmc.models.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
+from bmc.models.c.source.options import Dialect
 from bmc.models.c.source.preprocess import Given
 from bmc.models.c.source.program import Function, Program, Typedef, Unit, Unreadable, parse_file, where
 from bmc.models.c.source.types import (
@@ -29,6 +30,7 @@ from bmc.models.c.source.types import (
     show_type,
 )
 from bmc.records import dataclass
+from bmc.system.original import FileOptions
 
 if TYPE_CHECKING:
     from bmc.models.c.source.survey import Survey
@@ -76,6 +78,10 @@ class SourceConfig:
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     where: Location | None = None
+    options: Mapping[str, FileOptions] = field(default_factory=dict)
+    """What the compiler is given for single files, by their names in ``files``."""
+    dialect: Dialect = Dialect()
+    """What its options say of the language that all files are written in."""
     pass_errors: bool = False
     """Whether ``#error`` directives are passed over."""
 
@@ -83,17 +89,18 @@ class SourceConfig:
 def read_program(config: SourceConfig, survey: Survey | None = None) -> tuple[Program, Executor, dict[Key, Content]]:
     """Parse all sources; the cells hold every file-scope object's start value. With a ``survey`` it gathers what is
     refused, and the rest is read."""
-    model = DATA_MODELS.get(config.target)
-    if model is None:
+    if config.target not in DATA_MODELS:
         known = ", ".join(DATA_MODELS)
         raise InputRefused(f"unknown target '{config.target}'", config.where, f"known targets are {known}")
     if not config.files:
         raise InputRefused("no source file is named", config.where, "list the files in sources.files")
+    model = config.dialect.model(config.target)
     program = Program([], model)
     executor = Executor(program, survey)
     reader = UnitReader(program, executor.types, executor.initialiser)
-    given = Given(config.include, config.defines, config.pass_errors)
     for file in config.files:
+        own = config.options.get(file, FileOptions())
+        given = Given((*own.include, *config.include), (*own.macros, *config.defines), config.pass_errors, own.first)
         source, tree = parse_file(file, given, model, survey)
         unit = Unit(source, tree)
         program.units.append(unit)
@@ -114,11 +121,11 @@ class UnitReader:
     def read(self, unit: Unit, survey: Survey | None = None) -> None:
         """Enter every external declaration of ``unit``; what cannot be read is refused where it is used. With a
         ``survey`` nothing ends that."""
-        self.types.pack = 0
+        self.types.pack = self.types.model.struct_pack
         packs: list[int] = []
         for node in unit.tree.ext:
             if isinstance(node, c_ast.Pragma):
-                self.types.pack = _pack(node, self.types.pack, packs)
+                self.types.pack = _pack(node, self.types.pack, packs, self.types.model.struct_pack)
                 continue
             name = node.decl.name if isinstance(node, c_ast.FuncDef) else getattr(node, "name", None)
             try:
@@ -221,8 +228,8 @@ class UnitReader:
             raise InputRefused(text, where(node), f"the other declaration: {known.declared}")
 
 
-def _pack(node: Any, current: int, saved: list[int]) -> int:
-    """The packing after a ``#pragma pack``; 0 for none."""
+def _pack(node: Any, current: int, saved: list[int], default: int) -> int:
+    """The packing after a ``#pragma pack``; 0 for none, ``default`` where none is set."""
     text = node.string if isinstance(node.string, str) else node.string.value
     words = re.findall(r"\w+", text)
     if words[:1] != ["pack"]:
@@ -233,8 +240,8 @@ def _pack(node: Any, current: int, saved: list[int]) -> int:
     if numbers:
         return numbers[-1]
     if "pop" in words:
-        return saved.pop() if saved else 0
-    return current if "push" in words else 0
+        return saved.pop() if saved else default
+    return current if "push" in words else default
 
 
 def _file_scope_cells(program: Program, executor: Executor, reader: UnitReader) -> dict[Key, Content]:

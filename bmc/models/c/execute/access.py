@@ -36,6 +36,7 @@ from bmc.models.c.source.program import unsupported, where
 from bmc.models.c.source.types import (
     ArrayType,
     CType,
+    DataModel,
     FloatType,
     IntType,
     Member,
@@ -86,6 +87,8 @@ class Accesses:
 
 class MemoryAccess:
     """Base of the evaluator: how values get into and out of a State."""
+
+    model: DataModel
 
     def __init__(self) -> None:
         self.recorder = Recorder()
@@ -289,10 +292,16 @@ class MemoryAccess:
         """Tells the recorder of undefined behaviour at ``node``, where it can happen."""
 
         def undefined(kind: str, when: FNode) -> None:
+            if self.model.wraps and kind in WRAPPING:
+                return
             if not self.cases.impossible(when, state.pc):
                 self.recorder.note_undefined(kind, where(node), state.pc, when)
 
         return undefined
+
+
+WRAPPING = frozenset({"signed overflow in negation", *(f"signed overflow in '{op}'" for op in "+-*")})
+"""The undefined behaviour that -fwrapv defines."""
 
 
 def refuse_long_double(ctype: CType, node: Any) -> None:

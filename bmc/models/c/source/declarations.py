@@ -49,7 +49,7 @@ class TypeReader:
     def __init__(self, model: DataModel, constant: ConstantReader) -> None:
         self.model = model
         self.constant = constant
-        self.pack = 0
+        self.pack = model.struct_pack
         """The greatest alignment of struct members that ``#pragma pack`` sets here; 0 for none."""
         self._bodies: dict[int, tuple[StructType, Any]] = {}
 
@@ -213,6 +213,10 @@ class TypeReader:
         if max(v for _, v in labels) > self.model.basic["int" if negative else "unsigned int"].greatest:
             raise unsupported("enumeration wider than int", node)
         base = self.model.basic["int" if negative else "unsigned int"]
+        if self.model.short_enums:
+            least, most = min(v for _, v in labels), max(v for _, v in labels)
+            kinds = ("signed char", "short", "int") if negative else ("unsigned char", "unsigned short", "unsigned int")
+            base = next(t for t in map(self.model.basic.get, kinds) if t and t.least <= least and most <= t.greatest)
         found = replace(base, name=f"enum {node.name or ''}".strip(), labels=tuple(labels))
         if node.name:
             scope.tags[node.name] = found

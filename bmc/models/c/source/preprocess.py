@@ -168,7 +168,10 @@ class _Preprocessor:
             if not re.fullmatch(r"[^\W\d]\w*(\([\w\s,.]*\))?", name):
                 hint = "write NAME, NAME=VALUE or NAME(x)=VALUE"
                 raise InputRefused(f"'{name}' is no macro's name", Location("-D"), hint)
-            self._define(tokens_of(Row(f"{name} {value}", 0)), Location("-D"))
+            if value is None:
+                self.macros.pop(name, None)
+            else:
+                self._define(tokens_of(Row(f"{name} {value}", 0)), Location("-D"))
 
     def _predefine(self, name: str, text: str) -> None:
         """One of the hundreds of which a program uses few: its tokens are made when it is used."""
@@ -202,6 +205,11 @@ class _Preprocessor:
     def read(self) -> None:
         """Read the file with its headers: the text goes to ``out``."""
         self._open(self.main, self.main, os.path.abspath(self.main))
+        for path in reversed(self.given.first):
+            try:
+                self._open(path, shown(path), os.path.abspath(path))
+            except OSError:
+                raise InputRefused(f"the file '{path}' of -include cannot be read", Location(self.main)) from None
         while self._has_line():
             file = self.files[-1]
             self._text(file, file.rows[file.at - 1])
@@ -442,12 +450,13 @@ def _quoted(text: str) -> str:
 
 @dataclass(frozen=True)
 class Given:
-    """What a compiler is given on its command line: folders of headers (-I) and macros with their values (-D);
-    ``pass_errors``: an ``#error`` is passed over."""
+    """What a compiler is given on its command line: folders of headers (-I), macros with their values (-D; None for
+    -U), and files that are included first (-include); ``pass_errors``: an ``#error`` is passed over."""
 
     include: Sequence[str] = ()
-    defines: Sequence[tuple[str, str]] = ()
+    defines: Sequence[tuple[str, str | None]] = ()
     pass_errors: bool = False
+    first: Sequence[str] = ()
 
 
 def preprocess(file: str, given: Given, model: DataModel, survey: Survey | None = None) -> PreprocessedUnit:

@@ -172,6 +172,12 @@ class DataModel:
     pointer: int = 64
     char_signed: bool = True
     long_long_align: int = 8
+    short_enums: bool = False
+    """Whether an enumeration takes the smallest type that holds its values."""
+    wraps: bool = False
+    """Whether signed sums, differences and products wrap around."""
+    struct_pack: int = 0
+    """The greatest alignment of members in bytes that no ``#pragma pack`` changes; 0 for none."""
     basic: dict[str, IntType] = field(init=False, default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:

@@ -1,0 +1,136 @@
+"""``compile_commands.json`` (Clang's compilation database): with which options each source file is compiled."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import Any
+
+from bmc.errors import InputRefused, Location, listed
+from bmc.limits import read_json, read_text
+from bmc.models.c.source.options import Dialect, Options
+from bmc.records import dataclass
+from bmc.system.original import FileOptions
+
+NAME = "compile_commands.json"
+LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc"})
+"""Commands that call the compiler that is named behind them."""
+NATIVE = frozenset({"cc", "gcc", "clang", "c99", "c11"})
+"""Compilers for this machine, also with a version behind their name."""
+_DEEPEST = 8
+"""So many files of options may name one another (``@FILE``)."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """How files are compiled: the compilation database ``place``, '' for none, with the options of each file, or with
+    the ``problem`` for which it is not followed."""
+
+    place: str = ""
+    options: Mapping[str, FileOptions] = field(default_factory=dict)
+    dialect: Dialect = Dialect()
+    problem: str = ""
+
+
+def found_build(places: Sequence[str], base: Path, files: Sequence[str]) -> tuple[Build, list[str]]:
+    """The compilation database in or near the folders of a program, and those of ``files`` that it compiles.
+
+    All of ``files`` where there is no database that compiles one of them.
+    """
+    near = [base, *(Path(place) if os.path.isdir(place) else Path(place).parent for place in places)]
+    folders = dict.fromkeys(folder for each in near for folder in (each, *each.resolve().parents[:2]))
+    for place in (inner / NAME for folder in folders for inner in (folder, folder / "build")):
+        if place.is_file():
+            where = Location(str(place))
+            try:
+                known = _entries(read_json(read_text(place, "the compilation database"), where), where)
+                compiled = [file for file in files if os.path.realpath(file) in known]
+                if compiled:
+                    return Build(str(place), *options_of(place, compiled, (), "")), compiled
+            except InputRefused as error:
+                return Build(str(place), problem=str(error)), [*files]
+    return Build(), [*files]
+
+
+def options_of(
+    place: Path, files: Sequence[str], more: Sequence[str], target: str
+) -> tuple[dict[str, FileOptions], Dialect]:
+    """The options of each of ``files``, ``more`` behind them, and what they say of the language.
+
+    InputRefused where a file has no entry, or two that differ, where an option is not followed, where files differ in
+    their language, or where the compiler is one for another machine and ``target`` says nothing of that.
+    """
+    where = Location(str(place))
+    hint = "build the program with CMAKE_EXPORT_COMPILE_COMMANDS=ON, or with bear"
+    text = read_text(place, "the compilation database", hint)
+    entries = _entries(read_json(text, where), where)
+    found: dict[str, FileOptions] = {}
+    dialects: dict[Dialect, str] = {}
+    for file in files:
+        own = entries.get(os.path.realpath(file))
+        if own is None:
+            known = listed([os.path.relpath(path) for path in entries])
+            raise InputRefused(f"no entry is for '{file}'", where, f"the entries are for {known}")
+        read = [_read(entry, more, where, target) for entry in own]
+        if any((each.of_file, each.dialect) != (read[0].of_file, read[0].dialect) for each in read[1:]):
+            hint = "leave one of them in it, or write sources.include and sources.defines"
+            raise InputRefused(f"{len(read)} entries are for '{file}', with different options", where, hint)
+        found[file] = read[0].of_file
+        dialects.setdefault(read[0].dialect, file)
+    if len(dialects) > 1:
+        first, second = [*dialects.values()][:2]
+        text = f"'{first}' and '{second}' are compiled for different targets or types"
+        hint = "compile all with the same -m32, -funsigned-char, -fshort-enums, -fwrapv and -fpack-struct"
+        raise InputRefused(text, where, hint)
+    return found, next(iter(dialects), Dialect())
+
+
+def _entries(data: Any, where: Location) -> dict[str, list[Mapping[str, Any]]]:
+    """The entries by the files that they are for."""
+    if not isinstance(data, list):
+        raise InputRefused("a compilation database is a list of entries", where, f"name a {NAME}")
+    entries: dict[str, list[Mapping[str, Any]]] = {}
+    for number, entry in enumerate(data, 1):
+        fits = isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in ("file", "directory"))
+        words = entry.get("arguments", entry.get("command")) if fits else None
+        if not (isinstance(words, str) or (isinstance(words, list) and all(isinstance(word, str) for word in words))):
+            text = f"entry {number} lacks 'directory', 'file', or 'arguments' or 'command'"
+            raise InputRefused(text, where, "write each entry as in Clang's JSON Compilation Database Format")
+        path = os.path.join(os.path.dirname(where.file), entry["directory"], entry["file"])
+        entries.setdefault(os.path.realpath(path), []).append(entry)
+    return entries
+
+
+def _read(entry: Mapping[str, Any], more: Sequence[str], where: Location, target: str) -> Options:
+    folder = os.path.join(os.path.dirname(where.file), entry["directory"])
+    given = entry.get("arguments", entry.get("command"))
+    try:
+        words = shlex.split(given) if isinstance(given, str) else [*given]
+    except ValueError as error:
+        text = f"the command for '{entry['file']}' cannot be read: {error}"
+        raise InputRefused(text, where, "mend its quotes") from None
+    while words and os.path.basename(words[0]) in LAUNCHERS:
+        words.pop(0)
+    compiler = os.path.basename(words[0]) if words else ""
+    name = compiler.removeprefix("x86_64-linux-gnu-").rstrip("0123456789.").rstrip("-")
+    if name not in NATIVE and not target:
+        text = f"'{entry['file']}' is compiled by {compiler or 'no compiler'}, whose word sizes are not known here"
+        raise InputRefused(text, where, 'say which they are: [sources] target = "ilp32" (or lp64, llp64, ip16)')
+    return Options([*_expanded(words[1:], folder, where), *more], folder, where)
+
+
+def _expanded(words: Sequence[str], folder: str, where: Location, depth: int = 0) -> list[str]:
+    """The words, with those of files (``@FILE``) in place of these."""
+    result: list[str] = []
+    for word in words:
+        if not word.startswith("@"):
+            result.append(word)
+            continue
+        if depth == _DEEPEST:
+            raise InputRefused(f"the file of options {word} names itself", where, "write the options into the entry")
+        inner = shlex.split(read_text(os.path.join(folder, word[1:]), "a file of options", "build the program again"))
+        result += _expanded(inner, folder, where, depth + 1)
+    return result
