@@ -417,7 +417,8 @@ class Expansion:
         if item.number >= 0:
             return raw if literal else known[number]
         given = any(token.kind != PADDING for token in known[number])
-        inner = self._filled(item.inner, macro, arguments, known) if given else []
+        inner = self._filled(item.inner, macro, arguments, known)
+        inner = inner if given else []
         while inner and inner[-1].kind == PADDING:
             inner.pop()
         return inner
