@@ -229,6 +229,10 @@ class Model(Protocol):
         """What every result rests on beside the project, a sentence each."""
 
     @property
+    def unconfirmed(self) -> Sequence[str]:
+        """Files that were guessed and that nobody has confirmed: there is no result of them."""
+
+    @property
     def described(self) -> Mapping[str, Any]:
         """What a result says of it beside its files and variables: ``defines``, ``target``, ``init`` and ``step``."""
 

@@ -56,7 +56,7 @@ def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     progress = shown.progress()
     if compare:
         progress.code_runs(request.path)
-    subject = read_controller(request, progress)
+    subject = read_controller(request, progress, unconfirmed=True)
     if given["effort"] is None:
         given["effort"] = EFFORT
     options = settings(Search(**given), subject.settings)

@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from bmc import ending
-from bmc.errors import ChainCoverError, Location, printable
+from bmc.errors import ChainCoverError, Location, listed, printable
 from chaincover.cli.entry import closing
 from chaincover.cli.options import name_pairs, time_option
 from chaincover.formats.output import write_text
 from chaincover.project.scaffold.reading import Wanted
+from chaincover.project.scaffold.stubbed import propose_with_stubs
 from chaincover.project.scaffold.text import propose
 
 
@@ -24,6 +25,7 @@ from chaincover.project.scaffold.text import propose
 @click.option("--step", default="", metavar="NAME", help="The step function, where another one was recognised.")
 @click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", callback=name_pairs, help="Define a macro.")
+@click.option("--stubs", metavar="DIR", help="Write what the program lacks there, as far as it can be guessed.")
 @time_option
 @ending.uninterrupted()
 def command(sources: tuple[str, ...], output: str | None, force: bool, **given: Any) -> int:
@@ -35,11 +37,19 @@ def command(sources: tuple[str, ...], output: str | None, force: bool, **given: 
     place = Path(output) if output else (first if os.path.isdir(first) else first.parent) / "chaincover.toml"
     if os.path.lexists(place) and not force:
         raise ChainCoverError("this file exists already", Location(str(place)), "give --force, or another -o FILE")
+    wanted = Wanted(given["include"], tuple(given["defines"]), given["step"])
+    stubs: tuple[str, ...] = ()
     with ending.interruptible():
-        scaffold = propose(sources, place.parent, Wanted(given["include"], tuple(given["defines"]), given["step"]))
+        if given["stubs"]:
+            scaffold, stubs = propose_with_stubs(sources, place.parent, wanted, Path(given["stubs"]))
+        else:
+            scaffold = propose(sources, place.parent, wanted)
     closing()
     write_text(place, scaffold.text)
-    for line in (scaffold.summary, *(f"- {question}" for question in scaffold.questions)):
+    told = [f"- {question}" for question in scaffold.questions]
+    if stubs:
+        told.append(f"- stubs were guessed; look through them, and confirm each in its first line: {listed(stubs)}")
+    for line in (scaffold.summary, *told):
         click.echo("\n".join(map(printable, line.split("\n"))))
     click.echo(f"wrote {place}; next: chaincover check {place}")
     return 0

@@ -260,10 +260,10 @@ shown_options = gathers(
 )
 
 
-def read_controller(request: Request, progress: Progress) -> Subject:
-    """The controller that the options name."""
+def read_controller(request: Request, progress: Progress, unconfirmed: bool = False) -> Subject:
+    """The controller that the options name, with stubs that are not confirmed only where these are looked at."""
     with progress.stage("read"), ending.interruptible():
-        subject = load_request(request)
+        subject = load_request(request, unconfirmed)
         ending.reads(str)
         return subject
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,12 @@ class Build:
     options: Mapping[str, FileOptions] = field(default_factory=dict)
     dialect: Dialect = Dialect()
     problem: str = ""
+
+    def including(self, files: Sequence[str], first: tuple[str, ...]) -> Build:
+        """The same, with headers that each of ``files`` includes first."""
+        known = {file: self.options.get(file, FileOptions()) for file in files}
+        options = {file: replace(own, first=(*first, *own.first)) for file, own in known.items()}
+        return replace(self, options=options)
 
 
 def found_build(places: Sequence[str], base: Path, files: Sequence[str]) -> tuple[Build, list[str]]:

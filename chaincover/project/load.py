@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
 
-from bmc.errors import InputRefused, Location, UsageError
+from bmc.errors import InputRefused, Location, UsageError, listed
 from bmc.models.model import Model
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
@@ -152,12 +152,18 @@ def _placed(project: Project) -> Iterator[None]:
         raise
 
 
-def load_request(request: Request) -> Subject:
-    """Read all that ``request`` names. InputRefused or UsageError with the place of what is wrong."""
+def load_request(request: Request, unconfirmed: bool = False) -> Subject:
+    """Read all that ``request`` names. InputRefused or UsageError with the place of what is wrong, and where a stub is
+    not confirmed, but where ``unconfirmed`` ones are to be looked at."""
     project, chosen = request.project(), (request.select, request.exclude)
-    return with_deep_stack(
+    subject = with_deep_stack(
         lambda: Program.of(project).subject(request.properties, request.final, *chosen, request.cover)
     )
+    if subject.model.unconfirmed and not unconfirmed:
+        text = f"stubs that are not confirmed: {listed(subject.model.unconfirmed)}"
+        hint = "look through what was guessed there, and change 'unconfirmed' in the first line to 'confirmed'"
+        raise InputRefused(text, project.where or Location(request.path), hint)
+    return subject
 
 
 def load(

@@ -43,6 +43,7 @@ class MachineModel:
 
     decisions = ()
     assumed = ()
+    unconfirmed = ()
     original_is = "the machine itself"
     described: Mapping[str, Any] = {"defines": {}, "target": "", "init": [], "step": ""}
 

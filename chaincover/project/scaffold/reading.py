@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
+from typing import Any
 
 from bmc.errors import ChainCoverError, InputRefused, Location, SeveralRefused
 from bmc.models.c.controller.build import read_c
@@ -61,6 +62,7 @@ class Sources:
     defines: tuple[tuple[str, str], ...] = ()
     places: tuple[str, ...] = ()
     build: Build = Build()
+    guesses: bool = False
 
     def config(self, name: str, files: Sequence[str], base: str, **more: object) -> SourceConfig:
         """A configuration that reads ``files``; ``base`` is the project file's folder."""
@@ -88,6 +90,10 @@ class Wanted:
     include: tuple[str, ...] = ()
     defines: tuple[tuple[str, str], ...] = ()
     step: str = ""
+    first: tuple[str, ...] = ()
+    """Headers that are included first (-include)."""
+    guesses: bool = False
+    """Whether functions of which nothing tells what they do are guessed to deliver inputs."""
 
 
 ANYTHING = Wanted()
@@ -104,6 +110,8 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
         hint = "name the folder of one controller, or its files"
         raise InputRefused(f"{len(files)} C files are too many to look through", Location(places[0]), hint)
     build, files = found_build(places, base, files)
+    if wanted.first:
+        build = build.including(files, wanted.first)
     own = tuple(dict.fromkeys(folder for options in build.options.values() for folder in options.include))
     include, missing, stand_ins = headers(files, places, (str(base), *wanted.include, *own))
     others = (each for each in include if not _same(each, base) and each not in own)
@@ -136,6 +144,7 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
         wanted.defines,
         tuple(places),
         build,
+        wanted.guesses,
     )
 
 
@@ -162,6 +171,17 @@ def _c_files(place: str, skipped: list[str]) -> Iterator[str]:
             yield os.path.normpath(os.path.join(folder, name))
     if not found:
         raise InputRefused("there is no C file in this folder", Location(place), "name C files, or their folder")
+
+
+def trees_of(sources: Sources, base: Path) -> list[Any]:
+    """The syntax trees of all files, as far as they can be parsed."""
+    model = sources.build.dialect.model(sources.target)
+    trees = []
+    for file in (*(facts.file for facts in sources.facts.files), *sources.unreadable):
+        own = sources.build.options.get(file, FileOptions())
+        given = Given((*own.include, str(base), *sources.include), (*own.macros, *sources.defines), True, own.first)
+        trees.append(with_deep_stack(lambda: parse_file(file, given, model, Survey())[1]))  # noqa: B023
+    return trees
 
 
 def _file_facts(
@@ -224,6 +244,8 @@ class Reading:
     inputs: Mapping[str, str] = field(default_factory=dict)
     model: CModel | None = None
     problem: str = ""
+    errors: tuple[InputRefused, ...] = ()
+    """What the problem is, one by one."""
 
 
 def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
@@ -238,7 +260,7 @@ def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
     reading = Reading(proposal, files, left_out, init, shared=shared, roles=roles, inputs=imported)
     try:
         config = _config(sources, reading, base)
-        reading = replace(reading, functions=_open_functions(config, facts, reading))
+        reading = replace(reading, functions=_open_functions(config, facts, reading, sources.guesses))
         config = _with_functions(config, reading)
         model, roles = _read_fitting(config, roles)
         more = _unset_inputs(model, facts, reading)
@@ -249,7 +271,9 @@ def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
             model = _read(config, roles)
         return replace(reading, roles=roles, inputs={**reading.inputs, **more}, model=model)
     except ChainCoverError as error:
-        return replace(reading, problem=str(error))
+        one = (error,) if isinstance(error, InputRefused) else ()
+        errors = error.errors if isinstance(error, SeveralRefused) else one
+        return replace(reading, problem=str(error), errors=errors)
 
 
 def _config(sources: Sources, reading: Reading, base: Path) -> SourceConfig:
@@ -326,7 +350,7 @@ def _imported(facts: Facts, roots: Sequence[FunctionFacts]) -> dict[str, str]:
     return found
 
 
-def _open_functions(config: SourceConfig, facts: Facts, reading: Reading) -> tuple[OpenFunction, ...]:
+def _open_functions(config: SourceConfig, facts: Facts, reading: Reading, guesses: bool) -> tuple[OpenFunction, ...]:
     """Undefined functions and their roles; those of the library and of known run-time environments need none."""
     roots = [reading.proposal.step, *(function for function, _ in reading.init)]
     called = {call.function for f in facts.reached(roots) for call in f.calls}
@@ -344,7 +368,11 @@ def _open_functions(config: SourceConfig, facts: Facts, reading: Reading) -> tup
             )
         elif not executor.library.knows(each.name) and not (is_rte(each.name) and each.role):
             found.append(OpenFunction(each.name, each.role, f"{each.why}; {place}"))
-    return tuple(found)
+    guessed = "a guess, for its result is used or it has pointers"
+    return tuple(
+        replace(each, role="input", why=f"{guessed}; {each.why}") if guesses and not each.role else each
+        for each in found
+    )
 
 
 def shared_variables(facts: Facts, roots: Sequence[FunctionFacts]) -> dict[str, tuple[str, ...]]:

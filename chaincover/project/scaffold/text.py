@@ -205,6 +205,11 @@ def _sources(sources: Sources, reading: Reading, base: Path) -> list[str]:
     lines += [f"# not looked into: {_shown(folder, base)}" for folder in sources.skipped]
     folders = [_shown(folder, base) for folder in sources.include]
     database = f"compile_commands = {quoted(_shown(sources.build.place, base))}" if sources.build.place else ""
+    firsts = dict.fromkeys(path for own in sources.build.options.values() for path in own.first)
+    stubs = [path for path in firsts if os.path.basename(path).startswith("chaincover_stubs")]
+    if stubs:
+        words = [word for path in stubs for word in ("-include", _shown(path, base))]
+        lines.append(f"options = [{', '.join(map(quoted, words))}]")
     if sources.build.problem:
         lines += _comment(f"not followed: {sources.build.problem}\n{database}")
     elif database:

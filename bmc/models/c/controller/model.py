@@ -84,7 +84,16 @@ class CModel:
     def assumed(self) -> Sequence[str]:
         """What every result rests on: inputs that could hold further values, and the environment may deliver them."""
         named = only_named(self)
-        return [f"inputs given no values but those that the type names: {', '.join(named)}"] if named else []
+        rests = [f"inputs given no values but those that the type names: {', '.join(named)}"] if named else []
+        return rests + [f"the stub {name}, which was confirmed" for name, confirmed in self._stubs() if confirmed]
+
+    @property
+    def unconfirmed(self) -> Sequence[str]:
+        """The files that were guessed and that nobody has confirmed."""
+        return [name for name, confirmed in self._stubs() if not confirmed]
+
+    def _stubs(self) -> list[tuple[str, bool]]:
+        return [*dict.fromkeys(stub for unit in self.program.units for stub in unit.source.stubs)]
 
     @property
     def described(self) -> Mapping[str, Any]:

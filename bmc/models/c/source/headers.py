@@ -10,6 +10,10 @@ from pathlib import Path
 
 STANDARD_HEADERS = Path(__file__).parent / "include"
 VENDOR_STAND_INS = Path(__file__).parent / "stand_ins"
+UNCONFIRMED = "chaincover stub, unconfirmed"
+"""Stands in a file that was guessed, as long as nobody has confirmed it."""
+STUB = re.compile(r"chaincover stub, (un)?confirmed\b")
+"""What stands in a file that was guessed, whether it is confirmed or not."""
 GENERIC_STAND_INS = {r"\w*_?MemMap\.h": "MemMap.h", r"Rte_\w+\.h": "Rte_Component.h"}
 """Headers whose names hold that of a component (regular expressions), and the stand-ins for them."""
 

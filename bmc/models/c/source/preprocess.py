@@ -15,7 +15,7 @@ from bmc.limits import INCLUDED, INCLUDES, MACROS, STRING, TOKENS, text_of
 from bmc.models.c.source.compiler_macros import predefined
 from bmc.models.c.source.conditions import Condition
 from bmc.models.c.source.extensions import pragma_meaning, read_over_extensions
-from bmc.models.c.source.headers import STANDARD_HEADERS, VENDOR_STAND_INS, folder_with, shown, stand_in
+from bmc.models.c.source.headers import STANDARD_HEADERS, STUB, VENDOR_STAND_INS, folder_with, shown, stand_in
 from bmc.models.c.source.macros import Expansion, Macro, definition
 from bmc.models.c.source.tokens import (
     BREAK,
@@ -54,6 +54,8 @@ class PreprocessedUnit:
     expansion: Expansion
     stand_ins: tuple[tuple[str, str], ...] = ()
     """Vendor headers that were not found: the name in the #include, and the path of the bundled stand-in."""
+    stubs: tuple[tuple[str, bool], ...] = ()
+    """Files that were guessed: the name, and whether the user has confirmed it."""
 
     def expand(self, text: str) -> str:
         """``text`` with this unit's macros expanded."""
@@ -146,6 +148,7 @@ class _Preprocessor:
         self.included = 0
         self.once: set[str] = set()
         self.stand_ins: dict[str, str] = {}
+        self.stubs: dict[str, bool] = {}
         self.files: list[_File] = []
         self.out = _Text()
         self.macros: dict[str, Macro] = {}
@@ -217,9 +220,12 @@ class _Preprocessor:
     def _open(self, path: str, name: str, seen: str, folder: int = -1) -> None:
         """Go on with this file; it is the last of ``files``."""
         try:
-            rows = rows_of(text_of(path, "surrogateescape"))
+            text = text_of(path, "surrogateescape")
+            rows = rows_of(text)
         except UnfinishedComment as error:
             raise InputRefused(error.message, Location(name, error.line)) from None
+        if "chaincover stub" in text and (marks := STUB.findall(text)):
+            self.stubs[name] = not any(marks)
         self.files.append(_File(path, name, seen, rows, folder=folder))
 
     def _has_line(self) -> bool:
@@ -496,4 +502,5 @@ def _preprocess(file: str, given: Given, model: DataModel, survey: Survey | None
         ) from None
     read_over = read_over_extensions if survey is None else survey.read_over_extensions
     text = read_over("".join(unit.out.parts) + "\n", file)
-    return PreprocessedUnit(file, text, unit.macros, unit.expansion, tuple(unit.stand_ins.items()))
+    lacking = tuple(unit.stand_ins.items()), tuple(unit.stubs.items())
+    return PreprocessedUnit(file, text, unit.macros, unit.expansion, *lacking)

@@ -1,0 +1,270 @@
+"""Stubs for what a program lacks: headers, types, constants, objects and functions, with guesses that a user confirms.
+
+Everything is guessed from how the program uses it: a type whose members are used is a structure, a name in capitals is
+a constant, a function's parameters are what it is called with. Each stub says why it says what it says.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import Any
+
+from pycparser import c_ast
+from pycparser.c_generator import CGenerator
+
+from bmc.errors import InputRefused, Location
+from bmc.models.c.source.headers import UNCONFIRMED
+from bmc.models.c.source.program import nodes, where
+from bmc.models.model import UnknownFunction
+from bmc.records import dataclass
+
+COMMON = "chaincover_stubs.h"
+"""The header that has all stubs but headers, which include it."""
+_HEADER = re.compile(r"header '(.+)' not found")
+_TYPE = re.compile(r"unknown type '(\w+)'")
+_NAME = re.compile(r"unknown name '(\w+)'")
+_FUNCTION = re.compile(r"the function '(\w+)' is called but not defined")
+_KNOWN_TYPES = (
+    (r"(?:u|U|us|ui)(?:int|INT|Int)?_?(8|16|32|64)(?:_?[tT])?", "unsigned int of {0} bits"),
+    (r"(?:s|S|i|si)?(?:int|INT|Int)?_?(8|16|32|64)(?:_?[tT])?", "signed int of {0} bits"),
+    (r"\w*(?:bool|BOOL|Bool|boolean|Boolean)\w*", "unsigned char"),
+    (r"(?:uchar|UCHAR|byte|BYTE|Byte)\w*", "unsigned char"),
+    (r"(?:ushort|USHORT|word|WORD)\w*", "unsigned short"),
+    (r"(?:uint|UINT|dword|DWORD)\w*", "unsigned int"),
+    (r"(?:f|real|REAL|float|FLOAT)_?32\w*|float_t|real_t|REAL", "float"),
+    (r"(?:f|real|REAL|float|FLOAT)_?64\w*|LREAL", "double"),
+)
+"""Names of types that say what they are."""
+_OF_BITS = {"8": "char", "16": "short", "32": "int", "64": "long long"}
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What a program lacks, by name, each with the places of its uses."""
+
+    headers: dict[str, list[Location]] = field(default_factory=dict)
+    types: dict[str, list[Location]] = field(default_factory=dict)
+    names: dict[str, list[Location]] = field(default_factory=dict)
+    functions: dict[str, list[Location]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return any((self.headers, self.types, self.names, self.functions))
+
+
+def missing_of(errors: Iterable[InputRefused]) -> Missing:
+    """What the refusals of a program say that it lacks."""
+    found = Missing()
+    kinds = ((_HEADER, found.headers), (_TYPE, found.types), (_NAME, found.names), (_FUNCTION, found.functions))
+    for error in errors:
+        for pattern, names in kinds:
+            name = pattern.search(error.message)
+            if name and (names is not found.functions or isinstance(error, UnknownFunction)):
+                names[name[1]] = [*names.get(name[1], []), *([error.where] if error.where else []), *error.also]
+    return found
+
+
+class Stubs:
+    """The stubs for what was missing so far; ``trees`` are the syntax trees of the program's files."""
+
+    def __init__(self, trees: Sequence[Any], taken: Sequence[str] = ()) -> None:
+        self.trees = trees
+        self.common = next(n for n in _numbered(COMMON) if n not in taken)
+        self.headers: dict[str, list[Location]] = {}
+        self.declarations: dict[str, str] = {}
+        """The text of each stub by its name, in the order in which they were needed."""
+        self.definitions: dict[str, str] = {}
+        """The text of each function with a body, by its name."""
+        self.constants = 0
+        self._uses = Uses(trees)
+
+    def add(self, missing: Missing) -> bool:
+        """Guess what is missing; False where nothing is new."""
+        before = len(self.headers) + len(self.declarations)
+        for name, places in missing.headers.items():
+            self.headers.setdefault(name, places)
+        for name, places in missing.types.items():
+            self.declarations.setdefault(name, self._type(name, places))
+        for name, places in missing.names.items():
+            self.declarations.setdefault(name, self._name(name, places))
+        for name, places in missing.functions.items():
+            self.declarations.setdefault(name, self._function(name, places))
+        return len(self.headers) + len(self.declarations) > before
+
+    def texts(self) -> dict[str, str]:
+        """The files, by their paths from the folder of stubs on."""
+        if not self.headers and not self.declarations:
+            return {}
+        files = {}
+        for name, places in self.headers.items():
+            up = "../" * (os.path.normpath(name).count("/"))
+            files[os.path.normpath(name)] = "\n".join([
+                f"/* {UNCONFIRMED}: change the word unconfirmed in this line to confirmed when the file is right. */",
+                f"/* In place of the header '{name}', which {_at(places)} includes and which was not found. */",
+                f'#include "{up}{self.common}"',
+                "",
+            ])  # fmt: skip
+        guard = re.sub(r"\W", "_", self.common).upper()
+        files[self.common] = "\n".join([
+            f"/* {UNCONFIRMED}: change the word unconfirmed in this line to confirmed when all below is right. */",
+            "/* What the program uses and nothing defines, guessed from its uses; each line says from which. */",
+            f"#ifndef {guard}",
+            f"#define {guard}",
+            *self.declarations.values(),
+            "#endif",
+            "",
+        ])  # fmt: skip
+        if self.definitions:
+            files[self.common.removesuffix("h") + "c"] = "\n".join([
+                f"/* {UNCONFIRMED}: change the word unconfirmed in this line to confirmed when all below is right. */",
+                f'#include "{self.common}"',
+                *self.definitions.values(),
+                "",
+            ])  # fmt: skip
+        return files
+
+    def _type(self, name: str, places: Sequence[Location]) -> str:
+        members = self._uses.members.get(name, {})
+        if members:
+            rows = [f"  int {member};  /* guess: used in {where}; an integer */" for member, where in members.items()]
+            tail = f"}} {name};  /* guess: a structure with the members that are used */"
+            return "\n".join([f"typedef struct {name} {{", *rows, tail])
+        known = next((text for pattern, text in _KNOWN_TYPES if (_fits(pattern, name))), "")
+        if not known:
+            return f"typedef int {name};  /* guess: an integer; used at {_at(places)} */"
+        bits = _fits(next(pattern for pattern, text in _KNOWN_TYPES if text == known and _fits(pattern, name)), name)
+        sign, _, rest = known.partition(" int of ")
+        base = f"{sign} {_OF_BITS[bits]}" if rest and bits in _OF_BITS else known
+        return f"typedef {base} {name};  /* guess: by its name; used at {_at(places)} */"
+
+    def _name(self, name: str, places: Sequence[Location]) -> str:
+        if name in self._uses.calls:
+            return self._function(name, places)
+        if name.upper() == name:
+            self.constants += 1
+            return f"#define {name} {self.constants}  /* guess: a constant, for its name; used at {_at(places)} */"
+        return f"extern int {name};  /* guess: an integer that the environment sets; used at {_at(places)} */"
+
+    def _function(self, name: str, places: Sequence[Location]) -> str:
+        """A prototype; where it takes values and delivers others, also a body with an input for each of these."""
+        call, declared = self._uses.calls.get(name), name in self._uses.declared
+        used = name in self._uses.used
+        kinds = [] if call is None else self._uses.arguments(call)
+        result = "int" if used else "void"
+        known = "" not in kinds and not declared
+        pointers = [number for number, kind in enumerate(kinds, 1) if kind.endswith("*") and "const" not in kind]
+        pointers = [number for number in pointers if kinds[number - 1] != "void *"]
+        if known and kinds and (used or pointers):
+            self._harness(name, result, kinds, pointers, places)
+        why = "its result is used" if used else "its result is not used"
+        text = ", ".join(kinds) or "void"
+        at = f"/* guess: {why}; parameters as at {_at(places)} */"
+        return "" if declared else f"{result} {name}({text if known else ''});  {at}"
+
+    def _harness(
+        self, name: str, result: str, kinds: Sequence[str], pointers: Sequence[int], places: Sequence[Location]
+    ) -> None:
+        """A body for a function that delivers values: each is an input, whatever the function is called with."""
+        inputs = [f"{kinds[number - 1].removesuffix('*').strip()} {name}_value_{number}(void);" for number in pointers]
+        lines = [f"  *p{number} = {name}_value_{number}();" for number in pointers]
+        if result != "void":
+            inputs.append(f"{result} {name}_result(void);")
+            lines.append(f"  return {name}_result();")
+        parameters = ", ".join(f"{kind} p{number}" for number, kind in enumerate(kinds, 1))
+        why = f"/* guess: as called at {_at(places)}: what it delivers are inputs, whatever it is called with */"
+        self.definitions[name] = "\n".join([why, *inputs, f"{result} {name}({parameters}) {{", *lines, "}"])
+
+
+class Uses:
+    """How a program uses what it does not define."""
+
+    def __init__(self, trees: Sequence[Any]) -> None:
+        self.types: dict[str, Any] = {}
+        """The type node of each declared name, as declared last."""
+        self.members: dict[str, dict[str, str]] = {}
+        """By type, the members that are used of its objects, with the place of a use."""
+        self.calls: dict[str, Any] = {}
+        """The first call of each function."""
+        self.used: set[str] = set()
+        """Functions whose result is used."""
+        self.declared: set[str] = set()
+        for tree in trees:
+            for node in nodes(tree):
+                self._note(node)
+        for tree in trees:
+            for node in nodes(tree):
+                if isinstance(node, c_ast.StructRef):
+                    self._member(node)
+
+    def _note(self, node: Any) -> None:
+        if isinstance(node, c_ast.Decl) and node.name:
+            self.types[node.name] = node.type
+            if isinstance(node.type, c_ast.FuncDecl):
+                self.declared.add(node.name)
+        if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+            self.calls.setdefault(node.name.name, node)
+        statements = node.block_items or () if isinstance(node, c_ast.Compound) else ()
+        bare = {id(each) for each in statements if isinstance(each, c_ast.FuncCall)}
+        for _, child in node.children():
+            if isinstance(child, c_ast.FuncCall) and isinstance(child.name, c_ast.ID) and id(child) not in bare:
+                self.used.add(child.name.name)
+
+    def _member(self, node: Any) -> None:
+        base = node.name
+        while isinstance(base, c_ast.ArrayRef | c_ast.UnaryOp):
+            base = base.name if isinstance(base, c_ast.ArrayRef) else base.expr
+        name = _base_type(self.types.get(base.name)) if isinstance(base, c_ast.ID) else ""
+        if name:
+            place = where(node)
+            self.members.setdefault(name, {}).setdefault(node.field.name, f"{Path(place.file).name}:{place.line}")
+
+    def arguments(self, call: Any) -> list[str]:
+        """The types of a call's arguments; '' for one that is not known."""
+        return [self._argument(each) for each in (call.args.exprs if call.args else ())]
+
+    def _argument(self, node: Any) -> str:
+        pointer = isinstance(node, c_ast.UnaryOp) and node.op == "&"
+        inner = node.expr if pointer else node
+        if isinstance(inner, c_ast.Constant):
+            return {"string": "const char *", "double": "double"}.get(inner.type, "int")
+        kind = self.types.get(inner.name) if isinstance(inner, c_ast.ID) else None
+        plain = isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)
+        if not plain:
+            return "void *" if pointer else ("int" if kind is None else "")
+        assert kind is not None
+        text = CGenerator().visit(kind.type)
+        words = {"char", "short", "int", "long", "unsigned", "signed", "float", "double", "_Bool"}
+        return f"{text}{' *' if pointer else ''}" if set(text.split()) <= words else ("void *" if pointer else "")
+
+
+def _base_type(kind: Any) -> str:
+    """The name of the type that objects of a declared type have, behind pointers and arrays; '' for one without."""
+    while isinstance(kind, c_ast.PtrDecl | c_ast.ArrayDecl | c_ast.TypeDecl):
+        kind = kind.type
+    return kind.names[0] if isinstance(kind, c_ast.IdentifierType) and len(kind.names) == 1 else ""
+
+
+def _fits(pattern: str, name: str) -> str:
+    """What the first group of ``pattern`` is in ``name``, or all of it; '' where it does not fit."""
+    found = re.fullmatch(pattern, name)
+    return "" if found is None else (found[1] if found.groups() and found[1] else found[0])
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    stem, ending = os.path.splitext(name)
+    number = 2
+    while True:
+        yield f"{stem}_{number}{ending}"
+        number += 1
+
+
+def _at(places: Sequence[Location]) -> str:
+    """The first of the places, and how many more there are."""
+    if not places:
+        return "some place"
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    return f"{Path(places[0].file).name}:{places[0].line}{more}"

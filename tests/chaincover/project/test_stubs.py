@@ -1,0 +1,115 @@
+"""``init --stubs``: what a program lacks is guessed from its uses, and counts only once the user has confirmed it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import chaincover
+
+PROGRAM = """\
+#include "hal/board.h"
+#include "types.h"
+static tMotor motor;
+static mode_e mode;
+UINT8 count;
+void init(void) { motor.speed = 0; mode = MODE_OFF; hal_reset(); }
+void step(void) {
+  unsigned char raw;
+  if (hal_read(CHANNEL_A, &raw) == OK && raw > limit) { motor.speed++; mode = MODE_ON; }
+  else if (button_pressed()) { motor.dir = !motor.dir; mode = MODE_OFF; }
+  count++;
+  hal_write(motor.speed);
+}
+"""
+UNINCLUDED = "int n;\nvoid step(u16 a) { if (a > LEVEL) n = sensor(); show(n); }\n"
+
+
+def initialised(folder: Path, text: str) -> dict[str, str]:
+    """The stubs for a program, by their paths."""
+    (folder / "c.c").write_text(text)
+    outcome = chaincover("init", "c.c", "--stubs", "stubs", cwd=folder)
+    assert outcome.code == 0, outcome.err
+    stubs = sorted(path for path in (folder / "stubs").rglob("*") if path.is_file())
+    return {str(path.relative_to(folder / "stubs")): path.read_text() for path in stubs}
+
+
+def confirm(folder: Path) -> None:
+    for path in (folder / "stubs").rglob("*.*"):
+        path.write_text(path.read_text().replace("stub, unconfirmed", "stub, confirmed"))
+
+
+def test_all_that_is_missing_is_guessed_with_its_reason(tmp_path: Path) -> None:
+    files = initialised(tmp_path, PROGRAM)
+    assert sorted(files) == ["chaincover_stubs.c", "chaincover_stubs.h", "hal/board.h", "types.h"]
+    assert '#include "../chaincover_stubs.h"' in files["hal/board.h"]
+    common = files["chaincover_stubs.h"]
+    for part in (
+        "int speed;  /* guess: used in c.c:6;",
+        "} tMotor;",
+        "typedef unsigned char UINT8;  /* guess: by its name;",
+        "int hal_read(int, unsigned char *);  /* guess: its result is used; parameters as at c.c:9",
+        "int button_pressed(void);",
+        "void hal_write(int);  /* guess: its result is not used",
+        "#define MODE_OFF 1  /* guess: a constant",
+        "#define OK ",
+        "extern int limit;  /* guess: an integer that the environment sets",
+    ):
+        assert part in common, part
+    assert "*p2 = hal_read_value_2();" in files["chaincover_stubs.c"]
+
+
+@pytest.mark.needs_compiler
+def test_stubs_count_once_they_are_confirmed(tmp_path: Path) -> None:
+    initialised(tmp_path, PROGRAM)
+    looked_at = chaincover("check", ".", cwd=tmp_path)
+    assert looked_at.code == 0
+    assert "not confirmed, so that nothing is generated: the stub stubs/types.h" in looked_at.out
+    refused = chaincover("generate", ".", "--cover", "branches()", cwd=tmp_path)
+    assert refused.code == 3
+    assert "stubs that are not confirmed" in refused.err
+    assert not (tmp_path / "chain-out").exists()
+    confirm(tmp_path)
+    assert chaincover("generate", ".", "--cover", "branches()", "-o", "out", cwd=tmp_path).code == 0
+    result = json.loads((tmp_path / "out" / "chain.json").read_text())
+    assert "the stub stubs/hal/board.h, which was confirmed" in json.dumps(result)
+    assert "rests on the stub stubs/types.h, which was confirmed" in chaincover("check", ".", cwd=tmp_path).out
+
+
+@pytest.mark.needs_compiler
+def test_stubs_are_included_first_where_no_header_is_missing(tmp_path: Path) -> None:
+    files = initialised(tmp_path, UNINCLUDED)
+    assert list(files) == ["chaincover_stubs.h"]
+    assert "typedef unsigned short u16;" in files["chaincover_stubs.h"]
+    assert 'options = ["-include", "stubs/chaincover_stubs.h"]' in (tmp_path / "chaincover.toml").read_text()
+    confirm(tmp_path)
+    outcome = chaincover("generate", ".", "--cover", "branches()", "-o", "out", cwd=tmp_path)
+    assert outcome.code == 0, outcome.err
+    assert "2 of 2" in outcome.out
+
+
+def test_stubs_that_are_there_stay_as_they_are(tmp_path: Path) -> None:
+    initialised(tmp_path, UNINCLUDED)
+    own = tmp_path / "stubs" / "chaincover_stubs.h"
+    own.write_text(own.read_text().replace("unsigned short", "unsigned char"))
+    text = own.read_text()
+    (tmp_path / "c.c").write_text(UNINCLUDED.replace("show(n);", "show(n); n += OTHER;"))
+    outcome = chaincover("init", "c.c", "--stubs", "stubs", "--force", cwd=tmp_path)
+    assert outcome.code == 0, outcome.err
+    assert own.read_text() == text
+    assert "#define OTHER" in (tmp_path / "stubs" / "chaincover_stubs_2.h").read_text()
+
+
+def test_a_program_that_lacks_nothing_gets_no_stubs(tmp_path: Path) -> None:
+    assert initialised(tmp_path, "int n; void step(int a) { n = a; }") == {}
+
+
+def test_stubs_into_a_file_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "c.c").write_text(UNINCLUDED)
+    (tmp_path / "stubs").write_text("mine")
+    outcome = chaincover("init", "c.c", "--stubs", "stubs", cwd=tmp_path)
+    assert outcome.code == 3
+    assert "stubs is no folder" in outcome.err
+    assert (tmp_path / "stubs").read_text() == "mine"
+    assert not (tmp_path / "chaincover.toml").exists()
