@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
-from command_line import FENCE, ROOT, chaincover
+from command_line import FENCE, ROOT, chaincover, write_files
 from pages import COMPARED_BY_TESTS, Folder, run_page
 
 from bmc.ending import ExitCode
@@ -91,6 +92,8 @@ def test_the_page_on_project_files_names_every_key(tmp_path: Path) -> None:
     place = tmp_path / "chaincover.toml"
     # the page shows both ways to state a final condition; a project may use one
     place.write_text(example.replace('final = "is_final"', ""))
+    entry = {"directory": str(tmp_path), "file": "cruise.c", "command": "cc -c cruise.c"}
+    write_files(tmp_path, {"build/compile_commands.json": json.dumps([entry])})
     project = read_project(str(place))
     assert isinstance(project.config, SourceConfig)
     assert len(project.properties) == 2
