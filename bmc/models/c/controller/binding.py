@@ -167,7 +167,7 @@ def reachable_functions(roots: list[Function]) -> list[Function]:
     todo = list(found)
     for function in todo:
         for name in called_names(function.node):
-            callee = function.unit.scope.find(name)
+            callee = function.unit.function(name)
             if isinstance(callee, Function) and callee.node is not None and callee not in found:
                 found[callee] = None
                 todo.append(callee)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
@@ -95,7 +95,7 @@ def read_program(config: SourceConfig, survey: Survey | None = None) -> tuple[Pr
     given = Given(config.include, config.defines, config.pass_errors)
     for file in config.files:
         source, tree = parse_file(file, given, model, survey)
-        unit = Unit(source, tree)
+        unit = Unit(source, tree, linked=program.functions)
         program.units.append(unit)
         reader.read(unit, survey)
     return program, executor, _file_scope_cells(program, executor, reader)
@@ -110,13 +110,15 @@ class UnitReader:
         self.initialiser = initialiser
         self.objects: dict[str, MemObject] = {}
         self.initialisers: dict[MemObject, tuple[Any, Unit]] = {}
+        self.number = 0
+        """That of the declaration which is read, in its unit."""
 
     def read(self, unit: Unit, survey: Survey | None = None) -> None:
         """Enter every external declaration of ``unit``; what cannot be read is refused where it is used. With a
         ``survey`` nothing ends that."""
         self.types.pack = 0
         packs: list[int] = []
-        for node in unit.tree.ext:
+        for self.number, node in enumerate(unit.tree.ext):
             if isinstance(node, c_ast.Pragma):
                 self.types.pack = _pack(node, self.types.pack, packs)
                 continue
@@ -159,6 +161,7 @@ class UnitReader:
             self._variable(node, ctype, unit)
 
     def _function(self, decl: Any, unit: Unit, definition: Any) -> None:
+        old_style = definition is not None and _complete_parameters(definition)
         ctype = self.types.read(decl, unit.scope)
         if not isinstance(ctype, FunctionType):
             text = f"C syntax error: '{decl.name}' has a body, and is declared as {show_type(ctype)}"
@@ -172,13 +175,18 @@ class UnitReader:
             if not static:
                 self.program.functions[decl.name] = known
         unit.scope.names[decl.name] = known
+        if old_style:
+            ctype = replace(ctype, prototype=False)
+        known.declared.setdefault(unit, self.number)
+        if ctype.prototype:
+            known.prototyped.setdefault(unit, self.number)
         if definition is not None:
             if known.node is not None:
                 text = f"function '{decl.name}' is defined twice, here and in {where(known.node)}"
                 raise InputRefused(
                     text, where(definition), "leave one of the two out of sources.files, or make it static"
                 )
-            known.node, known.unit, known.ctype = definition, unit, ctype
+            known.node, known.unit, known.ctype, known.number = definition, unit, ctype, self.number
 
     def _variable(self, node: Any, ctype: CType, unit: Unit) -> None:
         refuse_thread_local(node)
@@ -219,6 +227,22 @@ class UnitReader:
         if not agree:
             text = f"'{node.name}' is declared as {show_type(ctype)} here and as {show_type(old)} elsewhere"
             raise InputRefused(text, where(node), f"the other declaration: {known.declared}")
+
+
+def _complete_parameters(definition: Any) -> bool:
+    """Put the declarations behind an old-style parameter list into it, and tell whether it is one.
+
+    What is not declared there is an int.
+    """
+    head = definition.decl.type
+    params = head.args.params if isinstance(head, c_ast.FuncDecl) and head.args is not None else []
+    declared = {each.name: each for each in definition.param_decls or ()}
+    names = [each for each in params if isinstance(each, c_ast.ID)]
+    for number, name in enumerate(names):
+        plain = c_ast.TypeDecl(name.name, [], None, c_ast.IdentifierType(["int"]), name.coord)
+        default = c_ast.Decl(name.name, [], [], [], [], plain, None, None, name.coord)
+        params[number] = declared.get(name.name, default)
+    return bool(names)
 
 
 def _pack(node: Any, current: int, saved: list[int]) -> int:

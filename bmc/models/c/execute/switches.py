@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE
+from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, constant, equals, negate
@@ -15,6 +14,7 @@ from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.calls import Calls
 from bmc.models.c.execute.memory import UNDEFINED, State, join, merge
 from bmc.models.c.source.program import Scope, unsupported, where
+from bmc.models.c.source.rewritten import range_of
 from bmc.models.c.source.types import IntType, promote
 
 DECLARATIONS = (c_ast.Decl, c_ast.DeclList, c_ast.Typedef)
@@ -23,10 +23,6 @@ _LABELS = (c_ast.Case, c_ast.Default)
 
 class Switches(Calls):
     """Switch statements; ``Executor`` adds the others."""
-
-    @abstractmethod
-    def declare(self, node: Any, scope: Scope, state: State) -> None:
-        """Enter a declaration that no path reaches into its scope; provided by the executor."""
 
     def _do_switch(self, node: Any, scope: Scope, state: State) -> State | None:
         _refuse_inner_labels(node.stmt)
@@ -83,19 +79,32 @@ class Switches(Calls):
             self.declare(node, scope, before)
         return self.execute(node, scope, state)
 
+    def _case_number(self, node: Any, ctype: IntType, scope: Scope) -> int:
+        """The number of a case label, converted to the type of the switch."""
+        number = self.constant(node, scope) % (1 << ctype.bits)
+        return number - (1 << ctype.bits) if number > ctype.greatest else number
+
     def _case_guards(self, items: list[Any], term: FNode, ctype: IntType, scope: Scope) -> dict[int, FNode]:
         """When each case is entered by its label; last, default, or under key 0 when none is (no default)."""
         guards: dict[int, FNode] = {}
         none = TRUE()
-        seen: dict[int, Any] = {}
+        seen: set[int] = set()
+        ranges: list[tuple[int, int]] = []
         default = None
         for item in items:
             if isinstance(item, c_ast.Case):
-                number = self.constant(item.expr, scope) % (1 << ctype.bits)
-                if number in seen:
+                low, high = (self._case_number(end, ctype, scope) for end in range_of(item.expr) or (item.expr,) * 2)
+                if (
+                    low in seen
+                    or any(low <= b and a <= high for a, b in ranges)
+                    or (low < high and any(low <= n <= high for n in seen))
+                ):
                     raise InputRefused("two equal case labels in one switch", where(item))
-                seen[number] = item
-                guard = equals(term, constant(number, ctype.bits))
+                if low == high:
+                    seen.add(low)
+                elif low < high:
+                    ranges.append((low, high))
+                guard = _between(term, low, high, ctype)
                 guards[id(item)] = guard
                 none = both(none, negate(guard))
             elif isinstance(item, c_ast.Default):
@@ -104,6 +113,17 @@ class Switches(Calls):
                 default = item
         guards[id(default) if default is not None else 0] = none
         return guards
+
+
+def _between(term: FNode, low: int, high: int, ctype: IntType) -> FNode:
+    """Whether a term of type ``ctype`` lies between two numbers."""
+    if low == high:
+        return equals(term, constant(low, ctype.bits))
+    if low > high:
+        return FALSE()
+    above = arithmetic.compare(">=", term, constant(low, ctype.bits), ctype) if low > ctype.least else TRUE()
+    below = arithmetic.compare("<=", term, constant(high, ctype.bits), ctype) if high < ctype.greatest else TRUE()
+    return both(above, below)
 
 
 def _refuse_inner_labels(body: Any) -> None:

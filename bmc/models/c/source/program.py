@@ -19,7 +19,7 @@ from bmc.errors import InputRefused, Location, UnsupportedConstruct
 from bmc.limits import BRACKETS, CALLS, STRUCTS, SYNTAX, text_of
 from bmc.models.c.source.extensions import keyword_hint
 from bmc.models.c.source.preprocess import Given, PreprocessedUnit, preprocess
-from bmc.models.c.source.types import CType, DataModel, FunctionType
+from bmc.models.c.source.types import CType, DataModel, FunctionType, IntType
 from bmc.records import dataclass
 
 if TYPE_CHECKING:
@@ -97,20 +97,28 @@ class Typedef:
 
 @dataclass(frozen=True, slots=True)
 class EnumConstant:
-    """An enumeration constant; its type is int."""
+    """An enumeration constant; its type is int, or ``ctype`` where int does not hold it (gcc)."""
 
     value: int
+    ctype: IntType | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function; ``node`` is its definition, None where it is only declared."""
+    """A function; ``node`` is its definition, None where it is only declared.
+
+    ``declared`` and ``prototyped`` are the numbers of the declarations of each unit that declare it first, and first
+    with the types of its parameters; ``number`` is that of its definition.
+    """
 
     name: str
     ctype: FunctionType
     unit: Unit
     node: Any = None
     static: bool = False
+    number: int = 0
+    declared: dict[Unit, int] = field(default_factory=dict)
+    prototyped: dict[Unit, int] = field(default_factory=dict)
 
 
 @dataclass(eq=False, slots=True)
@@ -124,6 +132,14 @@ class Unit:
     """The first floating-point sum or difference of what may be a constant zero (bmc.models.c.execute.zero_sums)."""
     narrowed: Location | None = None
     """The first double constant that loses digits where it initialises a float of an automatic aggregate."""
+    linked: dict[str, Function] = field(default_factory=dict)
+    """The functions of all units that have external linkage."""
+
+    def function(self, name: str) -> Any:
+        """What a function's name stands for; without a declaration (C89), a function that another unit defines."""
+        found = self.scope.find(name)
+        other = self.linked.get(name) if found is None else None
+        return other if other is not None and other.node is not None else found
 
 
 @dataclass(eq=False, slots=True)
