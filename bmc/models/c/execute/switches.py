@@ -88,22 +88,12 @@ class Switches(Calls):
         """When each case is entered by its label; last, default, or under key 0 when none is (no default)."""
         guards: dict[int, FNode] = {}
         none = TRUE()
-        seen: set[int] = set()
-        ranges: list[tuple[int, int]] = []
+        numbers = _Numbers()
         default = None
         for item in items:
             if isinstance(item, c_ast.Case):
                 low, high = (self._case_number(end, ctype, scope) for end in range_of(item.expr) or (item.expr,) * 2)
-                if (
-                    low in seen
-                    or any(low <= b and a <= high for a, b in ranges)
-                    or (low < high and any(low <= n <= high for n in seen))
-                ):
-                    raise InputRefused("two equal case labels in one switch", where(item))
-                if low == high:
-                    seen.add(low)
-                elif low < high:
-                    ranges.append((low, high))
+                numbers.add(low, high, item)
                 guard = _between(term, low, high, ctype)
                 guards[id(item)] = guard
                 none = both(none, negate(guard))
@@ -113,6 +103,26 @@ class Switches(Calls):
                 default = item
         guards[id(default) if default is not None else 0] = none
         return guards
+
+
+class _Numbers:
+    """The numbers of the case labels of one switch."""
+
+    def __init__(self) -> None:
+        self._single: set[int] = set()
+        self._ranges: list[tuple[int, int]] = []
+
+    def add(self, low: int, high: int, node: Any) -> None:
+        """Enter a label for the numbers from ``low`` to ``high``; one that another label has is refused."""
+        if low > high:
+            return
+        taken = low in self._single or any(low <= b and a <= high for a, b in self._ranges)
+        if taken or (low < high and any(low <= number <= high for number in self._single)):
+            raise InputRefused("two equal case labels in one switch", where(node))
+        if low == high:
+            self._single.add(low)
+        else:
+            self._ranges.append((low, high))
 
 
 def _between(term: FNode, low: int, high: int, ctype: IntType) -> FNode:

@@ -17,6 +17,11 @@ def shown(node: Any, reduced: bool = False) -> str:
 
 
 class _Generator(CGenerator):  # type: ignore[misc]
+    def _visit_expr(self, n: Any) -> str:
+        if isinstance(n, c_ast.Compound):
+            return f"({self.visit(n).strip()})"
+        return str(super()._visit_expr(n))
+
     def _is_simple_node(self, n: Any) -> bool:
         return isinstance(n, c_ast.Compound) or bool(super()._is_simple_node(n))
 
