@@ -36,7 +36,7 @@ class GnuStatements(Statements):
     def expression(self, depth: int) -> str:
         if not self.gnu or depth <= 0 or self.chance(0.8):
             return super().expression(depth)
-        kinds = [self.selected, self.counted, self.called, self.text, self.typed, self.valued, self.valued]
+        kinds = [self.selected, self.counted, self.called, self.string, self.typed, self.valued, self.valued]
         return str(self.pick(kinds)(depth))
 
     def statement(self, depth: int) -> str:
@@ -93,7 +93,7 @@ class GnuStatements(Statements):
             return f"({self.inner(depth)} & 3)[table]"
         return str(self.pick(["WIDE", "NARROW", "DEEP", "SHALLOW", "cell[3]"]))
 
-    def text(self, depth: int) -> str:
+    def string(self, depth: int) -> str:
         name, size = self.fresh("t"), self.random.randint(2, 6)
         source = self.pick(["txt", "key", '"ab"', '"b\\\\x81"'.replace("\\\\", "\\"), '""'])
         length = self.pick([str(size), f"({self.inner(depth)} & {size - 1})"])
