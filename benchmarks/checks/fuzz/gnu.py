@@ -32,6 +32,8 @@ class GnuStatements(Statements):
     def __init__(self, source: random.Random) -> None:
         super().__init__(source)
         self.gnu = False
+        self.copied = 0
+        """Macros around this place that write their arguments twice: no label may stand there."""
 
     def expression(self, depth: int) -> str:
         if not self.gnu or depth <= 0 or self.chance(0.8):
@@ -111,20 +113,26 @@ class GnuStatements(Statements):
         kind = self.random.randrange(3)
         if kind == 0:
             return f"(__typeof__({self.atom()})){self.inner(depth)}"
-        return (
-            f"sizeof(typeof({self.inner(depth)}))" if kind == 1 else f"BIGGER({self.inner(depth)}, {self.inner(depth)})"
-        )
+        if kind == 1:
+            return f"sizeof(typeof({self.inner(depth)}))"
+        self.copied += 1
+        text = f"BIGGER({self.inner(depth)}, {self.inner(depth)})"
+        self.copied -= 1
+        return text
 
     def valued(self, depth: int) -> str:
         """A statement expression with an object of its own."""
         name, ctype = self.fresh("y"), self.pick(OWN)
+        turned = self.chance(0.2)
+        self.copied += turned
         start = self.inner(depth)
+        self.copied -= turned
+        if turned:
+            return f"TURNED({start})"
         self.reads.append(name)
         body = [self.inside(name, depth) for _ in range(self.random.randint(0, 3))]
         result = self.expression(depth - 1) if self.chance(0.5) else name
         self.reads.remove(name)
-        if self.chance(0.2):
-            return f"TURNED({start})"
         return f"({{ {ctype} {name} = {start}; {' '.join(body)} {result}; }})"
 
     def inside(self, name: str, depth: int) -> str:
@@ -139,7 +147,7 @@ class GnuStatements(Statements):
             return f"for (int {count} = 0; {count} < 3; {count}++) {{ if ({self.inner(depth)}) {leave} {change} }}"
         if kind == 2:
             return f"switch ({name}) {{ case 0 ... 9: {change} break; default: {name} ^= 3; }}"
-        if kind == 3:
+        if kind == 3 and not self.copied:
             label = self.fresh("g")
             return f"if ({self.inner(depth)}) goto {label}; {change} {label}: ;"
         return change

@@ -17,7 +17,7 @@ from bmc.models.c.execute.memory import Content, Key, MemObject
 from bmc.models.c.execute.statements import Executor
 from bmc.models.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
 from bmc.models.c.source.preprocess import Given
-from bmc.models.c.source.program import Function, Program, Typedef, Unit, Unreadable, parse_file, where
+from bmc.models.c.source.program import Function, Program, Typedef, Unit, Unreadable, is_old_style, parse_file, where
 from bmc.models.c.source.types import (
     DATA_MODELS,
     ArrayType,
@@ -161,7 +161,6 @@ class UnitReader:
             self._variable(node, ctype, unit)
 
     def _function(self, decl: Any, unit: Unit, definition: Any) -> None:
-        old_style = definition is not None and _complete_parameters(definition)
         ctype = self.types.read(decl, unit.scope)
         if not isinstance(ctype, FunctionType):
             text = f"C syntax error: '{decl.name}' has a body, and is declared as {show_type(ctype)}"
@@ -175,7 +174,7 @@ class UnitReader:
             if not static:
                 self.program.functions[decl.name] = known
         unit.scope.names[decl.name] = known
-        if old_style:
+        if definition is not None and is_old_style(definition):
             ctype = replace(ctype, prototype=False)
         known.declared.setdefault(unit, self.number)
         if ctype.prototype:
@@ -227,22 +226,6 @@ class UnitReader:
         if not agree:
             text = f"'{node.name}' is declared as {show_type(ctype)} here and as {show_type(old)} elsewhere"
             raise InputRefused(text, where(node), f"the other declaration: {known.declared}")
-
-
-def _complete_parameters(definition: Any) -> bool:
-    """Put the declarations behind an old-style parameter list into it, and tell whether it is one.
-
-    What is not declared there is an int.
-    """
-    head = definition.decl.type
-    params = head.args.params if isinstance(head, c_ast.FuncDecl) and head.args is not None else []
-    declared = {each.name: each for each in definition.param_decls or ()}
-    names = [each for each in params if isinstance(each, c_ast.ID)]
-    for number, name in enumerate(names):
-        plain = c_ast.TypeDecl(name.name, [], None, c_ast.IdentifierType(["int"]), name.coord)
-        default = c_ast.Decl(name.name, [], [], [], [], plain, None, None, name.coord)
-        params[number] = declared.get(name.name, default)
-    return bool(names)
 
 
 def _pack(node: Any, current: int, saved: list[int]) -> int:

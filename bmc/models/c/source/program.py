@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pycparser import c_parser
+from pycparser import c_ast, c_parser
 
 from bmc import ending
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
@@ -197,7 +197,28 @@ def parse_text(text: str, file: str) -> Any:
     except RecursionError:
         raise too_deep("syntax", DEEPEST, _next_token(parser, text, Location(file))) from None
     check_tree(tree)
+    for node in tree.ext:
+        if isinstance(node, c_ast.FuncDef):
+            _complete_parameters(node)
     return tree
+
+
+def _complete_parameters(definition: Any) -> None:
+    """Put the declarations behind an old-style parameter list into it; what is not declared there is an int."""
+    head = definition.decl.type
+    params = head.args.params if isinstance(head, c_ast.FuncDecl) and head.args is not None else []
+    declared = {each.name: each for each in definition.param_decls or ()}
+    for number, name in enumerate(params):
+        if isinstance(name, c_ast.ID):
+            plain = c_ast.TypeDecl(name.name, [], None, c_ast.IdentifierType(["int"]), name.coord)
+            default = c_ast.Decl(name.name, [], [], [], [], plain, None, None, name.coord)
+            params[number] = declared.get(name.name, default)
+            definition.param_decls = []
+
+
+def is_old_style(definition: Any) -> bool:
+    """Whether a function's definition has an old-style parameter list (K&R)."""
+    return definition.param_decls is not None
 
 
 def _source_lines(place: Location) -> list[str]:
