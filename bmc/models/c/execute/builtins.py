@@ -18,7 +18,7 @@ from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.memory import Aggregate, Content, State, Value, live
 from bmc.models.c.execute.typing import decayed
 from bmc.models.c.source.program import EnumConstant, Function, Scope, unsupported, where
-from bmc.models.c.source.rewritten import CHOOSE, COMPATIBLE, GENERIC, pairs_of
+from bmc.models.c.source.rewritten import CHOOSE, COMPATIBLE, CONSTANT, GENERIC, pairs_of
 from bmc.models.c.source.types import (
     IntType,
     PointerType,
@@ -44,7 +44,7 @@ class Builtins:
             GENERIC: self._generic,
             COMPATIBLE: self._compatible,
             CHOOSE: self._choose,
-            "__builtin_constant_p": self._is_constant,
+            CONSTANT: self._is_constant,
             "__builtin_expect_with_probability": self._expect,
             "__builtin_assume_aligned": self._aligned,
             "__builtin_prefetch": self._nothing,
@@ -167,8 +167,9 @@ class Builtins:
         target = self.executor.type_of(items[2], scope, state)
         if not isinstance(items[2], c_ast.Cast | c_ast.ID | c_ast.Constant) or not isinstance(target, IntType):
             raise unsupported(f"{node.name.name} whose last argument is no variable, constant or cast", node)
-        values = self.executor.arguments(node, scope, state)
-        left, right = (self._integer(value, None, node, state) for value in values[:2])
+        operands = c_ast.FuncCall(node.name, c_ast.ExprList(items[:2]), node.coord)
+        values = self.executor.arguments(operands, scope, state)
+        left, right = (self._integer(value, None, node, state) for value in values)
         return arithmetic.from_condition(_exactly(name, left, right, target)[1], self.executor.model.basic["_Bool"])
 
     # what has no effect, or ends the program

@@ -6,7 +6,7 @@ Such are assumptions and assertions, memset, memcpy, gcc's built-in functions, s
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import partial
 from typing import Any, Protocol
@@ -82,7 +82,11 @@ class Frame:
 
 
 class Outside(Protocol):
-    """What runs the functions that no source defines and the library does not know."""
+    """What runs functions that no source defines: those that the library does not know, and those in ``functions``."""
+
+    @property
+    def functions(self) -> Mapping[str, Any]:
+        """The functions that the project describes, or whose names do."""
 
     def call(self, name: str, node: Any, scope: Scope, state: State) -> Result:
         """Run a call of the function ``name``."""
@@ -120,8 +124,9 @@ class Calls(Evaluator):
         if isinstance(function, Function) and stand_in(function) is not None:
             return self.library.math.call(name, node, scope, state)
         if not isinstance(function, Function) or function.node is None:
-            if self.environment is not None and not self.library.knows(name):
-                return self.environment.call(name, node, scope, state)
+            outside = self.environment
+            if outside is not None and (name in outside.functions or not self.library.knows(name)):
+                return outside.call(name, node, scope, state)
             return self.library.call(name, node, scope, state)
         arguments = self.arguments(node, scope, state)
         if self.frames:

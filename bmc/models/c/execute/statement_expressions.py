@@ -47,9 +47,10 @@ class StatementExpressions(Switches):
         start = len(frame.locals)
         with self.labelled(before):
             end = self.block(before, inner, state)
-        if end is None:
+        if end is not None:
+            state.cells = end.cells
+        elif not state.pc.is_false():  # of a path that no run takes nothing need be left
             raise unsupported("statement expression that never ends", node)
-        state.cells = end.cells
         value: Result = None
         if last is not None:
             self.recorder.work += 1

@@ -19,6 +19,7 @@ AUTO = "chaincover: auto"
 GENERIC = "__chaincover_generic__"
 COMPATIBLE = "__builtin_types_compatible_p"
 CHOOSE = "__builtin_choose_expr"
+CONSTANT = "__builtin_constant_p"
 _SAME = "__chaincover_same__"
 _RANGE = "__chaincover_to__"
 
@@ -162,6 +163,6 @@ def pairs_of(node: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def is_selection(node: Any) -> bool:
-    """Whether a type or a constant selects which operands of a call are evaluated."""
+    """Whether a call evaluates its operands only in part, or not at all."""
     named = isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID)
-    return named and node.name.name in (GENERIC, CHOOSE)
+    return named and node.name.name in (GENERIC, CHOOSE, CONSTANT)

@@ -17,10 +17,10 @@ def shown(node: Any, reduced: bool = False) -> str:
 
 
 class _Generator(CGenerator):  # type: ignore[misc]
-    def _visit_expr(self, n: Any) -> str:
+    def _visit_expr(self, n: Any, **options: Any) -> str:
         if isinstance(n, c_ast.Compound):
             return f"({self.visit(n).strip()})"
-        return str(super()._visit_expr(n))
+        return str(super()._visit_expr(n, **options))
 
     def _is_simple_node(self, n: Any) -> bool:
         return isinstance(n, c_ast.Compound) or bool(super()._is_simple_node(n))

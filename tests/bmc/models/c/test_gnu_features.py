@@ -31,6 +31,8 @@ FEATURES = {
     "*({ &t[a & 1]; }) = 3; ({ r ^= 1; }); ({ if (a > 5) r = 2; }); }",
     "a statement that may return is a block": "int r; int f(int a) { ({ if (a > 3) return 7; }); return a; } "
     "void step(int a) { r = f(a); }",
+    "a statement expression where no run comes": "int r; void step(unsigned char a) { if (a > 3) { if (a > 3) r = 1; else "
+    "r = ({ int y = 5; if (y) goto g; y = 3; g: y ^= a; y; }); } }",
     "typeof in every place": "struct P { int x; char y; } p; int t[3]; const int k = 3; int r; typedef typeof(p.y) letter; "
     "typeof(t) u; static typeof(k) *q = &k; int f(typeof(k) a, __typeof__(t[0]) b) { return a * 2 - b; } "
     "typeof(int *) g(void) { return &t[1]; } void step(short a, unsigned char b) { typeof(a) c = a + b; letter l = c; "
@@ -192,3 +194,9 @@ def test_exactly_the_faulty_step_is_undefined(name: str, tmp_path: Path) -> None
     ]
     assert kind in found[0]
     assert not found[1]
+
+
+def test_a_function_that_the_project_describes_is_none_of_the_library(tmp_path: Path) -> None:
+    text = "void abort(void); int r; void step(int a) { if (a > 3) abort(); r = a; }"
+    assert [place.name for place in read(tmp_path, text).system.undefined_behaviour] == ["'abort' is reached"]
+    assert not read(tmp_path, text, output_functions=("abort",)).system.undefined_behaviour
