@@ -113,18 +113,14 @@ def test_feature_agrees(name: str, tmp_path: Path) -> None:
     agrees(agreement(read(tmp_path, FEATURES[name]), pairs=400))
 
 
-@pytest.mark.slow
-@pytest.mark.needs_compiler
-@pytest.mark.parametrize("name", ["statement expressions, one in the other", "_Generic", "counting bits", "overflow"])
-def test_feature_agrees_on_a_target_of_32_bits(name: str, tmp_path: Path) -> None:
-    model = read(tmp_path, FEATURES[name], target="ilp32")
-    try:
-        found = agreement(model, pairs=200)
-    except Exception as error:
-        if "32" in str(error):
-            pytest.skip("no compiler for this target")
-        raise
-    agrees(found)
+@pytest.mark.parametrize(("target", "zeros", "kind"), [("lp64", 63, 2), ("ilp32", 31, 1)])
+def test_types_are_those_of_the_target(target: str, zeros: int, kind: int, tmp_path: Path) -> None:
+    text = (
+        "enum W { A = 0x180000000 }; int r, s, t; void step(long a) { r = __builtin_clzl(a | 1); "
+        "s = _Generic(a + 1u, unsigned long: 1, long: 2); t = __builtin_types_compatible_p(long, int) + sizeof(enum W); }"
+    )
+    simulator = Sampler(read(tmp_path, text, target=target).system, 0).simulator
+    assert simulator.step(simulator.initial(), {"a": 0}) == {"r": zeros, "s": kind, "t": 8}
 
 
 @pytest.mark.needs_compiler
