@@ -52,7 +52,10 @@ class GnuStatements(Statements):
         return f"({self.expression(depth - 1)})"
 
     def selected(self, depth: int) -> str:
-        kind = self.random.randrange(4)
+        kind = self.random.randrange(5)
+        if kind == 4:
+            called = f"_Generic({self.inner(depth)}, long: labs, long long: llabs, default: abs)"
+            return f"{called}({self.small(depth)})"
         if kind == 0:
             return f"({self.inner(depth)} ?: {self.inner(depth)})"
         if kind == 1:

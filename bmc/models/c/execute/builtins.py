@@ -40,10 +40,12 @@ class Builtins:
 
     def __init__(self, executor: Evaluator) -> None:
         self.executor = executor
+        self._calls: dict[tuple[int, int], tuple[Any, Any]] = {}
+        """Calls of selected functions by the ids of the call and of the selected name, with the former."""
         self.functions: dict[str, Callable[[Any, Scope, State], Result]] = {
-            GENERIC: self._generic,
+            GENERIC: self._select,
             COMPATIBLE: self._compatible,
-            CHOOSE: self._choose,
+            CHOOSE: self._select,
             CONSTANT: self._is_constant,
             "__builtin_expect_with_probability": self._expect,
             "__builtin_assume_aligned": self._aligned,
@@ -70,28 +72,42 @@ class Builtins:
 
     # what a type or a constant selects
 
-    def _generic(self, node: Any, scope: Scope, state: State) -> Result:
-        ctype = decayed(self.executor.type_of(node.args.exprs[0], scope, state))
-        default = chosen = None
-        for named, expression in pairs_of(node):
-            if named is None:
-                default = expression
-            elif compatible(self.executor.types.read(named, scope), ctype):
-                if chosen is not None:
-                    raise InputRefused("two types of a _Generic selection are compatible", where(named))
-                chosen = expression
-        chosen = chosen if chosen is not None else default
-        if chosen is None:
+    def selected(self, node: Any, scope: Scope) -> Any:
+        """The operand that a type or a constant selects; None where ``node`` is no such selection."""
+        name = node.name.name if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) else ""
+        if name == CHOOSE:
+            condition, yes, no = self._items(node, 3)
+            return yes if self.executor.constant(condition, scope) else no
+        if name != GENERIC:
+            return None
+        ctype = decayed(self.executor.type_of(node.args.exprs[0], scope, State()))
+        pairs = [(t if t is None else self.executor.types.read(t, scope), e) for t, e in pairs_of(node)]
+        chosen = [expression for named, expression in pairs if named is not None and compatible(named, ctype)]
+        if len(chosen) > 1:
+            raise InputRefused("two types of a _Generic selection are compatible", where(node))
+        chosen += [expression for named, expression in pairs if named is None]
+        if not chosen:
             raise InputRefused(f"no type of this _Generic selection is {show_type(ctype)}", where(node))
-        return self.executor.evaluate(chosen, scope, state)
+        return chosen[0]
+
+    def called(self, node: Any, scope: Scope) -> Any:
+        """The call of the function that a selection names; None where a call has no selection for a function."""
+        chosen = self.selected(node.name, scope)
+        if chosen is None:
+            return None
+        key = id(node), id(chosen)
+        if key not in self._calls:
+            self._calls[key] = c_ast.FuncCall(chosen, node.args, node.coord), node
+        if self.executor.discarded is node:
+            self.executor.discarded = self._calls[key][0]
+        return self._calls[key][0]
+
+    def _select(self, node: Any, scope: Scope, state: State) -> Result:
+        return self.executor.evaluate(self.selected(node, scope), scope, state)
 
     def _compatible(self, node: Any, scope: Scope, state: State) -> Value:
         left, right = (self.executor.types.read(item.expr, scope) for item in self._items(node, 2))
         return self._number(int(compatible(left, right)))
-
-    def _choose(self, node: Any, scope: Scope, state: State) -> Result:
-        condition, yes, no = self._items(node, 3)
-        return self.executor.evaluate(yes if self.executor.constant(condition, scope) else no, scope, state)
 
     def _is_constant(self, node: Any, scope: Scope, state: State) -> Value:
         """As without optimisation; refused where that depends on how the compiler simplifies."""

@@ -109,6 +109,9 @@ class Calls(Evaluator):
 
     def call(self, node: Any, scope: Scope, state: State) -> Result:
         """A function call: hooked, from the library, or inlined."""
+        selected = self.library.builtins.called(node, scope)
+        if selected is not None:
+            return self.call(selected, scope, state)
         if not isinstance(node.name, c_ast.ID):
             raise unsupported("call through a function pointer", node, NO_FUNCTION_POINTER)
         name = node.name.name
@@ -230,6 +233,7 @@ class Library:
         self.executor = executor
         self.math = MathCalls(executor)
         self.blocks = Blocks(executor)
+        self.builtins = Builtins(executor)
         self._functions: dict[str, Callable[[Any, Scope, State], Result]] = {
             "__CPROVER_assume": self._assume,
             "__VERIFIER_assume": self._assume,
@@ -243,7 +247,7 @@ class Library:
             "memmove": self.blocks.copy,
             "offsetof": self._offsetof,
             "__builtin_offsetof": self._offsetof,
-            **Builtins(executor).functions,
+            **self.builtins.functions,
             **Strings(executor).functions,
         }
 

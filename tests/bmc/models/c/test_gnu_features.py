@@ -17,7 +17,46 @@ from bmc.native.differential import Sampler
 MAX = "#define MAX(a, b) ({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a > _b ? _a : _b; })\n"
 STRINGS = "#include <string.h>\n"
 
+KERNEL = r"""
+#include <stddef.h>
+#include <stdint.h>
+#define min(x, y) ({ typeof(x) _min1 = (x); typeof(y) _min2 = (y); (void) (&_min1 == &_min2); _min1 < _min2 ? _min1 : _min2; })
+#define max_t(type, x, y) ({ type __max1 = (x); type __max2 = (y); __max1 > __max2 ? __max1 : __max2; })
+#define clamp(val, lo, hi) min((typeof(val))max_t(typeof(val), val, lo), hi)
+#define swap(a, b) do { typeof(a) __tmp = (a); (a) = (b); (b) = __tmp; } while (0)
+#define __same_type(a, b) __builtin_types_compatible_p(typeof(a), typeof(b))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
+#define WRITE_ONCE(x, val) do { *(volatile typeof(x) *)&(x) = (val); } while (0)
+#define __bf_shf(x) (__builtin_ffsll(x) - 1)
+#define FIELD_GET(mask, reg) ({ (typeof(mask))(((reg) & (mask)) >> __bf_shf(mask)); })
+#define FIELD_PREP(mask, val) ({ ((typeof(mask))(val) << __bf_shf(mask)) & (mask); })
+#define round_up(x, y) ((((x)-1) | ((__typeof__(x))((y)-1)))+1)
+#define abs_(x) __abs_choose_expr(x, long long, __abs_choose_expr(x, long, __abs_choose_expr(x, int, __abs_choose_expr(x, short, __builtin_choose_expr(__builtin_types_compatible_p(typeof(x), char), (char)({ signed char __x = (x); __x<0?-__x:__x; }), ((void)0))))))
+#define __abs_choose_expr(x, type, other) __builtin_choose_expr(__builtin_types_compatible_p(typeof(x), signed type) || __builtin_types_compatible_p(typeof(x), unsigned type), ({ signed type __x = (x); __x < 0 ? -__x : __x; }), other)
+static float rf(float x) { return x * 2; } static double rd(double x) { return x + 1; } static int ri(int x) { return x ^ 3; }
+#define R(x) _Generic((x), float: rf, double: rd, default: ri)(x)
+#define ABS_GEN(x) _Generic((x), long: labs, default: abs)(x)
+int abs(int); long labs(long);
+struct T { int a; struct { short b[3]; } c; } t;
+#define member_size(T, m) sizeof(((T *)0)->m)
+#define member(T, m) typeof(((T *)0)->m)
+int r; uint32_t reg; int p, q; double d;
+void step(int a, short b, unsigned char c, float x, long l) {
+  r = min(a, 5) + clamp(b, -3, 9) + max_t(long, c, b);
+  p = a; q = b; swap(p, q); reg = FIELD_PREP(0xF0u, c) | FIELD_GET(0x3Cu, reg + c); if (likely(a > 3)) r++;
+  WRITE_ONCE(t.a, b); r += READ_ONCE(t.a) + round_up(c, 8) + __same_type(a, r) + member_size(struct T, c.b[1]);
+  member(struct T, c.b) z = {1, c, 3}; t.c.b[0] = z[1]; d = R(x) + R(2.0 * x) + R(a & 7); if (b > -9) r += abs_(b); r += ABS_GEN(b) & 3; r += ABS_GEN(l % 1000);
+  r &= 0xffff;
+}
+"""
+"""Macros as the Linux kernel has them."""
+
 FEATURES = {
+    "macros of a kernel": KERNEL,
+    "_Generic selects a function": "static float f(float x) { return x * 2; } static double g(double x) { return x + 1; } "
+    "static int h(int x) { return x ^ 3; }\n#define R(x) _Generic((x), float: f, double: g, default: h)(x)\n"
+    "double d; int r; void step(float a, unsigned char b) { d = R(a) + R(2.0 * a); r = R(b) + __builtin_choose_expr(1, h, g)(b); R(b); }",
     "statement expressions, one in the other": f"{MAX}int r; unsigned char q; void step(int a, short b) "
     "{ r = MAX(a & 7, MAX(b, 3)) + MAX(MAX(q, b & 15), 2); q = r; }",
     "loops and branches in a statement expression": "int r; void step(unsigned char a) { r = 1 + ({ int s = 0; "
