@@ -207,7 +207,10 @@ class Executor(StatementExpressions):
 
     def _linked(self, node: Any, ctype: CType, scope: Scope) -> None:
         """Enter a block-scope declaration with linkage (C11 6.2.2): it names what the file scope has of that name."""
-        found = self.frames[-1].function.unit.function(node.name)
+        unit = self.frames[-1].function.unit
+        found = unit.function(node.name)
+        if found is None and isinstance(ctype, FunctionType) and self.library.knows(node.name):
+            found = Function(node.name, ctype, unit)
         if found is None:
             raise unsupported(f"declaration of '{node.name}' inside a function", node)
         if not _agrees(found, ctype):

@@ -108,8 +108,8 @@ class Strings:
         writes: list[tuple[Place, Content]] = []
         for to in self._texts(target, state, node):
             for text in self._texts(source, state, node):
-                if to.object is text.object:
-                    raise unsupported(f"{node.name.name} within one object", node)
+                if to.object is text.object and to.paths[0][:-1] == text.paths[0][:-1]:
+                    raise unsupported(f"{node.name.name} within one array", node)
                 going = guard = both(to.guard, text.guard)
                 for number in range(len(to.paths)):
                     counted = both(guard, self._within(number, rest))
