@@ -44,17 +44,13 @@ class Prototypes:
         """Refuse a call without a prototype whose arguments have other types than the function's parameters."""
         caller = self.executor.frames[-1].function
         name, unit = function.name, caller.unit
-        inside = scope.find(_mark(name))
-        if inside is None and function.declared.get(unit, caller.number + 1) > caller.number:
+        inside, after = scope.find(_mark(name)), caller.number + 1
+        if inside is None and function.declared.get(unit, after) >= after:
             self._undeclared.setdefault(name, where(node))
             if not compatible(function.ctype.result, self.executor.model.int_type):
                 text = f"'{name}' is called without a declaration, as a function that yields int"
                 raise InputRefused(text, where(node), _DECLARE.format(name))
-        if (
-            inside.prototype
-            if inside is not None
-            else function.prototyped.get(unit, caller.number + 1) <= caller.number
-        ):
+        if inside.prototype if inside is not None else function.prototyped.get(unit, after) < after:
             return
         for number, ((_, ctype), value) in enumerate(zip(function.ctype.parameters, arguments, strict=False), 1):
             expected = ctype if function.ctype.prototype else _promoted(ctype, self.executor.model)
