@@ -8,7 +8,7 @@ type among the arguments of a built-in function becomes its ``sizeof``. ``a ?: b
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,23 +23,28 @@ CONSTANT = "__builtin_constant_p"
 _SAME = "__chaincover_same__"
 _RANGE = "__chaincover_to__"
 
-_WANTED = re.compile(r"\b(?:__)?typeof|\b__auto_type\b|\b_Generic\b|\b__builtin_types_comp|\?\s*:|\.\.\.\s*[^)\s]")
+_WORDS = ("typeof", "__auto_type", "_Generic", COMPATIBLE)
+_SIGNS = (re.compile(r"\?\s*:"), re.compile(r"\.\.\.\s*[^)\s]"))
 _TOKEN = re.compile(
     r'^#[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.])*|\.\.\.|\S', re.M
 )
+COLUMNS = 1000
+"""Behind this column of a line, which macros may make very long, a change moves the columns of what follows."""
 _LINE = re.compile(r'^#line (\d+) ("[^\n]*")', re.M)
 _TYPEOF = ("typeof", "__typeof", "__typeof__")
 
 
 def rewritten(text: str) -> str:
     """Preprocessed ``text`` in syntax that the parser knows."""
-    return _Writer(text).written() if _WANTED.search(text) else text
+    wanted = any(word in text for word in _WORDS) or any(sign.search(text) for sign in _SIGNS)
+    return _Writer(text).written() if wanted else text
 
 
 class _Writer:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens = [found for found in _TOKEN.finditer(text) if found[0][0] != "#"]
+        self.partners = self._partners()
         self.edits: list[tuple[int, int, str]] = []
 
     def written(self) -> str:
@@ -57,22 +62,31 @@ class _Writer:
     def _replace(self, number: int, new: str) -> None:
         self.edits.append((self.tokens[number].start(), self.tokens[number].end(), new))
 
+    def _partners(self) -> dict[int, int]:
+        """The closing bracket of each opening one, by their numbers."""
+        found: dict[int, int] = {}
+        opened: list[int] = []
+        for number, token in enumerate(self.tokens):
+            if token[0] in ("(", "[", "{"):
+                opened.append(number)
+            elif token[0] in (")", "]", "}") and opened:
+                found[opened.pop()] = number
+        return found
+
     def _arguments(self, number: int) -> list[tuple[int, int]]:
         """The arguments in the brackets that open at a token: the first token of each, and the one behind it."""
-        depth, start = 0, number + 1
+        end = self.partners.get(number) if self._word(number) == "(" else None
         found: list[tuple[int, int]] = []
-        for index in range(number, len(self.tokens)):
-            word = self.tokens[index][0]
-            depth += 1 if word in "([{" else -1 if word in ")]}" else 0
-            if depth == 0 or (depth == 1 and word == ","):
-                found.append((start, index))
-                start = index + 1
-            if depth == 0:
-                return found
-        return []
+        start = at = number + 1
+        while end is not None and at < end:
+            if self._word(at) == ",":
+                found.append((start, at))
+                start = at + 1
+            at = self.partners.get(at, at) + 1
+        return [] if end is None else [*found, (start, end)]
 
     def _typeof(self, number: int) -> None:
-        arguments = self._arguments(number + 1) if self._word(number + 1) == "(" else []
+        arguments = self._arguments(number + 1)
         if arguments:
             self.edits.append(
                 (self.tokens[number].start(), self.tokens[number + 1].end(), "struct { _Static_assert(sizeof(")
@@ -88,7 +102,7 @@ class _Writer:
         self.edits.append((self.tokens[end - 1].end(), self.tokens[end - 1].end(), ")"))
 
     def _generic(self, number: int) -> None:
-        arguments = self._arguments(number + 1) if self._word(number + 1) == "(" else []
+        arguments = self._arguments(number + 1)
         colons = [self._colon(*each) for each in arguments[1:]]
         if not arguments or None in colons:
             return
@@ -105,7 +119,7 @@ class _Writer:
         return next((number for number in range(start + 1, end) if self._word(number) == ":"), None)
 
     def _compatible(self, number: int) -> None:
-        for start, end in self._arguments(number + 1) if self._word(number + 1) == "(" else []:
+        for start, end in self._arguments(number + 1):
             if start < end:
                 self._as_size(start, end)
 
@@ -121,16 +135,17 @@ class _Writer:
     def _edited(self) -> str:
         markers = [(found.start(), int(found[1]), found[2]) for found in _LINE.finditer(self.text)]
         starts = [marker[0] for marker in markers]
+        ends = [found.start() for found in re.finditer("\n", self.text)]
         parts, position = [], 0
         for start, end, new in sorted(self.edits):
             parts += [self.text[position:start], new]
             position = end
             index = bisect_right(starts, end) - 1
-            if index >= 0 and len(new) != end - start:
+            column = end - self.text.rfind("\n", max(end - COLUMNS, 0), end) - 1
+            if index >= 0 and len(new) != end - start and column < COLUMNS:
                 at, line, file = markers[index]
-                begin = self.text.rfind("\n", 0, end) + 1
-                number = line + self.text.count("\n", at, begin) - 1
-                parts.append(f"\n#line {number} {file}\n{' ' * (end - begin)}")
+                number = line + bisect_left(ends, end) - bisect_left(ends, at) - 1
+                parts.append(f"\n#line {number} {file}\n{' ' * column}")
         return "".join([*parts, self.text[position:]])
 
 
