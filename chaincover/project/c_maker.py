@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 from pycparser import c_ast
-from pycparser.c_generator import CGenerator
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
@@ -28,6 +27,7 @@ from bmc.models.c.execute.memory import Content, MemObject, Place, State, Target
 from bmc.models.c.execute.recorder import Recorder
 from bmc.models.c.execute.variables import CVariable
 from bmc.models.c.source.program import Function, Scope, where
+from bmc.models.c.source.shown import shown
 from bmc.models.c.source.types import ArrayType, CType, FloatType, IntType, PointerType, same_type, show_type
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
@@ -179,7 +179,7 @@ def _as_text(function: Function) -> str:
             and node.name.name in found
             and node.args
         ):
-            found[node.name.name].append(CGenerator().visit(node.args))
+            found[node.name.name].append(shown(node.args))
         todo.extend(child for _, child in node.children())
     before = " && ".join(found["__CPROVER_assume"] + found["__CPROVER_cover"])
     after = " && ".join(found["__assert"] + found["assert"])

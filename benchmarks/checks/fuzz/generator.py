@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+from benchmarks.checks.fuzz.gnu import GNU_HEAD, GNU_TAIL, GnuStatements
 from benchmarks.checks.fuzz.reals import FLOAT_HEAD
-from benchmarks.checks.fuzz.statements import Statements
 
 HEAD = """\
 #include <stdint.h>
@@ -22,14 +22,17 @@ struct nest { u8 tag; struct pair pair; unsigned short row[3]; };
 """
 
 
-class Program(Statements):
+class Program(GnuStatements):
     """One random program; ``text`` is its source. ``floating``: it computes with float and double too. ``jumps``: it
-    has labels, and jumps to them."""
+    has labels, and jumps to them. ``gnu``: it uses extensions of gcc, strings, and functions without prototypes."""
 
-    def __init__(self, source: random.Random, size: int = 12, floating: bool = False, jumps: bool = False) -> None:
+    def __init__(
+        self, source: random.Random, size: int = 12, floating: bool = False, jumps: bool = False, gnu: bool = False
+    ) -> None:
         super().__init__(source)
         self.with_jumps = jumps
         self.floating = floating
+        self.gnu = gnu
         self.size = size
         self.text = self._program()
 
@@ -57,9 +60,11 @@ class Program(Statements):
             "  return p; }\n"
             "void tick(void) { static unsigned char n; g_u += ++n; if (n > 3) n = 0; }"
         )
+        parts += [GNU_HEAD] if self.gnu else []
         parts += [self._helper(n) for n in range(2)]
         parts.append(self._init(fields))
         parts.append(self._step(inputs, fields))
+        parts += [GNU_TAIL] if self.gnu else []
         return "\n".join(parts) + "\n"
 
     def _helper(self, number: int) -> str:

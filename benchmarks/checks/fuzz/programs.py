@@ -81,8 +81,8 @@ WORDS = (
 """What is put into programs."""
 
 
-def _of_grammar(random: random.Random, floating: bool) -> Input:
-    text = Program(random, 1 + random.randrange(5), floating, jumps=not floating).text
+def _of_grammar(random: random.Random, floating: bool, gnu: bool = False) -> Input:
+    text = Program(random, 1 + random.randrange(5), floating, jumps=not floating, gnu=gnu).text
     return {"files": {"program.c": text}, "step": "compute"}
 
 
@@ -147,6 +147,7 @@ def _compare(data: Input) -> Row:
 PROGRAMS = (
     Kind("c", lambda random: _of_grammar(random, False), _compare),
     Kind("c-floats", lambda random: _of_grammar(random, True), _compare),
+    Kind("c-gnu", lambda random: _of_grammar(random, random.random() < 0.2, True), _compare),
     Kind("c-csmith", _of_csmith, _compare),
     Kind("c-mutants", mutant, _compare),
 )

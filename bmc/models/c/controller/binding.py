@@ -13,7 +13,7 @@ from bmc.errors import InputRefused
 from bmc.models.c.execute.access import refuse_long_double
 from bmc.models.c.execute.memory import Content, Key, MemObject, Target, Value
 from bmc.models.c.execute.variables import variable_name
-from bmc.models.c.source.program import Function, nodes, where
+from bmc.models.c.source.program import Function, is_old_style, nodes, unsupported, where
 from bmc.models.c.source.types import (
     Arithmetic,
     ArrayType,
@@ -54,6 +54,9 @@ class Binding:
             raise InputRefused(f"a parameter of '{function.name}' has no name", where(function.node))
         if isinstance(ctype, IntType | FloatType):
             refuse_long_double(ctype, function.node)
+            if isinstance(ctype, FloatType) and ctype.bits == 32 and is_old_style(function.node):
+                text = f"float parameter '{name}' of the old-style definition of '{function.name}', which nothing calls"
+                raise unsupported(text, function.node, "write the types of the parameters into its brackets")
             self.objects[name] = MemObject(name, ctype, "argument", name)
             return
         if not isinstance(ctype, PointerType) or isinstance(ctype.target, FunctionType):
@@ -167,7 +170,7 @@ def reachable_functions(roots: list[Function]) -> list[Function]:
     todo = list(found)
     for function in todo:
         for name in called_names(function.node):
-            callee = function.unit.scope.find(name)
+            callee = function.unit.function(name)
             if isinstance(callee, Function) and callee.node is not None and callee not in found:
                 found[callee] = None
                 todo.append(callee)

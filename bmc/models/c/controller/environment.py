@@ -80,10 +80,10 @@ class Environment:
 
     def discover(self, roots: Sequence[Function], used: Iterable[MemObject]) -> None:
         """Find the undefined functions and objects that ``roots`` and all that they call use, and give them roles."""
-        self._check_listed()
+        listed = self._listed()
         reader = ExternalReader(self.config)
         for function, node in undefined_calls(self.program, roots):
-            if self.executor.library.knows(function.name):
+            if self.executor.library.knows(function.name) and function.name not in listed:
                 continue
             try:
                 external = reader.read(function, node)
@@ -96,11 +96,12 @@ class Environment:
         self._check_runnables()
         self.externs = [obj for obj in used if obj.symbol and not obj.file]
 
-    def _check_listed(self) -> None:
-        """Refuse a function that the project describes although a source defines it."""
+    def _listed(self) -> list[str]:
+        """The functions that the project describes; refused is one that a source defines."""
         config = self.config
         listed = [*config.input_functions, *config.output_functions, *config.status_functions]
-        for name in [*listed, *(name for group in config.shared.values() for name in group)]:
+        listed += [name for group in config.shared.values() for name in group]
+        for name in listed:
             function = None if any(c in name for c in "*?[") else self.program.function(name)
             if function is not None:
                 raise InputRefused(
@@ -108,6 +109,7 @@ class Environment:
                     config.where,
                     "leave it out there (its body is read), or leave the file out of sources.files",
                 )
+        return listed
 
     def _give_roles(self) -> None:
         """An object that is only given is an input, one that is only taken an output, any other is state."""

@@ -148,7 +148,7 @@ def _stand_in_notes(runs: Runs) -> list[str]:
 
 def _notes(runs: Runs, variables: Sequence[CVariable], result: StepResult) -> list[str]:
     """Remarks on what was guessed and may surprise."""
-    config, notes = runs.config, []
+    config, notes = runs.config, runs.executor.prototypes.notes()
     names = [variable.name for variable in variables if variable.role != "input"]
     chosen = matching(config.chosen, names, config.where, "state variable")
     for variable in variables:

@@ -21,6 +21,7 @@ from bmc.models.c.execute.recorder import Recorder
 from bmc.models.c.execute.statements import Executor
 from bmc.models.c.execute.variables import CVariable, symbol_content
 from bmc.models.c.source.program import EnumConstant, Program, Scope, Typedef, Unit, parse_text
+from bmc.models.c.source.rewritten import rewritten
 from bmc.models.c.source.types import type_at
 from bmc.models.model import Decision, Language, Model, NotAMember, Quantity, UnknownFunction
 from bmc.native.original import compiled
@@ -179,7 +180,7 @@ class CModel:
         marker = f'#line {max(where.line, 1)} "{marked(where.file)}"'
         source = f"{prelude}\n{marker}\nint chaincover_text(void) {{ return ({expanded}); }}"
         try:
-            tree = parse_text(source, where.file)
+            tree = parse_text(rewritten(source), where.file)
         except InputRefused as error:
             detail = error.message.removeprefix("C syntax error: ")
             raise InputRefused(f"cannot read the expression '{text.strip()}': {detail}", where) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
@@ -18,7 +18,7 @@ from bmc.models.c.execute.statements import Executor
 from bmc.models.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
 from bmc.models.c.source.options import Dialect
 from bmc.models.c.source.preprocess import Given
-from bmc.models.c.source.program import Function, Program, Typedef, Unit, Unreadable, parse_file, where
+from bmc.models.c.source.program import Function, Program, Typedef, Unit, Unreadable, is_old_style, parse_file, where
 from bmc.models.c.source.types import (
     DATA_MODELS,
     ArrayType,
@@ -102,7 +102,7 @@ def read_program(config: SourceConfig, survey: Survey | None = None) -> tuple[Pr
         own = config.options.get(file, FileOptions())
         given = Given((*own.include, *config.include), (*own.macros, *config.defines), config.pass_errors, own.first)
         source, tree = parse_file(file, given, model, survey)
-        unit = Unit(source, tree)
+        unit = Unit(source, tree, linked=program.functions)
         program.units.append(unit)
         reader.read(unit, survey)
     return program, executor, _file_scope_cells(program, executor, reader)
@@ -117,13 +117,15 @@ class UnitReader:
         self.initialiser = initialiser
         self.objects: dict[str, MemObject] = {}
         self.initialisers: dict[MemObject, tuple[Any, Unit]] = {}
+        self.number = 0
+        """That of the declaration which is read, in its unit."""
 
     def read(self, unit: Unit, survey: Survey | None = None) -> None:
         """Enter every external declaration of ``unit``; what cannot be read is refused where it is used. With a
         ``survey`` nothing ends that."""
         self.types.pack = self.types.model.struct_pack
         packs: list[int] = []
-        for node in unit.tree.ext:
+        for self.number, node in enumerate(unit.tree.ext):
             if isinstance(node, c_ast.Pragma):
                 self.types.pack = _pack(node, self.types.pack, packs, self.types.model.struct_pack)
                 continue
@@ -179,13 +181,18 @@ class UnitReader:
             if not static:
                 self.program.functions[decl.name] = known
         unit.scope.names[decl.name] = known
+        if definition is not None and is_old_style(definition):
+            ctype = replace(ctype, prototype=False)
+        known.declared.setdefault(unit, self.number)
+        if ctype.prototype:
+            known.prototyped.setdefault(unit, self.number)
         if definition is not None:
             if known.node is not None:
                 text = f"function '{decl.name}' is defined twice, here and in {where(known.node)}"
                 raise InputRefused(
                     text, where(definition), "leave one of the two out of sources.files, or make it static"
                 )
-            known.node, known.unit, known.ctype = definition, unit, ctype
+            known.node, known.unit, known.ctype, known.number = definition, unit, ctype, self.number
 
     def _variable(self, node: Any, ctype: CType, unit: Unit) -> None:
         refuse_thread_local(node)

@@ -1,24 +1,25 @@
 """Function calls: inlined, handled by the caller, or of functions that need no definition.
 
-Such are assumptions and assertions, memset, memcpy, abs, and output that is ignored.
+Such are assumptions and assertions, memset, memcpy, gcc's built-in functions, strings, and output that is ignored.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import partial
 from typing import Any, Protocol
 
 from pycparser import c_ast
-from pycparser.c_generator import CGenerator
 from pysmt.shortcuts import TRUE
 
 from bmc import ending
 from bmc.errors import InputRefused, listed
-from bmc.formulas.terms import both, choose, constant, equals
+from bmc.formulas.terms import both, constant
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.access import NO_FUNCTION_POINTER, struct_scalars
+from bmc.models.c.execute.builtins import PREFIX, Builtins
 from bmc.models.c.execute.expressions import Evaluator
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.lvalues import Result
@@ -37,8 +38,11 @@ from bmc.models.c.execute.memory import (
     live,
     whole,
 )
+from bmc.models.c.execute.prototypes import Prototypes
+from bmc.models.c.execute.string_library import Strings
 from bmc.models.c.source.extensions import ASSEMBLY
 from bmc.models.c.source.program import DEEPEST_CALL, Function, Program, Scope, too_deep, unsupported, where
+from bmc.models.c.source.shown import shown
 from bmc.models.c.source.types import (
     ArrayType,
     CType,
@@ -78,7 +82,11 @@ class Frame:
 
 
 class Outside(Protocol):
-    """What runs the functions that no source defines and the library does not know."""
+    """What runs functions that no source defines: those that the library does not know, and those in ``functions``."""
+
+    @property
+    def functions(self) -> Mapping[str, Any]:
+        """The functions that the project describes, or whose names do."""
 
     def call(self, name: str, node: Any, scope: Scope, state: State) -> Result:
         """Run a call of the function ``name``."""
@@ -91,6 +99,7 @@ class Calls(Evaluator):
         super().__init__(program)
         self.frames: list[Frame] = []
         self.library = Library(self)
+        self.prototypes = Prototypes(self)
         self.hooks: dict[str, Any] = {}
         self.environment: Outside | None = None
 
@@ -100,6 +109,9 @@ class Calls(Evaluator):
 
     def call(self, node: Any, scope: Scope, state: State) -> Result:
         """A function call: hooked, from the library, or inlined."""
+        selected = self.library.builtins.called(node, scope)
+        if selected is not None:
+            return self.call(selected, scope, state)
         if not isinstance(node.name, c_ast.ID):
             raise unsupported("call through a function pointer", node, NO_FUNCTION_POINTER)
         name = node.name.name
@@ -108,15 +120,20 @@ class Calls(Evaluator):
         if name in self.hooks:
             return self.hooks[name](node, scope, state)  # type: ignore[no-any-return]
         function = scope.find(name)
+        if function is None and self.frames:
+            function = self.frames[-1].function.unit.function(name)
         if isinstance(function, Place | MemObject):
             raise unsupported("call through a function pointer", node, NO_FUNCTION_POINTER)
         if isinstance(function, Function) and stand_in(function) is not None:
             return self.library.math.call(name, node, scope, state)
         if not isinstance(function, Function) or function.node is None:
-            if self.environment is not None and not self.library.knows(name):
-                return self.environment.call(name, node, scope, state)
+            outside = self.environment
+            if outside is not None and (name in outside.functions or not self.library.knows(name)):
+                return outside.call(name, node, scope, state)
             return self.library.call(name, node, scope, state)
         arguments = self.arguments(node, scope, state)
+        if self.frames:
+            self.prototypes.check(function, arguments, node, scope, state)
         return self.invoke(function, arguments, state, node)
 
     def invoke(self, function: Function, arguments: list[Any], state: State, node: Any) -> Result:
@@ -216,7 +233,8 @@ class Library:
         self.executor = executor
         self.math = MathCalls(executor)
         self.blocks = Blocks(executor)
-        self._functions = {
+        self.builtins = Builtins(executor)
+        self._functions: dict[str, Callable[[Any, Scope, State], Result]] = {
             "__CPROVER_assume": self._assume,
             "__VERIFIER_assume": self._assume,
             "__CPROVER_cover": self._cover,
@@ -227,20 +245,24 @@ class Library:
             "memset": self.blocks.set,
             "memcpy": self.blocks.copy,
             "memmove": self.blocks.copy,
-            "abs": self._abs,
-            "labs": self._abs,
             "offsetof": self._offsetof,
             "__builtin_offsetof": self._offsetof,
+            **self.builtins.functions,
+            **Strings(executor).functions,
         }
 
     def knows(self, name: str) -> bool:
         """Whether ``call`` can run the function, or refuses it with better advice than to define it."""
-        return name in self._functions or name in _SILENT or self.math.knows(name)
+        return self._known(name) in self._functions or name in _SILENT or self.math.knows(name)
 
-    def call(self, name: str, node: Any, scope: Scope, state: State) -> Value | None:
+    def _known(self, name: str) -> str:
+        """A function's name, or that of the function of C's library that a built-in one stands for."""
+        return name if name in self._functions else name.removeprefix(PREFIX)
+
+    def call(self, name: str, node: Any, scope: Scope, state: State) -> Result:
         """Run a library function; refuse one that is neither known nor defined."""
-        if name in self._functions:
-            return self._functions[name](node, scope, state)
+        if self._known(name) in self._functions:
+            return self._functions[self._known(name)](node, scope, state)
         if self.math.knows(name):
             return self.math.call(name, node, scope, state)
         if name in _SILENT:
@@ -259,7 +281,7 @@ class Library:
 
     def _cover(self, node: Any, scope: Scope, state: State) -> None:
         condition = self.executor.condition(self._items(node, 1)[0], scope, state)
-        self.executor.recorder.cover(CGenerator().visit(node), where(node), state.pc, condition)
+        self.executor.recorder.cover(shown(node), where(node), state.pc, condition)
 
     def _unreachable(self, node: Any, scope: Scope, state: State) -> None:
         self.executor.recorder.note_undefined("__builtin_unreachable is reached", where(node), state.pc, TRUE())
@@ -287,17 +309,6 @@ class Library:
             else:
                 raise InputRefused("offsetof names no member", where(node))
         return Value(constant(offset_of(ctype, path, model), model.size_t.bits), model.size_t)
-
-    def _abs(self, node: Any, scope: Scope, state: State) -> Value:
-        model = self.executor.model
-        ctype = model.basic["long"] if node.name.name == "labs" else model.int_type
-        value = self.executor.as_type(self.executor.value(self._items(node, 1)[0], scope, state), ctype, node, state)
-        assert isinstance(value, Value)
-        least = equals(value.bits, constant(ctype.least, ctype.bits))
-        self.executor.recorder.note_undefined("signed overflow in abs", where(node), state.pc, least)
-        minus = arithmetic.unary("-", value, model, lambda kind, when: None)
-        negative = arithmetic.compare("<", value.bits, constant(0, ctype.bits), ctype)
-        return Value(choose(negative, minus.bits, value.bits), ctype)
 
     @staticmethod
     def _items(node: Any, count: int) -> list[Any]:
@@ -343,7 +354,7 @@ class Blocks:
             to, from_ = _elements(to), _elements(from_)
         if len(to) != len(from_) or not all(same_type(a.ctype, b.ctype) for a, b in zip(to, from_, strict=True)):
             raise unsupported(f"{node.name.name} between objects of different types", node)
-        if node.name.name == "memcpy" and _overlap(to, from_):
+        if node.name.name.endswith("memcpy") and _overlap(to, from_):
             raise unsupported("memcpy between parts of one array that overlap", node, "memmove may overlap")
         contents = [
             (a, path, self.executor.content(b, path, state, node))

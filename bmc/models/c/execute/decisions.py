@@ -16,6 +16,7 @@ from pycparser import c_ast
 from bmc.formulas.terms import both
 from bmc.models.c.execute.recorder import Evaluation, Recorder
 from bmc.models.c.source.program import Function, Program, where
+from bmc.models.c.source.rewritten import is_selection
 from bmc.models.model import Decision, Evaluated, Operation, Tree
 from bmc.stack import with_deep_stack
 
@@ -70,20 +71,22 @@ def _decisions(program: Program, recorder: Recorder) -> tuple[Decision, ...]:
 
 
 def _in_function(function: Function, recorder: Recorder) -> Iterator[Decision]:
-    todo = [function.node.body]
+    """The decisions of one function; among alternatives of which a type or constant selects one, those evaluated."""
+    todo = [(function.node.body, False)]
     inner: set[int] = set()
     while todo:
-        node = todo.pop()
+        node, selected = todo.pop()
         kind, condition = _decision_at(node)
+        leaf, _ = without_negations(condition)
         if isinstance(node, c_ast.Switch):
             yield _switch(node, function, recorder)
-        elif condition is not None and id(node) not in inner:
-            leaf, _ = without_negations(condition)
+        elif condition is not None and id(node) not in inner and not (selected and id(leaf) not in recorder.decisions):
             inner |= {id(part) for part in _operations(condition)}
             evaluations = _evaluated(recorder.decisions.get(id(leaf), {}))
             texts = tuple(_text(part) for part in leaves(condition))
             yield Decision(kind, function.name, where(node), _text(condition), texts, _tree(condition), evaluations)
-        todo.extend(_executed(node, function))
+        selected = selected or is_selection(node)
+        todo.extend((child, selected) for child in _executed(node, function))
 
 
 def _decision_at(node: Any) -> tuple[str, Any]:
@@ -175,6 +178,6 @@ def _evaluated(found: dict[Evaluation, None]) -> tuple[Evaluated, ...]:
 
 def _text(node: Any) -> str:
     """An expression on one line, as the preprocessed source has it."""
-    from pycparser.c_generator import CGenerator  # here, for only coverage goals need it
+    from bmc.models.c.source.shown import shown  # here, for only coverage goals need it
 
-    return " ".join(CGenerator(reduce_parentheses=True).visit(node).split())
+    return shown(node, reduced=True)

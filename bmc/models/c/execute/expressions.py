@@ -12,7 +12,7 @@ from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, either, negate
-from bmc.models.c.execute import floating
+from bmc.models.c.execute import arithmetic, floating
 from bmc.models.c.execute.access import NO_FUNCTION_POINTER, Accesses, refuse_opaque
 from bmc.models.c.execute.arithmetic import from_condition
 from bmc.models.c.execute.decisions import is_logical, leaves, without_negations
@@ -35,6 +35,7 @@ from bmc.models.c.execute.memory import (
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.execute.zero_sums import note_zero_sum
 from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
+from bmc.models.c.source.rewritten import is_elvis
 from bmc.models.c.source.types import (
     ArrayType,
     CType,
@@ -59,6 +60,8 @@ class Conditions(Lvalues):
         self._values: dict[int, FNode] = {}
         self.asked: Any = None
         """The expression of which only the truth is wanted."""
+        self.compared: Any = None
+        """The expression of which only the sign is wanted: it is compared with 0."""
 
     def condition(self, node: Any, scope: Scope, state: State) -> FNode:
         """When a scalar expression compares unequal to 0."""
@@ -75,7 +78,9 @@ class Conditions(Lvalues):
 
     def decide(self, node: Any, scope: Scope, state: State) -> FNode:
         """The condition of a branch, a loop or a ``?:``; its decision is recorded, where ``short_circuit`` does not."""
-        holds = self.condition(node, scope, state)
+        return self._decided(node, self.condition(node, scope, state), state)
+
+    def _decided(self, node: Any, holds: FNode, state: State) -> FNode:
         leaf, negated = without_negations(node)
         if not is_logical(leaf):
             self.recorder.decide(leaf, state.pc, [negate(holds) if negated else holds])
@@ -126,8 +131,6 @@ class Conditions(Lvalues):
 
 _ASSIGN = {f"{op}=" for op in ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^")}
 _NAMES = {
-    "Compound": "statement expression '({ })'",
-    "GenericSelection": "_Generic",
     "InitList": "initialiser list as an expression",
     "Typename": "type name as an expression",
     "Typedef": "typedef as an expression",
@@ -180,7 +183,8 @@ class Evaluator(Conditions):
     def eval_id(self, node: Any, scope: Scope, state: State) -> Result:
         found = scope.find(node.name)
         if isinstance(found, EnumConstant):
-            return Value(constant(found.value, self.model.int_type.bits), self.model.int_type)
+            ctype = found.ctype or self.model.int_type
+            return Value(constant(found.value, ctype.bits), ctype)
         if isinstance(found, Function) and (found.node is not None or self.unknown_name is None):
             raise unsupported(f"function '{node.name}' used as a value (function pointer)", node, NO_FUNCTION_POINTER)
         return self.read(self.named_place(node, scope, state), state, node)
@@ -242,10 +246,7 @@ class Evaluator(Conditions):
         return floating.unary(node.op, value, self.model, self.undefined_at(state, node))
 
     def _sizeof(self, node: Any, scope: Scope, state: State) -> Value:
-        if isinstance(node.expr, c_ast.Typename):
-            ctype = self.types.read(node.expr, scope)
-        else:
-            ctype = self.type_of(node.expr, scope, state)
+        ctype = self.named_type(node.expr, scope, state)
         refuse_opaque(ctype, node)
         size = self.model.size_t
         number = size_of(ctype, self.model) if node.op == "sizeof" else align_of(ctype, self.model)
@@ -281,10 +282,11 @@ class Evaluator(Conditions):
         raise unsupported(f"'{node.op}' on a pointer (pointer arithmetic)", node)
 
     def _ask(self, node: Any) -> None:
-        """``x == 0`` and ``x != 0`` want the truth of ``x``."""
-        if node.op in ("==", "!="):
-            for side, other in ((node.left, node.right), (node.right, node.left)):
-                if isinstance(other, c_ast.Constant) and other.value == "0":
+        """``x == 0`` and ``x != 0`` want the truth of ``x``, ``x < 0`` and the like its sign."""
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            if node.op in arithmetic.COMPARISONS and isinstance(other, c_ast.Constant) and other.value == "0":
+                self.compared = side
+                if node.op in ("==", "!="):
                     self.asked = side
 
     def _operate(self, op: str, left: Value, right: Value, node: Any, state: State) -> Value:
@@ -310,6 +312,8 @@ class Evaluator(Conditions):
         return offset_of(target.object.ctype, target.path, self.model) if target.object else 0
 
     def eval_ternaryop(self, node: Any, scope: Scope, state: State) -> Result:
+        if is_elvis(node):
+            return self._elvis(node, scope, state)
         cond = self.decide(node.cond, scope, state)
         yes, no = node.iftrue, node.iffalse
         if not (self.has_effects(yes) or self.has_effects(no)):
@@ -326,6 +330,16 @@ class Evaluator(Conditions):
             return None
         if then is None:
             then = self._unevaluated(yes, scope, state, other)
+        if other is None:
+            other = self._unevaluated(no, scope, state, then)
+        return self._choice(cond, (then, other), node, state)
+
+    def _elvis(self, node: Any, scope: Scope, state: State) -> Result:
+        """gcc's ``a ?: b``: ``a ? a : b`` with ``a`` evaluated once."""
+        then = self.value(node.cond, scope, state)
+        cond = self._decided(node.cond, self.truth_of(then), state)
+        no = node.iffalse
+        other = self.under(negate(cond), no, scope, state, lambda s: self.evaluate(no, scope, s))
         if other is None:
             other = self._unevaluated(no, scope, state, then)
         return self._choice(cond, (then, other), node, state)

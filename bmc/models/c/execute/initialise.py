@@ -11,7 +11,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import constant
-from bmc.limits import TooLarge
+from bmc.limits import ELEMENTS, TooLarge
 from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.floating import string_of
 from bmc.models.c.execute.lvalues import Elements, Lvalues, Result
@@ -19,6 +19,7 @@ from bmc.models.c.execute.memory import Aggregate, Content, Key, MemObject, Plac
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.execute.zero_sums import unit_of
 from bmc.models.c.source.program import Scope, unsupported, where
+from bmc.models.c.source.rewritten import range_of
 from bmc.models.c.source.types import (
     UNNAMED,
     ArrayType,
@@ -125,7 +126,7 @@ class Initialiser:
             raise InputRefused("an array of unknown length needs an initialiser", where(init))
         longest, position = 0, 0
         scalar = not isinstance(ctype.element, ArrayType | StructType)
-        for item in init.exprs:
+        for item in self._items(init, scope):
             if isinstance(item, c_ast.NamedInitializer):
                 position = self.evaluator.constant(_index(item.name[0]), scope)
                 item = item.expr if len(item.name) == 1 else init
@@ -239,7 +240,7 @@ class Initialiser:
         slots = Slots(place.ctype)
         within = ""
         """A union or bit-field beside the member inside of which a designator has led."""
-        for item in init.exprs:
+        for item in self._items(init, scope):
             named = isinstance(item, c_ast.NamedInitializer)
             if named:
                 path = self._designated(item, scope, place.ctype)
@@ -263,6 +264,28 @@ class Initialiser:
                 if isinstance(member, ArrayType | StructType):
                     path = self._unbraced(slots, path, item, scope, state)
                 self._assign(place, path, item, scope, state)
+
+    def _items(self, init: Any, scope: Scope) -> Iterator[Any]:
+        """The items of a braced list; one that a range designates (gcc), once for each element."""
+        todo = list(reversed(init.exprs))
+        while todo:
+            item = todo.pop()
+            names = item.name if isinstance(item, c_ast.NamedInitializer) else []
+            number = next((n for n, part in enumerate(names) if range_of(_index(part)) is not None), None)
+            if number is None:
+                yield item
+                continue
+            ends = range_of(_index(names[number]))
+            assert ends is not None
+            if self.evaluator.has_effects(item.expr):
+                raise unsupported("initialiser with effects for a range of elements", _index(names[number]))
+            first, last = (self.evaluator.constant(end, scope) for end in ends)
+            if first > last:
+                raise InputRefused("a designator names an empty range", where(_index(names[number])))
+            ELEMENTS.check(last - first + 1, where(_index(names[number])))
+            for element in range(last, first - 1, -1):
+                one = c_ast.Constant("int", str(element), ends[0].coord)
+                todo.append(c_ast.NamedInitializer([*names[:number], one, *names[number + 1 :]], item.expr))
 
     def _clear(self, place: Place, state: State, node: Any) -> None:
         for path, ctype in scalars(place.ctype):

@@ -29,6 +29,7 @@ from bmc.models.c.execute.memory import (
     member_path,
     whole,
 )
+from bmc.models.c.execute.typing import static_type
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.source.declarations import NotConstant, TypeReader
 from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
@@ -124,12 +125,12 @@ def _evaluated(node: Any) -> list[Any]:
 
 def _changes(node: Any) -> bool:
     """Whether a syntax node by itself, not counting its parts, changes memory."""
-    changing = isinstance(node, c_ast.Assignment | c_ast.FuncCall | c_ast.CompoundLiteral)
+    changing = isinstance(node, c_ast.Assignment | c_ast.FuncCall | c_ast.CompoundLiteral | c_ast.Compound)
     return changing or (isinstance(node, c_ast.UnaryOp) and node.op in STEPS)
 
 
 Result = Value | Aggregate | None
-_STRUCT_VALUES = c_ast.FuncCall | c_ast.TernaryOp | c_ast.Assignment | c_ast.ExprList
+_STRUCT_VALUES = c_ast.FuncCall | c_ast.TernaryOp | c_ast.Assignment | c_ast.ExprList | c_ast.Compound
 
 
 class Initialising(Protocol):
@@ -151,7 +152,7 @@ class Lvalues(Sequencing):
         super().__init__()
         self.program = program
         self.model = program.model
-        self.types = TypeReader(program.model, self.constant)
+        self.types = TypeReader(program.model, self.constant, lambda node, scope: self.named_type(node, scope, State()))
         self.unknown_name: Callable[[Any, State], Place] | None = None
         self.lenient_dot = False
         self._strings: dict[int, tuple[MemObject, list[int], Any]] = {}
@@ -181,14 +182,34 @@ class Lvalues(Sequencing):
             raise NotConstant("an integer constant is needed here", where(node))
         return number
 
+    @abstractmethod
+    def declare(self, node: Any, scope: Scope, state: State) -> None:
+        """Enter a declaration that is not run into its scope; provided by the executor."""
+
+    def is_expression(self, node: Any) -> bool:
+        """Whether a statement is nothing but an expression."""
+        return hasattr(self, f"eval_{type(node).__name__.lower()}")
+
     def type_of(self, node: Any, scope: Scope, state: State) -> CType:
         """The type of an unevaluated expression."""
-        scratch = state.fork(TRUE())
         with self.apart():
-            if is_lvalue(node) and not self._is_enum_constant(node, scope):
-                return self.place(node, scope, scratch).ctype
-            result = self.evaluate(node, scope, scratch)
-            return result.ctype if result is not None else VoidType()
+            return self.type_within(node, scope, state.fork(TRUE()))
+
+    def type_within(self, node: Any, scope: Scope, scratch: State) -> CType:
+        """``type_of`` in a memory that may be changed, apart from the run."""
+        if is_lvalue(node) and not self._is_enum_constant(node, scope):
+            found = scope.find(node.name) if isinstance(node, c_ast.ID) else None
+            return found.ctype if isinstance(found, Function) else self.place(node, scope, scratch).ctype
+        known = static_type(self, node, scope, scratch)
+        if known is not None:
+            return known
+        result = self.evaluate(node, scope, scratch)
+        return result.ctype if result is not None else VoidType()
+
+    def named_type(self, node: Any, scope: Scope, state: State) -> CType:
+        """The type of the operand of ``sizeof`` or ``typeof``: a type name, or an expression."""
+        is_name = isinstance(node, c_ast.Typename)
+        return self.types.read(node, scope) if is_name else self.type_of(node, scope, state)
 
     @staticmethod
     def _is_enum_constant(node: Any, scope: Scope) -> bool:
@@ -279,17 +300,21 @@ class Lvalues(Sequencing):
             Operand(node.name, lambda: self._array_or_pointer(node.name, scope, state)),
             Operand(node.subscript, lambda: self.value(node.subscript, scope, state)),
         )
+        if isinstance(base, Value) and isinstance(base.ctype, IntType) and isinstance(index.ctype, PointerType):
+            return self.subscript(index, base, state, node)
         if isinstance(index.ctype, FloatType):
             raise InputRefused(f"an index must be an integer, not a {index.ctype.name}", where(node))
         if not isinstance(index.ctype, IntType):
-            raise unsupported("index[array] written the other way round", node)
+            raise InputRefused("an index must be an integer", where(node))
         if isinstance(base, Place):
             self.check_not_null(base, state, node)
             return self.element(base, index, state, node)
+        if not isinstance(base.ctype, PointerType):
+            raise InputRefused("'[]' needs an array or a pointer", where(node))
         return self.subscript(base, index, state, node)
 
     def _array_or_pointer(self, node: Any, scope: Scope, state: State) -> Place | Value:
-        if is_lvalue(node):
+        if is_lvalue(node) and not self._is_enum_constant(node, scope):
             place = self.place(node, scope, state)
             if isinstance(place.ctype, ArrayType):
                 return place
@@ -298,8 +323,6 @@ class Lvalues(Sequencing):
             pointer = self.evaluate(node, scope, state)
         if not isinstance(pointer, Value):
             raise InputRefused("'[]' needs an array or a pointer", where(node))
-        if not isinstance(pointer.ctype, PointerType):
-            raise unsupported("index[array] written the other way round, or '[]' without an array", node)
         return pointer
 
     # what is read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ from bmc.models.c.execute.calls import Frame
 from bmc.models.c.execute.cases import impossible
 from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
-from bmc.models.c.execute.switches import DECLARATIONS, Switches
+from bmc.models.c.execute.statement_expressions import StatementExpressions
+from bmc.models.c.execute.switches import DECLARATIONS
 from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local
 from bmc.models.c.source.program import Function, Program, Scope, Typedef, nodes, unsupported, where
 from bmc.models.c.source.types import ArrayType, CType, FunctionType, StructType, same_type, show_type
@@ -31,7 +33,7 @@ OPEN_LOOP_LIMIT = OPEN_ITERATIONS.most
 _IGNORED = (c_ast.EmptyStatement, c_ast.Pragma)
 
 
-class Executor(Switches):
+class Executor(StatementExpressions):
     """Runs the functions of a program."""
 
     def __init__(self, program: Program, survey: Survey | None = None) -> None:
@@ -88,14 +90,21 @@ class Executor(Switches):
         frame = self.frames[-1]
         living = frame.locals
         before = len(living)
-        frame.labels.append({name for item in items for name in _labels(item)})
-        state = self._block(items, scope.inner(), state)
-        frame.labels.pop()
+        with self.labelled(items):
+            state = self.block(items, scope.inner(), state)
         self.end_of_life(living[before:], state if state is not None else State())
         del living[before:]
         return state
 
-    def _block(self, items: Sequence[Any], scope: Scope, state: State | None) -> State | None:
+    @contextlib.contextmanager
+    def labelled(self, items: Sequence[Any]) -> Iterator[None]:
+        """While the statements of a block are run, a goto may lead to their labels."""
+        labels = self.frames[-1].labels
+        labels.append({name for item in items for name in _labels(item)})
+        yield
+        labels.pop()
+
+    def block(self, items: Sequence[Any], scope: Scope, state: State | None) -> State | None:
         """Run the statements of a block; from a label on that a later goto goes back to, as often as one does."""
         entered = state
         for place, item in enumerate(items):
@@ -114,7 +123,7 @@ class Executor(Switches):
         frame.repeated |= labels
         rounds = 0
         while True:
-            end = self._block(items, Scope(scope), state)
+            end = self.block(items, Scope(scope), state)
             ends += [end] if end is not None else []
             state = join([path for name in labels for path in frame.jumps.pop(name, [])])
             rounds += 1
@@ -198,7 +207,10 @@ class Executor(Switches):
 
     def _linked(self, node: Any, ctype: CType, scope: Scope) -> None:
         """Enter a block-scope declaration with linkage (C11 6.2.2): it names what the file scope has of that name."""
-        found = self.frames[-1].function.unit.scope.find(node.name)
+        unit = self.frames[-1].function.unit
+        found = unit.function(node.name)
+        if found is None and isinstance(ctype, FunctionType) and self.library.knows(node.name):
+            found = Function(node.name, ctype, unit)
         if found is None:
             raise unsupported(f"declaration of '{node.name}' inside a function", node)
         if not _agrees(found, ctype):
@@ -206,6 +218,8 @@ class Executor(Switches):
             raise InputRefused(text, where(node), "declare it alike in both places")
         if scope.names.setdefault(node.name, found) is not found:
             raise InputRefused(f"'{node.name}' is declared twice in one block", where(node))
+        if isinstance(ctype, FunctionType):
+            self.prototypes.declare(node.name, ctype, scope)
 
     def static_local(self, function: Function, node: Any, scope: Scope, state: State) -> MemObject:
         """The object of a static local; made once, with its start value."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE
+from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, constant, equals, negate
@@ -15,6 +14,7 @@ from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.calls import Calls
 from bmc.models.c.execute.memory import UNDEFINED, State, join, merge
 from bmc.models.c.source.program import Scope, unsupported, where
+from bmc.models.c.source.rewritten import range_of
 from bmc.models.c.source.types import IntType, promote
 
 DECLARATIONS = (c_ast.Decl, c_ast.DeclList, c_ast.Typedef)
@@ -23,10 +23,6 @@ _LABELS = (c_ast.Case, c_ast.Default)
 
 class Switches(Calls):
     """Switch statements; ``Executor`` adds the others."""
-
-    @abstractmethod
-    def declare(self, node: Any, scope: Scope, state: State) -> None:
-        """Enter a declaration that no path reaches into its scope; provided by the executor."""
 
     def _do_switch(self, node: Any, scope: Scope, state: State) -> State | None:
         _refuse_inner_labels(node.stmt)
@@ -83,19 +79,22 @@ class Switches(Calls):
             self.declare(node, scope, before)
         return self.execute(node, scope, state)
 
+    def _case_number(self, node: Any, ctype: IntType, scope: Scope) -> int:
+        """The number of a case label, converted to the type of the switch."""
+        number = self.constant(node, scope) % (1 << ctype.bits)
+        return number - (1 << ctype.bits) if number > ctype.greatest else number
+
     def _case_guards(self, items: list[Any], term: FNode, ctype: IntType, scope: Scope) -> dict[int, FNode]:
         """When each case is entered by its label; last, default, or under key 0 when none is (no default)."""
         guards: dict[int, FNode] = {}
         none = TRUE()
-        seen: dict[int, Any] = {}
+        numbers = _Numbers()
         default = None
         for item in items:
             if isinstance(item, c_ast.Case):
-                number = self.constant(item.expr, scope) % (1 << ctype.bits)
-                if number in seen:
-                    raise InputRefused("two equal case labels in one switch", where(item))
-                seen[number] = item
-                guard = equals(term, constant(number, ctype.bits))
+                low, high = (self._case_number(end, ctype, scope) for end in range_of(item.expr) or (item.expr,) * 2)
+                numbers.add(low, high, item)
+                guard = _between(term, low, high, ctype)
                 guards[id(item)] = guard
                 none = both(none, negate(guard))
             elif isinstance(item, c_ast.Default):
@@ -104,6 +103,37 @@ class Switches(Calls):
                 default = item
         guards[id(default) if default is not None else 0] = none
         return guards
+
+
+class _Numbers:
+    """The numbers of the case labels of one switch."""
+
+    def __init__(self) -> None:
+        self._single: set[int] = set()
+        self._ranges: list[tuple[int, int]] = []
+
+    def add(self, low: int, high: int, node: Any) -> None:
+        """Enter a label for the numbers from ``low`` to ``high``; one that another label has is refused."""
+        if low > high:
+            return
+        taken = low in self._single or any(low <= b and a <= high for a, b in self._ranges)
+        if taken or (low < high and any(low <= number <= high for number in self._single)):
+            raise InputRefused("two equal case labels in one switch", where(node))
+        if low == high:
+            self._single.add(low)
+        else:
+            self._ranges.append((low, high))
+
+
+def _between(term: FNode, low: int, high: int, ctype: IntType) -> FNode:
+    """Whether a term of type ``ctype`` lies between two numbers."""
+    if low == high:
+        return equals(term, constant(low, ctype.bits))
+    if low > high:
+        return FALSE()
+    above = arithmetic.compare(">=", term, constant(low, ctype.bits), ctype) if low > ctype.least else TRUE()
+    below = arithmetic.compare("<=", term, constant(high, ctype.bits), ctype) if high < ctype.greatest else TRUE()
+    return both(above, below)
 
 
 def _refuse_inner_labels(body: Any) -> None:

@@ -19,6 +19,7 @@ from bmc.floats.format import FLOAT32, FLOAT64, canonical, number, pattern
 from bmc.models.c.execute.arithmetic import constant_value, interval
 from bmc.models.c.execute.memory import Value
 from bmc.models.c.source.program import EnumConstant, Program, Scope, Unit, where
+from bmc.models.c.source.rewritten import is_elvis
 from bmc.models.c.source.types import FloatType, IntType
 
 _ARITHMETIC = ("+", "-", "*", "/")
@@ -77,7 +78,7 @@ def _folds(node: Any, scope: Scope, real: bool) -> bool:
         else:
             node = node.exprs[-1] if isinstance(node, c_ast.ExprList) else node.expr
     if isinstance(node, c_ast.TernaryOp):
-        return _folds(node.iftrue, scope, real) or _folds(node.iffalse, scope, real)
+        return _folds(node.cond if is_elvis(node) else node.iftrue, scope, real) or _folds(node.iffalse, scope, real)
     if isinstance(node, c_ast.BinaryOp) and node.op in _ARITHMETIC and (real or _is_real(node)):
         if _folds(node.right, scope, False) and _folds(node.left, scope, False):
             return True

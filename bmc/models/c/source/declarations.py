@@ -16,11 +16,11 @@ from bmc.models.c.source.program import (
     EnumConstant,
     Scope,
     Typedef,
-    Unreadable,
     too_deep,
     unsupported,
     where,
 )
+from bmc.models.c.source.rewritten import AUTO, TYPEOF, type_marker
 from bmc.models.c.source.types import (
     UNNAMED,
     ArrayType,
@@ -44,11 +44,15 @@ class NotConstant(InputRefused):
 
 
 class TypeReader:
-    """Resolves type nodes in a scope. ``constant`` evaluates integer constant expressions."""
+    """Resolves type nodes in a scope.
 
-    def __init__(self, model: DataModel, constant: ConstantReader) -> None:
+    ``constant`` evaluates integer constant expressions, ``named`` is the type of an operand of ``typeof``.
+    """
+
+    def __init__(self, model: DataModel, constant: ConstantReader, named: Callable[[Any, Scope], CType]) -> None:
         self.model = model
         self.constant = constant
+        self.named = named
         self.pack = model.struct_pack
         """The greatest alignment of struct members that ``#pragma pack`` sets here; 0 for none."""
         self._bodies: dict[int, tuple[StructType, Any]] = {}
@@ -56,6 +60,8 @@ class TypeReader:
     def read(self, node: Any, scope: Scope) -> CType:
         """The type that a declarator or type-name node stands for."""
         if isinstance(node, c_ast.Decl | c_ast.Typename | c_ast.TypeDecl | c_ast.Typedef):
+            if type_marker(getattr(node.type, "type", None))[0] == AUTO:
+                return self._deduced(node, scope)
             return self.read(node.type, scope)
         if isinstance(node, c_ast.IdentifierType):
             return self._identifier(node, scope)
@@ -114,7 +120,7 @@ class TypeReader:
                 variadic = True
                 continue
             if isinstance(param, c_ast.ID):
-                raise unsupported("old-style parameter list", param)
+                raise InputRefused(f"the type of the parameter '{param.name}' is not declared", where(param))
             if isinstance(param.type, c_ast.ArrayDecl):
                 ctype: CType = self._array_parameter(param, scope)
             else:
@@ -126,7 +132,7 @@ class TypeReader:
             elif isinstance(ctype, FunctionType):
                 ctype = PointerType(ctype)
             parameters.append((param.name or "", ctype))
-        return FunctionType(self.read(node.type, scope), tuple(parameters), variadic)
+        return FunctionType(self.read(node.type, scope), tuple(parameters), variadic, node.args is not None)
 
     def _array_parameter(self, param: Any, scope: Scope) -> CType:
         """A parameter declared as an array; a length that is no constant says nothing about the pointer it is."""
@@ -136,7 +142,20 @@ class TypeReader:
         except InputRefused:
             return PointerType(element, is_const(param, scope), None, is_volatile(param, scope))
 
+    def _deduced(self, node: Any, scope: Scope) -> CType:
+        """The type that ``__auto_type`` gives a declared object: that of the value that initialises it."""
+        init = getattr(node, "init", None)
+        if not isinstance(node.type, c_ast.TypeDecl) or init is None or isinstance(init, c_ast.InitList):
+            raise unsupported("__auto_type without a value that initialises", node)
+        ctype = self.named(init, scope)
+        return PointerType(ctype.element) if isinstance(ctype, ArrayType) else ctype
+
     def _struct(self, node: Any, scope: Scope) -> CType:
+        kind, size = type_marker(node)
+        if kind == TYPEOF:
+            return self.named(size.expr, scope)
+        if kind == AUTO:
+            raise unsupported("__auto_type without a value that initialises", node)
         if node.decls is None:
             known = scope.find_tag(node.name)
             if isinstance(known, StructType):
@@ -169,6 +188,7 @@ class TypeReader:
                 if text == ALIGNED:
                     raise unsupported("attribute 'aligned' in a struct", node)
                 struct.pack = 1 if text == PACKED else struct.pack
+                self.check_static_assert(item, scope)
             elif isinstance(item, c_ast.Decl):
                 if getattr(item, "align", None):
                     raise unsupported("_Alignas in a struct", item)
@@ -194,10 +214,17 @@ class TypeReader:
         bit_field = decl.bitsize is not None
         return Member(name, ctype, bit_field, is_volatile(decl, scope), where(decl) if bit_field else None)
 
-    def _enum_constant(self, item: Any, value: int) -> EnumConstant | Unreadable:
-        if self.model.int_type.least <= value <= self.model.int_type.greatest:
-            return EnumConstant(value)
-        return Unreadable(unsupported(f"enumeration constant '{item.name}' outside the range of int", item))
+    def _is_int(self, value: int) -> bool:
+        return self.model.int_type.least <= value <= self.model.int_type.greatest
+
+    def _holding(self, least: int, greatest: int, node: Any) -> IntType:
+        """The type of an enumeration between two constants: of int or unsigned int, or else the next wider one; with
+        short enumerations the smallest one."""
+        for name in (*(("char", "short") if self.model.short_enums else ()), "int", "long", "long long"):
+            base = self.model.basic[f"{'signed' if least < 0 else 'unsigned'} {name}"]
+            if base.least <= least and greatest <= base.greatest:
+                return base
+        raise unsupported("enumeration wider than any integer type", node)
 
     def _enum(self, node: Any, scope: Scope) -> CType:
         if node.values is None:
@@ -207,16 +234,12 @@ class TypeReader:
         value = -1
         for item in node.values.enumerators:
             value = self.constant(item.value, scope) if item.value is not None else value + 1
-            scope.names[item.name] = self._enum_constant(item, value)
+            ctype = None if self._is_int(value) else self._holding(value, value, item)
+            scope.names[item.name] = EnumConstant(value, ctype)
             labels.append((item.name, value))
-        negative = any(v < 0 for _, v in labels)
-        if max(v for _, v in labels) > self.model.basic["int" if negative else "unsigned int"].greatest:
-            raise unsupported("enumeration wider than int", node)
-        base = self.model.basic["int" if negative else "unsigned int"]
-        if self.model.short_enums:
-            least, most = min(v for _, v in labels), max(v for _, v in labels)
-            kinds = ("signed char", "short", "int") if negative else ("unsigned char", "unsigned short", "unsigned int")
-            base = next(t for t in map(self.model.basic.get, kinds) if t and t.least <= least and most <= t.greatest)
+        base = self._holding(min(v for _, v in labels), max(v for _, v in labels), node)
+        for name, value in labels:  # gcc: a constant has type int where that holds it, else its enumeration's
+            scope.names[name] = EnumConstant(value, None if self._is_int(value) else base)
         found = replace(base, name=f"enum {node.name or ''}".strip(), labels=tuple(labels))
         if node.name:
             scope.tags[node.name] = found

@@ -12,18 +12,18 @@ import re
 from bisect import bisect_right
 
 from bmc.errors import Location, UnsupportedConstruct
+from bmc.models.c.source.rewritten import rewritten
 
 PACKED = "chaincover: packed"
 ALIGNED = "chaincover: aligned"
 ASSEMBLY = "__chaincover_inline_assembly__"
 
-_WORDS = ("__attribute", "asm", "_Pragma", "typeof")
+_WORDS = ("__attribute", "asm", "_Pragma")
 _TOKEN = re.compile(
     r'#line[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?P<word>[A-Za-z_]\w*)|(?P<sign>[{}();,=:])|\d[\w.]*', re.S
 )
 _ATTRIBUTES = ("__attribute__", "__attribute")
 _ASM = ("asm", "__asm", "__asm__")
-_TYPEOF = ("typeof", "__typeof", "__typeof__")
 _LAYOUT = {"packed", "aligned", "mode", "vector_size", "scalar_storage_order", "ms_struct", "gcc_struct"}
 _PRAGMAS = {"push_macro", "pop_macro", "scalar_storage_order", "redefine_extname", "weak"}
 _LOOSE = re.compile(r"fast|unsafe|finite|associative|reciprocal")
@@ -31,8 +31,8 @@ _MEANING = {"cleanup", "constructor", "destructor", "alias", "ifunc", "transpare
 
 
 def read_over_extensions(text: str, file: str) -> str:
-    """``text`` without what the parser cannot read. UnsupportedConstruct where it cannot be left out."""
-    return _Reader(text, file).read() if any(word in text for word in _WORDS) else text
+    """``text`` as the parser can read it. UnsupportedConstruct where it cannot be left out."""
+    return rewritten(_Reader(text, file).read() if any(word in text for word in _WORDS) else text)
 
 
 _KEYWORDS = re.compile(
@@ -94,8 +94,6 @@ class _Reader:
             elif word in _ASM:
                 number = self._assembly(number)
                 continue
-            elif word in _TYPEOF and self._word(number + 1) == "(":
-                raise self._refusal("typeof", number)
             number += 1
         return self._edited()
 

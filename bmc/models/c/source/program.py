@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pycparser import c_parser
+from pycparser import c_ast, c_parser
 
 from bmc import ending
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
 from bmc.limits import BRACKETS, CALLS, STRUCTS, SYNTAX, text_of
 from bmc.models.c.source.extensions import keyword_hint
 from bmc.models.c.source.preprocess import Given, PreprocessedUnit, preprocess
-from bmc.models.c.source.types import CType, DataModel, FunctionType
+from bmc.models.c.source.types import CType, DataModel, FunctionType, IntType
 from bmc.records import dataclass
 
 if TYPE_CHECKING:
@@ -97,20 +97,28 @@ class Typedef:
 
 @dataclass(frozen=True, slots=True)
 class EnumConstant:
-    """An enumeration constant; its type is int."""
+    """An enumeration constant; its type is int, or ``ctype`` where int does not hold it (gcc)."""
 
     value: int
+    ctype: IntType | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function; ``node`` is its definition, None where it is only declared."""
+    """A function; ``node`` is its definition, None where it is only declared.
+
+    ``declared`` and ``prototyped`` are the numbers of the declarations of each unit that declare it first, and first
+    with the types of its parameters; ``number`` is that of its definition.
+    """
 
     name: str
     ctype: FunctionType
     unit: Unit
     node: Any = None
     static: bool = False
+    number: int = 0
+    declared: dict[Unit, int] = field(default_factory=dict)
+    prototyped: dict[Unit, int] = field(default_factory=dict)
 
 
 @dataclass(eq=False, slots=True)
@@ -124,6 +132,14 @@ class Unit:
     """The first floating-point sum or difference of what may be a constant zero (bmc.models.c.execute.zero_sums)."""
     narrowed: Location | None = None
     """The first double constant that loses digits where it initialises a float of an automatic aggregate."""
+    linked: dict[str, Function] = field(default_factory=dict)
+    """The functions of all units that have external linkage."""
+
+    def function(self, name: str) -> Any:
+        """What a function's name stands for; without a declaration (C89), a function that another unit defines."""
+        found = self.scope.find(name)
+        other = self.linked.get(name) if found is None else None
+        return other if other is not None and other.node is not None else found
 
 
 @dataclass(eq=False, slots=True)
@@ -181,7 +197,28 @@ def parse_text(text: str, file: str) -> Any:
     except RecursionError:
         raise too_deep("syntax", DEEPEST, _next_token(parser, text, Location(file))) from None
     check_tree(tree)
+    for node in tree.ext:
+        if isinstance(node, c_ast.FuncDef):
+            _complete_parameters(node)
     return tree
+
+
+def _complete_parameters(definition: Any) -> None:
+    """Put the declarations behind an old-style parameter list into it; what is not declared there is an int."""
+    head = definition.decl.type
+    params = head.args.params if isinstance(head, c_ast.FuncDecl) and head.args is not None else []
+    declared = {each.name: each for each in definition.param_decls or ()}
+    for number, name in enumerate(params):
+        if isinstance(name, c_ast.ID):
+            plain = c_ast.TypeDecl(name.name, [], None, c_ast.IdentifierType(["int"]), name.coord)
+            default = c_ast.Decl(name.name, [], [], [], [], plain, None, None, name.coord)
+            params[number] = declared.get(name.name, default)
+            definition.param_decls = []
+
+
+def is_old_style(definition: Any) -> bool:
+    """Whether a function's definition has an old-style parameter list (K&R)."""
+    return definition.param_decls is not None
 
 
 def _source_lines(place: Location) -> list[str]:

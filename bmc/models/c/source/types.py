@@ -23,6 +23,8 @@ class IntType:
     rank: int
     is_bool: bool = False
     labels: tuple[tuple[str, int], ...] = ()
+    is_char: bool = False
+    """Whether it is plain ``char``, which is neither ``signed char`` nor ``unsigned char``."""
 
     @property
     def least(self) -> int:
@@ -133,11 +135,12 @@ class StructType:
 
 @dataclass(frozen=True, slots=True)
 class FunctionType:
-    """A function; ``parameters`` are (name, type) pairs."""
+    """A function; ``parameters`` are (name, type) pairs. ``prototype``: its declaration says their types to callers."""
 
     result: CType
     parameters: tuple[tuple[str, CType], ...]
     variadic: bool = False
+    prototype: bool = field(default=True, compare=False)
 
 
 UNNAMED = "(unnamed "
@@ -184,7 +187,7 @@ class DataModel:
         sizes = {"char": 8, "short": self.short, "int": self.int_, "long": self.long, "long long": self.long_long}
         for rank, (name, bits) in enumerate(sizes.items(), start=1):
             signed = self.char_signed if name == "char" else True
-            self.basic[name] = IntType(name, bits, signed, rank)
+            self.basic[name] = IntType(name, bits, signed, rank, is_char=name == "char")
             self.basic[f"signed {name}"] = IntType(f"signed {name}" if name == "char" else name, bits, True, rank)
             self.basic[f"unsigned {name}"] = IntType(f"unsigned {name}", bits, False, rank)
         self.basic["_Bool"] = IntType("_Bool", 8, False, 0, is_bool=True)
@@ -282,6 +285,27 @@ def same_type(left: CType, right: CType) -> bool:
     if isinstance(left, StructType) and isinstance(right, StructType):
         return left is right or (left.tag == right.tag and _same_members(left, right))
     return left == right
+
+
+def compatible(left: CType, right: CType) -> bool:
+    """Whether two types are compatible (C11 6.2.7), qualifiers of their own aside."""
+    if isinstance(left, IntType) and isinstance(right, IntType):
+        return (
+            (left.bits, left.signed, left.rank, left.is_bool, left.is_char)
+            == (right.bits, right.signed, right.rank, right.is_bool, right.is_char)
+        ) and (left.labels == right.labels or not left.labels or not right.labels)
+    if isinstance(left, PointerType) and isinstance(right, PointerType):
+        alike = (left.const, left.volatile) == (right.const, right.volatile)
+        return alike and compatible(left.target, right.target)
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+        return compatible(left.element, right.element) and (
+            None in (left.length, right.length) or left.length == right.length
+        )
+    if isinstance(left, FunctionType) and isinstance(right, FunctionType):
+        pairs = zip(left.parameters, right.parameters, strict=False)
+        alike = len(left.parameters) == len(right.parameters) and left.variadic == right.variadic
+        return alike and compatible(left.result, right.result) and all(compatible(a, b) for (_, a), (_, b) in pairs)
+    return same_type(left, right)
 
 
 def _same_members(left: StructType, right: StructType) -> bool:

@@ -57,7 +57,6 @@ UNSUPPORTED = {
         "variadic function 'f'",
         3,
     ),
-    "string function": ('#include <string.h>\nvoid step(int a) {\n r = strlen("ab"); }', "'strlen' is called", 3),
     "memcpy of a part": (
         "#include <string.h>\nint t[4]; void step(int a) {\n memcpy(t, &t[2], 6); }",
         "which is no whole object",
@@ -94,8 +93,6 @@ UNSUPPORTED = {
         "another type than its own",
         2,
     ),
-    "_Generic": ("void step(int a) {\n r = _Generic(a, int: 1, default: 2); }", "_Generic", 2),
-    "statement expression": ("void step(int a) {\n r = ({ int x = a; x; }); }", "statement expression", 2),
     "case inside a block": ("void step(int a) { switch (a) { case 0: break; {\n case 1: r = 1; } } }", "case label", 2),
     "case inside a loop": (
         "void step(int a) { switch (a) { case 0: while (r) {\n case 1: r = 0; } } }",
@@ -113,12 +110,6 @@ UNSUPPORTED = {
     "several characters": ("void step(int a) {\n r = 'ab'; }", "character constant 'ab'", 2),
     "wide string": ('void step(int a) {\n r = sizeof L"a"; }', "wide string", 2),
     "large constant": ("void step(int a) {\n r = 0x1FFFFFFFFFFFFFFFF > 0; }", "too large", 2),
-    "large enumeration constant": (
-        "enum E {\n A = 0x80000000 }; void step(int a) { r = A > 0; }",
-        "outside the range",
-        2,
-    ),
-    "old-style parameters": ("int f(a) int a; { return a; } void step(int a) {\n r = f(a); }", "old-style", 1),
     "128-bit integer": ("__int128 x; void step(int a) {\n x = a; }", "__int128", 1),
     "aligned struct": (
         "struct S { char c; int x __attribute__((aligned(16))); } s; void step(int a) {\n s.x = a; }",
@@ -156,7 +147,7 @@ REFUSED = {
     "missing header": ('\n#include "nowhere.h"\nvoid step(int a) {}', "'nowhere.h' not found", 2),
     "#error": ("#if 1\n#error wrong target\n#endif\nvoid step(int a) {}", "#error wrong target", 2),
     "syntax error": ("void step(int a) {\n r = ; }", "C syntax error", 2),
-    "missing operand": ("void step(int a) {\n r = a ?: 3; }", "C syntax error", 2),
+    "missing operand": ("void step(int a) {\n r = a ? 3 : ; }", "C syntax error", 2),
     "unbalanced braces": ("void step(int a) {\n if (a) { r = 1; }", "C syntax error", 0),
     "two definitions": ("int f(void) { return 0; }\nint f(void) { return 1; } void step(int a) {}", "defined twice", 2),
     "two mains": ("int main(void) { return 0; }\nint main(void) { return 1; } void step(int a) {}", "defined twice", 2),

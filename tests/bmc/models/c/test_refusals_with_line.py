@@ -116,8 +116,6 @@ REFUSALS: dict[str, tuple[str, str, int]] = {
         "arguments that change and use one object ('k[1]')",
         2,
     ),
-    "typeof": ("int r; void step(int x) {\n __typeof__(x) y = x; r = y; }", "typeof", 2),
-    "typeof without underscores": ("int r; void step(int x) {\n typeof (x) y = x; r = y; }", "typeof", 2),
     **{
         f"{name} of math.h": (MATH + f"int r; void step(double x) {{\n r = {call}; }}", f"'{name}' of <math.h>", 3)
         for name, call in {

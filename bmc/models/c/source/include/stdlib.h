@@ -5,6 +5,13 @@
 #define EXIT_FAILURE 1
 int abs(int value);
 long labs(long value);
+long long llabs(long long value);
+typedef struct { int quot; int rem; } div_t;
+typedef struct { long quot; long rem; } ldiv_t;
+typedef struct { long long quot; long long rem; } lldiv_t;
+div_t div(int number, int by);
+ldiv_t ldiv(long number, long by);
+lldiv_t lldiv(long long number, long long by);
 void abort(void);
 void exit(int status);
 void *malloc(size_t size);

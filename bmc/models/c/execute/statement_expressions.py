@@ -1,0 +1,75 @@
+"""gcc's statement expressions ``({ ... })``: a block whose last expression is the value."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from pycparser import c_ast
+
+from bmc.models.c.execute.lvalues import Result
+from bmc.models.c.execute.memory import State
+from bmc.models.c.execute.switches import Switches
+from bmc.models.c.source.program import Scope, nodes, unsupported
+
+_LOOPS = c_ast.For | c_ast.While | c_ast.DoWhile
+
+
+class StatementExpressions(Switches):
+    """Blocks as expressions. ``Executor`` adds the statements."""
+
+    def __init__(self, program: Any) -> None:
+        super().__init__(program)
+        self._staying: dict[int, Any] = {}
+        """The blocks that no jump leaves, by their ids."""
+
+    @abstractmethod
+    def block(self, items: Sequence[Any], scope: Scope, state: State | None) -> State | None:
+        """Run the statements of a block; provided by the executor."""
+
+    @abstractmethod
+    def labelled(self, items: Sequence[Any]) -> AbstractContextManager[None]:
+        """While the statements of a block are run, a goto may lead to their labels; provided by the executor."""
+
+    def eval_compound(self, node: Any, scope: Scope, state: State) -> Result:
+        """The value of the last statement, where that is an expression; a jump out of the block is refused."""
+        if not self.frames:
+            raise unsupported("statement expression outside of functions", node)
+        if id(node) not in self._staying:
+            _refuse_leaving(node)
+            self._staying[id(node)] = node
+        *before, last = node.block_items or [c_ast.EmptyStatement()]
+        if not self.is_expression(last):
+            before, last = [*before, last], None
+        frame, inner = self.frames[-1], Scope(scope)
+        start = len(frame.locals)
+        with self.labelled(before):
+            end = self.block(before, inner, state)
+        if end is not None:
+            state.cells = end.cells
+        elif not state.pc.is_false():  # of a path that no run takes nothing need be left
+            raise unsupported("statement expression that never ends", node)
+        value: Result = None
+        if last is not None:
+            self.recorder.work += 1
+            value = self.evaluate(last, inner, state)
+        self.end_of_life(frame.locals[start:], state)
+        del frame.locals[start:]
+        return value
+
+
+def _refuse_leaving(block: Any) -> None:
+    """Refuse a statement expression that a jump may leave, for what stands around it is then evaluated in part."""
+    labels = {node.name for node in nodes(block) if isinstance(node, c_ast.Label)}
+    todo = [(block, False, False)]
+    while todo:
+        node, in_loop, in_switch = todo.pop()
+        leaves = isinstance(node, c_ast.Return) or (isinstance(node, c_ast.Goto) and node.name not in labels)
+        leaves = leaves or (isinstance(node, c_ast.Break) and not (in_loop or in_switch))
+        if leaves or (isinstance(node, c_ast.Continue) and not in_loop):
+            raise unsupported(f"{type(node).__name__.lower()} out of a statement expression", node)
+        in_loop = in_loop or isinstance(node, _LOOPS)
+        in_switch = in_switch or isinstance(node, c_ast.Switch)
+        todo += [(child, in_loop, in_switch) for _, child in node.children()]
