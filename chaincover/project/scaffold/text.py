@@ -28,6 +28,7 @@ from chaincover.project.scaffold.reading import (
 )
 from chaincover.project.scaffold.recipes import recipe
 from chaincover.project.scaffold.recognisers import Proposal, proposals
+from chaincover.project.scaffold.sizes import other_size
 from chaincover.project.scaffold.terms import first_step_flags, modes_at_rest, telling_values
 from chaincover.project.values import show_ranges
 from properties.text import read_condition
@@ -114,6 +115,9 @@ def _unread(sources: Sources, reading: Reading, base: Path) -> Iterator[str]:
 
 def _about_model(model: CModel, init: Sequence[FunctionFacts], also: Sequence[FunctionFacts]) -> Iterator[str]:
     """What a user is to decide about start values, further calls of the environment (``also``) and inputs."""
+    sizes = other_size(model)
+    if sizes:
+        yield sizes
     open_values = [(function.name, values_of(function)) for function in init]
     for name, parameters in open_values:
         if parameters:
