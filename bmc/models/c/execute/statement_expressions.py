@@ -39,8 +39,7 @@ class StatementExpressions(Switches):
         if not self.frames:
             raise unsupported("statement expression outside of functions", node)
         if id(node) not in self._staying:
-            _refuse_leaving(node)
-            self._staying[id(node)] = node
+            self._staying |= {id(block): block for block in _refuse_leaving(node)}
         *before, last = node.block_items or [c_ast.EmptyStatement()]
         if not self.is_expression(last):
             before, last = [*before, last], None
@@ -61,12 +60,13 @@ class StatementExpressions(Switches):
         return value
 
 
-def _refuse_leaving(block: Any) -> None:
+def _refuse_leaving(block: Any) -> list[Any]:
     """Refuse a statement expression that a jump may leave, for what stands around it is then evaluated in part.
 
-    Those within its expressions are looked at by themselves.
+    Those within its expressions are looked at by themselves. The result are the blocks that no jump leaves.
     """
     labels: set[str] | None = None
+    staying: list[Any] = []
     todo = [(block, False, False)]
     while todo:
         node, in_loop, in_switch = todo.pop()
@@ -76,8 +76,11 @@ def _refuse_leaving(block: Any) -> None:
             leaves = node.name not in labels
         if leaves or (isinstance(node, c_ast.Continue) and not in_loop):
             raise unsupported(f"{type(node).__name__.lower()} out of a statement expression", node)
+        if isinstance(node, c_ast.Compound) and not (in_loop or in_switch):
+            staying.append(node)
         in_loop = in_loop or isinstance(node, _LOOPS)
         in_switch = in_switch or isinstance(node, c_ast.Switch)
         within = isinstance(node, _STATEMENTS)
         inner = (child for _, child in node.children() if within or not isinstance(child, c_ast.Compound))
         todo += [(child, in_loop, in_switch) for child in inner]
+    return staying if labels is None else [block]
