@@ -15,6 +15,7 @@ from bmc.models.c.execute.switches import Switches
 from bmc.models.c.source.program import Scope, nodes, unsupported
 
 _LOOPS = c_ast.For | c_ast.While | c_ast.DoWhile
+_STATEMENTS = _LOOPS | c_ast.Compound | c_ast.If | c_ast.Switch | c_ast.Case | c_ast.Default | c_ast.Label
 
 
 class StatementExpressions(Switches):
@@ -38,8 +39,7 @@ class StatementExpressions(Switches):
         if not self.frames:
             raise unsupported("statement expression outside of functions", node)
         if id(node) not in self._staying:
-            _refuse_leaving(node)
-            self._staying[id(node)] = node
+            self._staying |= {id(block): block for block in _refuse_leaving(node)}
         *before, last = node.block_items or [c_ast.EmptyStatement()]
         if not self.is_expression(last):
             before, last = [*before, last], None
@@ -60,16 +60,27 @@ class StatementExpressions(Switches):
         return value
 
 
-def _refuse_leaving(block: Any) -> None:
-    """Refuse a statement expression that a jump may leave, for what stands around it is then evaluated in part."""
-    labels = {node.name for node in nodes(block) if isinstance(node, c_ast.Label)}
+def _refuse_leaving(block: Any) -> list[Any]:
+    """Refuse a statement expression that a jump may leave, for what stands around it is then evaluated in part.
+
+    Those within its expressions are looked at by themselves. The result are the blocks that no jump leaves.
+    """
+    labels: set[str] | None = None
+    staying: list[Any] = []
     todo = [(block, False, False)]
     while todo:
         node, in_loop, in_switch = todo.pop()
-        leaves = isinstance(node, c_ast.Return) or (isinstance(node, c_ast.Goto) and node.name not in labels)
-        leaves = leaves or (isinstance(node, c_ast.Break) and not (in_loop or in_switch))
+        leaves = isinstance(node, c_ast.Return) or (isinstance(node, c_ast.Break) and not (in_loop or in_switch))
+        if isinstance(node, c_ast.Goto):
+            labels = labels or {each.name for each in nodes(block) if isinstance(each, c_ast.Label)}
+            leaves = node.name not in labels
         if leaves or (isinstance(node, c_ast.Continue) and not in_loop):
             raise unsupported(f"{type(node).__name__.lower()} out of a statement expression", node)
+        if isinstance(node, c_ast.Compound) and not (in_loop or in_switch):
+            staying.append(node)
         in_loop = in_loop or isinstance(node, _LOOPS)
         in_switch = in_switch or isinstance(node, c_ast.Switch)
-        todo += [(child, in_loop, in_switch) for _, child in node.children()]
+        within = isinstance(node, _STATEMENTS)
+        inner = (child for _, child in node.children() if within or not isinstance(child, c_ast.Compound))
+        todo += [(child, in_loop, in_switch) for child in inner]
+    return staying if labels is None else [block]

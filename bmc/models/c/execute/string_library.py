@@ -5,7 +5,6 @@ Of what ``strcmp`` and ``strncmp`` yield, C fixes the sign alone: their value ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from pysmt.fnode import FNode
@@ -13,6 +12,7 @@ from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, either, equals, negate
+from bmc.limits import WORK
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.expressions import Evaluator
 from bmc.models.c.execute.lvalues import Result
@@ -21,6 +21,8 @@ from bmc.models.c.source.program import Scope, unsupported, where
 from bmc.models.c.source.types import ArrayType, IntType, Path, PointerType, VoidType, type_at
 from bmc.records import dataclass
 
+EFFORT = 4
+"""What one character counts among the statements and numbers of a step."""
 _NO_END = "a string without an end is read"
 _BEYOND = "{} reaches beyond the end of an array"
 
@@ -56,7 +58,7 @@ class Strings:
         (pointer,) = self._values(node, scope, state, 1)
         ctype = self.executor.model.size_t
         result = constant(0, ctype.bits)
-        for text in self._texts(pointer, state, node):
+        for text in self._texts(pointer, 1, state, node):
             length, going = constant(0, ctype.bits), text.guard
             for number in range(len(text.paths)):
                 ends = self._is(self._character(text, number, going, state, node), 0)
@@ -76,8 +78,10 @@ class Strings:
         first, second, *rest = self._values(node, scope, state, 3 if limited else 2)
         bits = self.executor.model.int_
         result = constant(0, bits)
-        for left in self._texts(first, state, node):
-            for right in self._texts(second, state, node):
+        lefts = self._texts(first, len(second.targets), state, node)
+        rights = self._texts(second, len(first.targets), state, node)
+        for left in lefts:
+            for right in rights:
                 guard = both(left.guard, right.guard)
                 result = choose(guard, self._difference(left, right, (guard, rest), state, node), result)
         return Value(result, self.executor.model.int_type)
@@ -106,8 +110,9 @@ class Strings:
         target, source, *rest = self._values(node, scope, state, 3 if limited else 2)
         undefined = self.executor.undefined_at(state, node)
         writes: list[tuple[Place, Content]] = []
-        for to in self._texts(target, state, node):
-            for text in self._texts(source, state, node):
+        sources = self._texts(source, len(target.targets), state, node)
+        for to in self._texts(target, len(source.targets), state, node):
+            for text in sources:
                 if to.object is text.object and to.paths[0][:-1] == text.paths[0][:-1]:
                     raise unsupported(f"{node.name.name} within one array", node)
                 going = guard = both(to.guard, text.guard)
@@ -135,7 +140,7 @@ class Strings:
         targets: list[Target] = []
         missing = FALSE()
         byte = arithmetic.convert(wanted, IntType("", 8, False, 1)).bits
-        for text in self._texts(pointer, state, node):
+        for text in self._texts(pointer, 1, state, node):
             going = text.guard
             for number in range(len(text.paths)):
                 missing = either(missing, both(going, negate(self._within(number, rest))))
@@ -162,14 +167,15 @@ class Strings:
             values[2] = converted
         return values
 
-    def _texts(self, pointer: Value, state: State, node: Any) -> Iterator[Text]:
-        """What a pointer may point to, as characters."""
+    def _texts(self, pointer: Value, times: int, state: State, node: Any) -> list[Text]:
+        """What a pointer may point to, as characters, each of which is looked at so many ``times``."""
         name = node.name.name
         if not isinstance(pointer.ctype, PointerType):
             raise InputRefused(f"{name} needs a pointer", where(node))
         self.executor.check_not_null(Place(pointer.targets, pointer.ctype.target), state, node)
         if is_null(pointer.targets).is_true():
             raise InputRefused(f"{name} on a null or unset pointer", where(node))
+        found: list[Text] = []
         for guard, obj, path in live(pointer.targets):
             ctype = type_at(obj.ctype, path)
             if not isinstance(ctype, IntType) or ctype.bits != 8 or ctype.is_bool:
@@ -178,7 +184,11 @@ class Strings:
             paths: tuple[Path, ...] = (path,)
             if isinstance(around, ArrayType):
                 paths = tuple((*path[:-1], number) for number in range(int(path[-1]), around.length or 0))
-            yield Text(guard, obj, paths, ctype)
+            found.append(Text(guard, obj, paths, ctype))
+            self.executor.recorder.work += EFFORT * times * len(paths)
+            if self.executor.recorder.work > WORK.most:
+                raise WORK.refusal(where(node))
+        return found
 
     def _character(self, text: Text, number: int, going: FNode, state: State, node: Any) -> Value:
         """One character, read where ``going`` holds."""
