@@ -82,7 +82,7 @@ WORDS = (
 
 
 def _of_grammar(random: random.Random, floating: bool) -> Input:
-    text = Program(random, 1 + random.randrange(5), floating, jumps=not floating).text
+    text = Program(random, 1 + random.randrange(5), floating, jumps=not floating, overlaid=random.random() < 0.5).text
     return {"files": {"program.c": text}, "step": "compute"}
 
 
