@@ -1,7 +1,7 @@
-"""Drawn structs and unions: size and the place of each member equal gcc's: ``python -m benchmarks layouts --count 5000``.
+"""Drawn structs and unions: size and the place of each member equal the compiler's: ``python -m benchmarks layouts``.
 
-Members are of all types, nested, unnamed, bit-fields, packed, aligned, under ``#pragma pack``. The compiler's place of a
-member is where its bits are when all of them are set in an object of zeros.
+Members are of all types, nested, unnamed, bit-fields, packed, aligned, under ``#pragma pack``. The compiler's place of
+a member is where its bits are when all of them are set in an object of zeros.
 """
 
 from __future__ import annotations

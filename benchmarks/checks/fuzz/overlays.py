@@ -29,7 +29,7 @@ class Overlays(Statements):
     def overlay_types(self, count: int = 3) -> str:
         """The definitions of the types and of the globals."""
         self.types = []
-        parts = ["static unsigned char g_raw[24];"]
+        parts = ["static unsigned char g_raw[24], g_full[24] = {1, 2, 3};"]
         for number in range(count):
             found: list[tuple[str, str]] = []
             body = self._body("", 2, found)
@@ -52,8 +52,8 @@ class Overlays(Statements):
                     else:
                         self.reads.append(f"{base}{way}")
                         self.writes.append((f"{base}{way}", ctype))
-        self.reads += ["s->raw[i->i0 & 15]", "g_raw[3]"]
-        self.writes += [("s->raw[i->i1 & 7]", "u8"), ("g_raw[2]", "u8")]
+        self.reads += ["s->raw[i->i0 & 15]", "g_raw[3]", "g_full[1]"]
+        self.writes += [("s->raw[i->i1 & 7]", "u8"), ("g_raw[2]", "u8"), ("g_full[i->i2 & 15]", "u8")]
 
     def _body(self, way: str, depth: int, found: list[tuple[str, str]]) -> str:
         union = self.chance(0.45)
@@ -104,11 +104,13 @@ class Overlays(Statements):
             f"{one} = {other};",
             f"{one} = via{number}({other}, {self.full(1)});",
             f"memcpy({raw}, &{one}, {size});",
-            f"memcpy(&{one}, {raw}, {size});",
+            f"memcpy(&{one}, g_full, {size});",
             f"memset(&{one}, {self.pick(['0', '0x5A', '1', self.full(1)])}, {self.pick([f'sizeof({name})', '1'])});",
             f"if (memcmp({raw}, &table, 4) == 0) {self.assignment()}",
             f"{target} = ((unsigned char *)&{one})[({self.atom()}) & 3];",
-            f"((u8 *)&{one})[{self.random.randrange(2)}] = {self.full(1)};",
+            f"((u8 *)&g_{name})[{self.random.randrange(2)}] = {self.full(1)};"
+            if self.chance(0.4)
+            else self.assignment(),
         ]
         if way:
             options += [
