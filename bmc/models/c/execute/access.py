@@ -361,7 +361,7 @@ def refuse_opaque(ctype: CType, node: Any) -> None:
             inner = [ctype.element]
         elif isinstance(ctype, StructType):
             inner = [member.type for member in ctype.members()]
-            if ctype.is_union and not ctype.pieces and inner:
+            if ctype.opaque:
                 raise unsupported("union with an address or a long double among its members", node)
         todo += [each for each in reversed(inner) if each not in seen]
         seen.update(inner)

@@ -65,7 +65,7 @@ class Slots:
         elif isinstance(ctype, StructType):
             members = [member for member in ctype.members() if member.has_cells]
             if ctype.is_union:
-                members = [member for member in members if member.name == self.choice(path)] if ctype.pieces else []
+                members = [member for member in members if member.name == self.choice(path) and not ctype.opaque]
             for member in members:
                 yield from self._slots(member.type, (*path, member.name))
 

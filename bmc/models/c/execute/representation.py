@@ -154,9 +154,9 @@ class Representation:
             if not is_shared(obj.ctype, base):
                 continue
             start, width = bit_offset_of(obj.ctype, base, model), bits_of(place.ctype, model)
-            own = list(cells_of(place.ctype, model, 0, width, at=0))
+            taken = {bit for cell in cells_of(place.ctype, model, 0, width) for bit in range(cell.start, cell.end)}
             for cell in list(self._cells(obj, start, width)):
-                if not any(each.start + start < cell.end and cell.start < each.end + start for each in own):
+                if max(cell.start - start, 0) not in taken:
                     self.access.set_cell((obj, cell.path), UNDEFINED, guard, state, node)
 
 

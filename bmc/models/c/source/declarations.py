@@ -183,7 +183,8 @@ class TypeReader:
             raise too_deep("structs", DEEPEST_TYPE, where(node))
         struct.fields = members
         if struct.is_union:
-            struct.pieces = pieces_of(struct, self.model)
+            pieces = pieces_of(struct, self.model)
+            struct.pieces, struct.opaque = pieces or (), pieces is None
         struct.numbers = len(struct.pieces) + sum(
             count_scalars(m.type) for m in members if m.has_cells and not struct.is_union
         )

@@ -6,6 +6,7 @@ member's path; another one is named as some bits of the narrowest member that it
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -19,7 +20,6 @@ from bmc.models.c.source.types import (
     Path,
     PointerType,
     StructType,
-    bit_offset_of,
     bits_of,
     bits_of_part,
     bits_part,
@@ -53,8 +53,7 @@ def cells_of(ctype: CType, model: DataModel, low: int, high: int, path: Path = (
             yield from cells_of(ctype.element, model, low, high, (*path, index), at + index * size)
     elif isinstance(ctype, StructType):
         if ctype.is_union:
-            inner: Iterator[Cell] = _pieces(ctype, model, path, at)
-            yield from (cell for cell in inner if cell.start < high and low < cell.end)
+            yield from _pieces(ctype, (low, high), path, at)
             return
         for member, offset in zip(ctype.members(), member_offsets(ctype, model), strict=True):
             start = at + offset
@@ -66,10 +65,16 @@ def cells_of(ctype: CType, model: DataModel, low: int, high: int, path: Path = (
             yield Cell(path, ctype, at, end)
 
 
-def _pieces(union: StructType, model: DataModel, path: Path, at: int) -> Iterator[Cell]:
-    for inner, ctype in union.pieces:
-        start = at + bit_offset_of(union, inner, model)
-        yield Cell(path + inner, ctype, start, start + bits_of(ctype, model))
+def _pieces(union: StructType, bits: tuple[int, int], path: Path, at: int) -> Iterator[Cell]:
+    low, high = bits
+    first = bisect_right(union.pieces, low - at, key=lambda piece: piece[2])
+    for number in range(max(first - 1, 0), len(union.pieces)):
+        inner, ctype, start = union.pieces[number]
+        assert isinstance(ctype, IntType | FloatType)
+        if at + start >= high:
+            return
+        if low < at + start + ctype.bits:
+            yield Cell(path + inner, ctype, at + start, at + start + ctype.bits)
 
 
 def is_shared(ctype: CType, path: Path) -> bool:
@@ -81,23 +86,23 @@ def is_shared(ctype: CType, path: Path) -> bool:
     return False
 
 
-def pieces_of(union: StructType, model: DataModel) -> tuple[tuple[Path, CType], ...]:
-    """The cells of a union; none if a member holds addresses or a ``long double``. TooLarge if there are too many."""
+def pieces_of(union: StructType, model: DataModel) -> tuple[tuple[Path, CType, int], ...] | None:
+    """The cells of a union; None if a member holds addresses or a ``long double``. TooLarge if there are too many."""
     members = [member for member in union.members() if member.has_cells]
     ELEMENTS.check(sum(count_scalars(member.type) for member in members))
     size = bits_of(union, model)
     columns = [list(cells_of(member.type, model, 0, size, (member.name,))) for member in members]
     every = [cell for column in columns for cell in column]
     if any(not _is_number(cell.ctype) for cell in every) or any(_is_opaque(member.type) for member in members):
-        return ()
+        return None
     borders = sorted({border for cell in every for border in (cell.start, cell.end)})
     places = {border: number for number, border in enumerate(borders)}
     over: list[list[Cell]] = [[] for _ in borders]
     for cell in every:
         for number in range(places[cell.start], places[cell.end]):
             over[number].append(cell)
-    found = [_piece(cells, start, end) for cells, (start, end) in zip(over, pairwise(borders), strict=False) if cells]
-    return tuple(found)
+    parts = zip(over, pairwise(borders), strict=False)
+    return tuple((*_piece(cells, start, end), start) for cells, (start, end) in parts if cells)
 
 
 def _piece(cells: list[Cell], start: int, end: int) -> tuple[Path, CType]:
@@ -129,6 +134,4 @@ def _is_opaque(ctype: CType) -> bool:
         ctype = ctype.element
     if not isinstance(ctype, StructType):
         return False
-    if ctype.is_union:
-        return not ctype.pieces and any(member.has_cells for member in ctype.members())
-    return any(_is_opaque(member.type) for member in ctype.members())
+    return ctype.opaque or any(_is_opaque(member.type) for member in ctype.members())

@@ -101,8 +101,10 @@ class StructType:
     packed: bool = False
     align: int = 0
     """The least alignment in bytes that ``aligned`` gives the type; 0 for none."""
-    pieces: tuple[tuple[Path, CType], ...] = ()
-    """The cells of a union, by path (``overlay``); none if its members cannot be read."""
+    pieces: tuple[tuple[Path, CType, int], ...] = ()
+    """The cells of a union (``overlay``): path, type and first bit, in order."""
+    opaque: bool = False
+    """Whether it is a union whose members cannot be accessed."""
     refusal: InputRefused | None = None
     """Why the members cannot be read; raised where they are needed."""
     depth: int = 1
@@ -305,7 +307,7 @@ def scalars(ctype: CType, path: Path = ()) -> Iterator[tuple[Path, CType]]:
             yield from scalars(ctype.element, (*path, index))
     elif isinstance(ctype, StructType):
         if ctype.is_union:
-            for inner, piece in ctype.pieces:
+            for inner, piece, _ in ctype.pieces:
                 yield path + inner, piece
             return
         for member in ctype.fields or []:
