@@ -52,6 +52,9 @@ CHECKS = {
         "lengths, bounds and verdicts of drawn systems equal an exhaustive search",
         "0.5 s a system",
     ),
+    "layouts": Command(
+        "checks.layouts", "sizes and places of members of drawn structs and unions equal gcc's", "1 minute"
+    ),
     "machines": Command(
         "checks.machines.run", "tours of Mealy machines equal those of the directed Chinese postman", "5 minutes"
     ),

@@ -8,8 +8,8 @@ from __future__ import annotations
 import marshal
 from typing import Any, BinaryIO, NamedTuple
 
-Layout = tuple[tuple[int, int, int], ...]
-"""Contiguous pieces of memory: (index of the object, offset, size in bytes)."""
+Layout = tuple[tuple[int, int, int, int], ...]
+"""Contiguous pieces of memory: (index of the object, offset, size in bytes, the bits that are written, 0 for all)."""
 
 Patch = tuple[int, bytes]
 """Bytes to write: (index of the layout, the bytes of its pieces one after the other)."""

@@ -179,29 +179,36 @@ def _number(argument: Argument, code: str) -> int | float:
 
 
 class Records:
-    """How a set of cells is laid out in a record: sorted by place, adjacent ones in one piece."""
+    """How a set of cells is laid out in a record: sorted by place, adjacent ones in one piece, bits by themselves."""
 
     def __init__(self, plan: Plan, cells: Iterable[Cell]) -> None:
-        placed = sorted(cells, key=lambda cell: (plan.index[cell.object], cell.offset))
+        placed = sorted(cells, key=lambda cell: (plan.index[cell.object], cell.offset, cell.first))
         self.names = [cell.variable for cell in placed]
         self.sizes = [cell.size for cell in placed]
         self.odd = [n for n, size in enumerate(self.sizes) if size not in CODES]
+        self.bits = [(n, cell.first, cell.width) for n, cell in enumerate(placed) if cell.width]
         self.floating = [(cell.variable, FORMATS[8 * cell.size]) for cell in placed if cell.floating]
         self.format = struct.Struct("<" + "".join(CODES.get(size, f"{size}s") for size in self.sizes))
-        pieces: list[tuple[int, int, int]] = []
+        pieces: list[tuple[int, int, int, int]] = []
         for cell in placed:
             index, offset = plan.index[cell.object], cell.offset
-            if pieces and pieces[-1][0] == index and sum(pieces[-1][1:]) == offset:
-                pieces[-1] = (index, pieces[-1][1], pieces[-1][2] + cell.size)
+            last = pieces[-1] if pieces and not cell.width else (-1, 0, 0, 0)
+            if last[0] == index and last[1] + last[2] == offset and not last[3]:
+                pieces[-1] = (index, last[1], last[2] + cell.size, 0)
             else:
-                pieces.append((index, offset, cell.size))
+                pieces.append((index, offset, cell.size, ((1 << cell.width) - 1) << cell.first))
         self.layout: Layout = tuple(pieces)
 
     def encode(self, values: Valuation) -> bytes:
         """The record of these variables' values. ValueError where a value is no raw pattern of its cell's size."""
-        row: list[int | bytes] = [values[name] for name in self.names]
+        numbers = [values[name] for name in self.names]
+        for n, first, width in self.bits:
+            if numbers[n] >> width:
+                raise ValueError(f"no raw pattern of {width} bits of '{self.names[n]}': {numbers[n]}")
+            numbers[n] <<= first
+        row: list[int | bytes] = [*numbers]
         for n in self.odd:
-            row[n] = values[self.names[n]].to_bytes(self.sizes[n], "little")
+            row[n] = numbers[n].to_bytes(self.sizes[n], "little")
         try:
             return self.format.pack(*row)
         except struct.error as error:
@@ -212,6 +219,8 @@ class Records:
         row = list(self.format.unpack(record))
         for n in self.odd:
             row[n] = int.from_bytes(row[n], "little")
+        for n, first, width in self.bits:
+            row[n] = row[n] >> first & (1 << width) - 1
         values = dict(zip(self.names, row, strict=True))
         for name, form in self.floating:
             values[name] = canonical(values[name], form)

@@ -160,8 +160,12 @@ class Process:
         """Write ``patches`` into the program's memory."""
         for layout, data in patches:
             done = 0
-            for index, offset, size in layouts[layout]:
-                self.views[index][offset : offset + size] = data[done : done + size]
+            for index, offset, size, bits in layouts[layout]:
+                view, new = self.views[index][offset : offset + size], data[done : done + size]
+                if bits:
+                    kept = int.from_bytes(view, "little") & ~bits
+                    new = (kept | int.from_bytes(new, "little")).to_bytes(size, "little")
+                view[:] = new
                 done += size
 
 
@@ -170,7 +174,7 @@ def run(job: Job, out: int, confined: bool) -> None:
     image, work, reads, layouts, _ = job
     process = Process(image)
     start, steps, restore = work
-    pieces = [process.views[index][offset : offset + size] for index, offset, size in reads]
+    pieces = [process.views[index][offset : offset + size] for index, offset, size, _ in reads]
     pieces.append(memoryview(b"."))
     init, step = [process.prepare(call) for call in process.init], process.prepare(process.step)
     os.write(out, CONFINED if confined else FREE)
@@ -307,7 +311,7 @@ def main() -> None:
     """Read the job, keep the standard streams from the program, run, and leave without its exit handlers."""
     job: Job = marshal.load(sys.stdin.buffer)
     _, work, reads, _, seconds = job
-    limit(seconds, 1 + (sum(size for *_, size in reads) + 1) * (len(work[1]) + 1))
+    limit(seconds, 1 + (sum(size for *_, size, _ in reads) + 1) * (len(work[1]) + 1))
     out = os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

@@ -37,8 +37,8 @@ class MemoryObject:
 class Cell:
     """One scalar variable: ``size`` bytes, little-endian, at ``offset`` in the object called ``object``.
 
-    A ``floating`` one holds an IEEE-754 pattern of 4 or 8 bytes; whatever NaN the program leaves there is read as the
-    canonical one.
+    With a ``width`` it is that many bits of them, from the bit ``first`` on. A ``floating`` one holds an IEEE-754
+    pattern of 4 or 8 bytes; whatever NaN the program leaves there is read as the canonical one.
     """
 
     variable: str
@@ -46,6 +46,8 @@ class Cell:
     offset: int
     size: int
     floating: bool = False
+    first: int = 0
+    width: int = 0
 
 
 @dataclass(frozen=True, slots=True)

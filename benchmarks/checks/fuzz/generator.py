@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from benchmarks.checks.fuzz.gnu import GNU_HEAD, GNU_TAIL, GnuStatements
+from benchmarks.checks.fuzz.overlays import Overlays
 from benchmarks.checks.fuzz.reals import FLOAT_HEAD
 
 HEAD = """\
@@ -22,15 +23,23 @@ struct nest { u8 tag; struct pair pair; unsigned short row[3]; };
 """
 
 
-class Program(GnuStatements):
+class Program(GnuStatements, Overlays):
     """One random program; ``text`` is its source. ``floating``: it computes with float and double too. ``jumps``: it
-    has labels, and jumps to them. ``gnu``: it uses extensions of gcc, strings, and functions without prototypes."""
+    has labels, and jumps to them. ``gnu``: it uses extensions of gcc, strings, and functions without prototypes.
+    ``overlaid``: it has bit-fields and unions."""
 
     def __init__(
-        self, source: random.Random, size: int = 12, floating: bool = False, jumps: bool = False, gnu: bool = False
+        self,
+        source: random.Random,
+        size: int = 12,
+        floating: bool = False,
+        jumps: bool = False,
+        gnu: bool = False,
+        overlaid: bool = False,
     ) -> None:
         super().__init__(source)
         self.with_jumps = jumps
+        self.overlaid = overlaid
         self.floating = floating
         self.gnu = gnu
         self.size = size
@@ -42,9 +51,11 @@ class Program(GnuStatements):
         parts = [HEAD, FLOAT_HEAD if self.floating else ""]
         given = "".join(f"{t} {n}; " for n, t in inputs.items()) + ("double x0; float x1; " if self.floating else "")
         parts.append(f"typedef struct {{ {given}}} t_input;")
+        parts += [self.overlay_types()] if self.overlaid else []
         members = "".join(f"{t} {n}; " for n, t in fields.items())
         members += "int x32; unsigned u32; struct pair pair; struct nest nest[2]; unsigned short row[3]; t_mode mode;"
         members += " double d0, d1; float r0, r1; struct reals reals;" if self.floating else ""
+        members += self.overlay_members() if self.overlaid else ""
         parts.append(f"typedef struct state {{ {members} }} t_state;")
         parts.append(
             "static struct pair g_pair = {1, 2}; int g_i = 5; unsigned char g_u; long g_l = -1; _Bool g_b = 1;"
@@ -109,6 +120,8 @@ class Program(GnuStatements):
             self.real_writes += [("s->reals.a", "float"), ("s->reals.b", "double")]
             self.real_reads = [name for name, _ in self.real_writes] + ["i->x0", "i->x1"] * 2
             self.real_reads += ["g_reals.a", "g_reals.b", "curve[i->i1 & 3]"]
+        if self.overlaid:
+            self.overlay_places()
         self.scratch = ["e0", "e1", "e2"]
         types = [self.type() for _ in self.scratch]
         declared = " ".join(f"{t} {n} = 1;" for t, n in zip(types, self.scratch, strict=True))
@@ -117,6 +130,7 @@ class Program(GnuStatements):
         self.labels = ["last"] if self.jumps else []
         for _ in range(self.size):
             lines.append(self.statement(3))
+            lines += [self.overlay_statement()] if self.overlaid else []
             if self.chance(0.2):
                 lines.append(f"s->f{self.random.randrange(5)} ^= e{self.random.randrange(3)};")
         lines += ["last: ;"] if self.jumps else []

@@ -82,7 +82,8 @@ WORDS = (
 
 
 def _of_grammar(random: random.Random, floating: bool, gnu: bool = False) -> Input:
-    text = Program(random, 1 + random.randrange(5), floating, jumps=not floating, gnu=gnu).text
+    size, overlaid = 1 + random.randrange(5), random.random() < 0.5
+    text = Program(random, size, floating, jumps=not floating, gnu=gnu, overlaid=overlaid).text
     return {"files": {"program.c": text}, "step": "compute"}
 
 

@@ -142,7 +142,7 @@ class Binding:
 
 
 def _is_whole_struct(ctype: CType) -> bool:
-    return isinstance(ctype, StructType) and not ctype.is_union and any(True for _ in scalars(ctype))
+    return isinstance(ctype, StructType) and any(True for _ in scalars(ctype))
 
 
 def as_argument(value: Any, model: DataModel, node: Any) -> Argument:

@@ -43,10 +43,12 @@ from bmc.models.c.source.types import (
     DataModel,
     FloatType,
     IntType,
+    Member,
     Path,
     PointerType,
     StructType,
-    offset_of,
+    align_of,
+    bit_offset_of,
     scalars,
     show_type,
     size_of,
@@ -357,11 +359,11 @@ class _Writer:
     def _object(self, obj: MemObject) -> str:
         """A definition as bytes; only what the program itself names is visible to it."""
         size = max(size_of(obj.ctype, self.model), 1)
-        data = bytearray(size)
+        number = 0
         for path, content in self.objects[obj].start.items():
             if isinstance(content.term, FNode):
-                offset, bits = offset_of(obj.ctype, path, self.model), _bits(type_at(obj.ctype, path))
-                data[offset : offset + bits // 8] = content.term.constant_value().to_bytes(bits // 8, "little")
+                number |= content.term.constant_value() << bit_offset_of(obj.ctype, path, self.model)
+        data = number.to_bytes(size, "little")
         static = "" if obj.kind in ("global", "constant") and not obj.function else "static "
         values = ", ".join(map(str, data)) if any(data) else "0"
         return f"{static}unsigned char {obj.symbol}[{size}] __attribute__((aligned(16))) = {{{values}}};\n"
@@ -416,20 +418,33 @@ class _Writer:
         return name if ctype.signed else f"unsigned {name.removeprefix('signed ')}"
 
     def _struct(self, ctype: StructType) -> str:
-        """A struct of the same members, defined before its first use."""
+        """A struct or union of the same members, defined before its first use."""
         if id(ctype) not in self.structs:
-            members = []
-            for number, member in enumerate(ctype.members()):
-                inner: CType = member.type
-                lengths = ""
-                while isinstance(inner, ArrayType):
-                    lengths += f"[{inner.length}]"
-                    inner = inner.element
-                members.append(f"{self._type(inner)} m{number}{lengths};")
-            name = self.structs[id(ctype)] = f"struct chaincover_struct_{len(self.structs)}"
+            members = "".join(f" {self._member(f'm{number}', each)};" for number, each in enumerate(ctype.members()))
+            kind = "union" if ctype.is_union else "struct"
+            name = self.structs[id(ctype)] = f"{kind} chaincover_struct_{len(self.structs)}"
             pack, unpack = (f"#pragma pack(push, {ctype.pack})\n", "#pragma pack(pop)\n") if ctype.pack else ("", "")
-            self.types.append(f"{pack}{name} {{ {' '.join(members)} }};\n{unpack}")
+            marks = [*(["packed"] if ctype.packed else []), *([f"aligned({ctype.align})"] if ctype.align else [])]
+            after = f" __attribute__(({', '.join(marks)}))" if marks else ""
+            self.types.append(f"{pack}{name} {{{members} }}{after};\n{unpack}")
         return self.structs[id(ctype)]
+
+    def _member(self, name: str, member: Member) -> str:
+        inner, lengths = member.type, ""
+        while isinstance(inner, ArrayType):
+            lengths += f"[{inner.length}]"
+            inner = inner.element
+        shown = name if member.has_cells else ""
+        if member.unit is not None:
+            inner = member.unit
+            width = 0 if member.type is member.unit else _bits(member.type)
+            shown += f" : {width}"
+        align = max(member.align, member.type_align)
+        marks = [*(["packed"] if member.packed else []), *([f"aligned({align})"] if align else [])]
+        after = f" __attribute__(({', '.join(marks)}))" if marks else ""
+        if 0 < member.type_align < align_of(member.unit or member.type, self.model):
+            raise InputRefused(f"the member '{member.name}' of a struct of the environment has a reduced alignment")
+        return f"{self._type(inner)} {shown}{lengths}{after}"
 
 
 def _bits(ctype: CType) -> int:

@@ -28,10 +28,12 @@ from bmc.models.c.source.types import (
     Arithmetic,
     ArrayType,
     CType,
+    DataModel,
     FloatType,
     IntType,
     PointerType,
     StructType,
+    bit_offset_of,
     offset_of,
     scalars,
     size_of,
@@ -180,11 +182,11 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
         if variable.role == "input":
             continue
         state.extend(_state_variables(variable, model, result, ranges))
-        if isinstance(variable.ctype, IntType) and variable.ctype.is_bool:
+        if isinstance(variable.ctype, IntType) and variable.ctype.is_bool and variable.ctype.bits > 1:
             name = f"{variable.name} is 0 or 1"
             content = model.content(variable, None)
             assert isinstance(content.term, FNode)
-            invariants.append(Condition(name, BVULE(content.term, constant(1, 8))))
+            invariants.append(Condition(name, BVULE(content.term, constant(1, variable.ctype.bits))))
     inputs = tuple(InputVariable(v.name, v.ctype.value_type(), ranges.allowed(v)) for v in model.inputs)
     model.notes += tuple(
         f"'{variable.name}' is set by the program: a range restricts nothing, but gives states() the values"
@@ -253,16 +255,7 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
         MemoryObject(obj.name, obj.kind, _size(obj, runs), obj.symbol or obj.name, obj.function, obj.file)
         for obj in wanted
     )
-    cells = tuple(
-        Cell(
-            v.name,
-            v.key[0].name,
-            offset_of(v.key[0].ctype, v.key[1], data),
-            v.ctype.bits // 8,
-            v.ctype.value_type().floating,
-        )
-        for v in variables
-    )
+    cells = tuple(_cell(variable, data) for variable in variables)
     arguments = tuple(_step_argument(runs, name) for name, _ in step.ctype.parameters)
     call = Call(step.name, arguments, *_returns(runs.result))
     compilation = Compilation(
@@ -280,6 +273,14 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
         for (obj, path), target in runs.binding.members.items()
     )
     return NativeInterface(compilation, objects, cells, tuple(runs.init_calls), call, links)
+
+
+def _cell(variable: CVariable, data: DataModel) -> Cell:
+    obj, path = variable.key
+    offset, first = divmod(bit_offset_of(obj.ctype, path, data), 8)
+    bits, floating = variable.ctype.bits, variable.ctype.value_type().floating
+    width = bits if first or bits % 8 else 0
+    return Cell(variable.name, obj.name, offset, (first + bits + 7) // 8, floating, first, width)
 
 
 def _size(obj: MemObject, runs: Runs) -> int:

@@ -15,7 +15,7 @@ from bmc.limits import ELEMENTS, NUMBERS
 from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import Content, Key, MemObject
 from bmc.models.c.execute.statements import Executor
-from bmc.models.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
+from bmc.models.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local, type_alignment
 from bmc.models.c.source.options import Dialect
 from bmc.models.c.source.preprocess import Given
 from bmc.models.c.source.program import Function, Program, Typedef, Unit, Unreadable, is_old_style, parse_file, where
@@ -146,7 +146,9 @@ class UnitReader:
             self._function(node.decl, unit, node)
         elif isinstance(node, c_ast.Typedef):
             ctype = self._named(node, unit)
-            unit.scope.names[node.name] = Typedef(ctype, is_const(node, unit.scope), is_volatile(node, unit.scope))
+            unit.scope.names[node.name] = Typedef(
+                ctype, is_const(node, unit.scope), is_volatile(node, unit.scope), type_alignment(node, unit.scope)
+            )
         elif isinstance(node, c_ast.StaticAssert):
             self.types.check_static_assert(node, unit.scope)
         elif isinstance(node, c_ast.Decl):

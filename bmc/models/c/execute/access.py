@@ -31,7 +31,9 @@ from bmc.models.c.execute.memory import (
     merge_contents,
 )
 from bmc.models.c.execute.recorder import Recorder, is_volatile, unwritten
+from bmc.models.c.execute.representation import Representation
 from bmc.models.c.execute.zero_sums import is_narrowed
+from bmc.models.c.source.overlay import is_shared
 from bmc.models.c.source.program import unsupported, where
 from bmc.models.c.source.types import (
     ArrayType,
@@ -39,13 +41,15 @@ from bmc.models.c.source.types import (
     DataModel,
     FloatType,
     IntType,
-    Member,
     Path,
     PointerType,
     StructType,
+    bit_offset_of,
+    bits_part,
     same_type,
     scalars,
     show_type,
+    size_of,
     type_at,
 )
 from bmc.models.model import NotAMember
@@ -55,16 +59,6 @@ NO_FUNCTION_POINTER = (
     "switch over it"
 )
 """What to do about a pointer to a function."""
-
-
-def bit_field(member: Member, node: Any) -> InputRefused:
-    """The refusal of a bit-field, and what to do about it: a header beside the source goes before any other."""
-    hint = (
-        f"copy the sources, write '{show_type(member.type)} {member.name};' without its width at {member.declared} in "
-        "the copy, and let sources.files and sources.include name the copy: model and original then both read it; "
-        "mask a value that has more bits where it is stored"
-    )
-    return unsupported(f"bit-field '{member.name}'", node, hint)
 
 
 class Accesses:
@@ -92,6 +86,7 @@ class MemoryAccess:
 
     def __init__(self) -> None:
         self.recorder = Recorder()
+        self.representation = Representation(self)
         self.cases = Cases()
         self.noted_in: list[Accesses] = []
         """Where each access is noted: a record for each operand under evaluation."""
@@ -138,21 +133,31 @@ class MemoryAccess:
         result: Content | None = None
         for guard, obj, base in live(place.targets):
             key = (obj, base + path)
-            self.recorder.work += 1
-            self._check_usable(obj, guard, state, node)
-            for accesses in self.noted_in:
-                accesses.reads.add(key)
-                if key not in accesses.writes:
-                    accesses.early.add(key)
-            if key not in state.cells:
-                self._check_punning(Target(guard, obj, base), place.ctype, node)
-                found = UNDEFINED
+            self.check_usable(obj, guard, state, node)
+            if key in state.cells or not is_shared(obj.ctype, key[1]):
+                if key not in state.cells:
+                    self._check_punning(Target(guard, obj, base), place.ctype, node)
+                found = self.cell(key, guard, state, node)
             else:
-                found = state.cells[key]
-                if self._is_volatile(key):
-                    self._note_unwritten(key, found, guard, state, node)
+                start = bit_offset_of(obj.ctype, key[1], self.model)
+                ctype = type_at(obj.ctype, key[1])
+                found = self.representation.read((obj, start), ctype, guard, state, node)
             result = found if result is None else merge_contents(guard, found, result)
         return result if result is not None else UNDEFINED
+
+    def cell(self, key: Key, guard: FNode, state: State, node: Any) -> Content:
+        """What one cell holds; that it is read is noted."""
+        self.recorder.work += 1
+        for accesses in self.noted_in:
+            accesses.reads.add(key)
+            if key not in accesses.writes:
+                accesses.early.add(key)
+        if key not in state.cells:
+            return UNDEFINED
+        found = state.cells[key]
+        if self._is_volatile(key):
+            self._note_unwritten(key, found, guard, state, node)
+        return found
 
     def _is_volatile(self, key: Key) -> bool:
         if key not in self._declared_volatile:
@@ -172,6 +177,7 @@ class MemoryAccess:
         if isinstance(value, Aggregate):
             for path, content in value.cells:
                 self.put(place, path, content, state, node)
+            self.representation.leave_padding(place, state, node)
             return
         self.put(place, (), Content(value.term, TRUE()), state, node)
 
@@ -180,18 +186,27 @@ class MemoryAccess:
         for guard, obj, base in live(place.targets):
             if obj.const:
                 raise InputRefused(f"assignment to the const object '{obj.name}'", where(node))
-            self.recorder.work += 1
-            self._check_usable(obj, guard, state, node)
+            self.check_usable(obj, guard, state, node)
             key = (obj, base + path)
-            for accesses in self.noted_in:
-                accesses.writes.add(key)
-                if accesses.depth == self.depth:
-                    accesses.direct.add(key)
-            if key not in state.cells:
-                self._check_punning(Target(guard, obj, base), place.ctype, node)
-            state.cells[key] = merge_contents(guard, content, state.cells.get(key, UNDEFINED))
+            if key in state.cells or not is_shared(obj.ctype, key[1]):
+                if key not in state.cells:
+                    self._check_punning(Target(guard, obj, base), place.ctype, node)
+                self.set_cell(key, content, guard, state, node)
+            else:
+                start = bit_offset_of(obj.ctype, key[1], self.model)
+                ctype = type_at(obj.ctype, key[1])
+                self.representation.write((obj, start), ctype, content, guard, state, node)
 
-    def _check_usable(self, obj: MemObject, guard: FNode, state: State, node: Any) -> None:
+    def set_cell(self, key: Key, content: Content, guard: FNode, state: State, node: Any) -> None:
+        """Set one cell where ``guard`` holds; that it is written is noted."""
+        self.recorder.work += 1
+        for accesses in self.noted_in:
+            accesses.writes.add(key)
+            if accesses.depth == self.depth:
+                accesses.direct.add(key)
+        state.cells[key] = merge_contents(guard, content, state.cells.get(key, UNDEFINED))
+
+    def check_usable(self, obj: MemObject, guard: FNode, state: State, node: Any) -> None:
         """Refuse an object whose start value could not be read; one whose block has ended is undefined."""
         if obj.refusal is not None:
             raise obj.refusal
@@ -219,11 +234,28 @@ class MemoryAccess:
             if pointer.ctype.volatile:
                 self.through_volatile.setdefault(obj, set()).add(path)
             actual = type_at(obj.ctype, path)
-            if not same_type(actual, ctype):
+            if not same_type(actual, ctype) and not is_character(ctype):
                 raise unsupported(
                     f"access to a {show_type(actual)} as {show_type(ctype)} (another type than its own)", node
                 )
-        return Place(pointer.targets, ctype)
+        return Place(tuple(self._first_byte(target, ctype) for target in pointer.targets), ctype)
+
+    def _first_byte(self, target: Target, ctype: CType) -> Target:
+        """A target as what a pointer to ``ctype`` points to: the first byte of another object for a character type."""
+        if target.object is None or same_type(type_at(target.object.ctype, target.path), ctype):
+            return target
+        start = bit_offset_of(target.object.ctype, target.path, self.model)
+        return Target(target.guard, target.object, (bits_part(start, start + 7),))
+
+    def _bytes(self, target: Target, ctype: CType, index: Value, state: State, node: Any) -> Iterator[Target]:
+        """The bytes that lie ``index`` behind a target, anywhere in its object (C11 6.3.2.3p7)."""
+        assert target.object is not None
+        length = size_of(target.object.ctype, self.model)
+        start = bit_offset_of(target.object.ctype, target.path, self.model) // 8
+        array = Place((target,), ArrayType(ctype, length))
+        for found in self.element(array, index, state, node, start).targets:
+            number = int(found.path[-1])
+            yield Target(found.guard, found.object, (bits_part(8 * number, 8 * number + 7),))
 
     def element(self, place: Place, index: Value, state: State, node: Any, base: int = 0) -> Place:
         """``place[base + index]`` of an array lvalue; an index out of range is noted."""
@@ -251,6 +283,10 @@ class MemoryAccess:
         for target in pointer.targets:
             if target.object is None:
                 targets.append(target)
+                continue
+            ctype = pointer.ctype.target
+            if is_character(ctype) and not same_type(type_at(target.object.ctype, target.path), ctype):
+                targets.extend(self._bytes(target, ctype, index, state, node))
                 continue
             outer = type_at(target.object.ctype, target.path[:-1]) if target.path else None
             last = target.path[-1] if target.path else None
@@ -304,6 +340,11 @@ WRAPPING = frozenset({"signed overflow in negation", *(f"signed overflow in '{op
 """The undefined behaviour that -fwrapv defines."""
 
 
+def is_character(ctype: CType) -> bool:
+    """Whether a type is one of the three character types, as which any object may be accessed."""
+    return isinstance(ctype, IntType) and ctype.rank == 1
+
+
 def refuse_long_double(ctype: CType, node: Any) -> None:
     """``long double`` has no fixed format: its use is refused."""
     if isinstance(ctype, FloatType) and not ctype.readable:
@@ -311,13 +352,13 @@ def refuse_long_double(ctype: CType, node: Any) -> None:
 
 
 def struct_scalars(ctype: CType, node: Any) -> list[tuple[Path, CType]]:
-    """The scalar members of a struct that is copied or cleared as a whole; unions and bit-fields are refused."""
+    """The cells of a struct that is copied or cleared as a whole; unions without cells are refused."""
     refuse_opaque(ctype, node)
     return list(scalars(ctype))
 
 
 def refuse_opaque(ctype: CType, node: Any) -> None:
-    """Unions and bit-fields have no cells: their use is refused."""
+    """Refuse unions that have no cells."""
     todo, seen = [ctype], {ctype}
     while todo:
         ctype = todo.pop()
@@ -325,11 +366,8 @@ def refuse_opaque(ctype: CType, node: Any) -> None:
         if isinstance(ctype, ArrayType):
             inner = [ctype.element]
         elif isinstance(ctype, StructType):
-            if ctype.is_union:
-                raise unsupported("union", node)
-            for member in ctype.members():
-                if member.bit_field:
-                    raise bit_field(member, node)
             inner = [member.type for member in ctype.members()]
+            if ctype.opaque:
+                raise unsupported("union with an address or a long double among its members", node)
         todo += [each for each in reversed(inner) if each not in seen]
         seen.update(inner)

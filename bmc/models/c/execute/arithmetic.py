@@ -44,7 +44,9 @@ def convert(value: Value, ctype: IntType) -> Value:
     """Integer conversion (C11 6.3.1.2, 6.3.1.3): to _Bool by comparison with 0, else modulo the width."""
     assert isinstance(value.ctype, IntType)
     if ctype.is_bool:
-        return from_condition(truth(value), ctype) if not value.ctype.is_bool else Value(value.bits, ctype)
+        if value.ctype.is_bool:
+            return Value(_resize(value.bits, value.ctype, ctype.bits), ctype)
+        return from_condition(truth(value), ctype)
     return Value(_resize(value.bits, value.ctype, ctype.bits), ctype)
 
 

@@ -20,6 +20,7 @@ from bmc.formulas.terms import both, constant
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.access import NO_FUNCTION_POINTER, struct_scalars
 from bmc.models.c.execute.builtins import PREFIX, Builtins
+from bmc.models.c.execute.byte_blocks import ByteBlocks, constant_size, truth_value
 from bmc.models.c.execute.expressions import Evaluator
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.lvalues import Result
@@ -41,6 +42,7 @@ from bmc.models.c.execute.memory import (
 from bmc.models.c.execute.prototypes import Prototypes
 from bmc.models.c.execute.string_library import Strings
 from bmc.models.c.source.extensions import ASSEMBLY
+from bmc.models.c.source.overlay import is_shared
 from bmc.models.c.source.program import DEEPEST_CALL, Function, Program, Scope, too_deep, unsupported, where
 from bmc.models.c.source.shown import shown
 from bmc.models.c.source.types import (
@@ -245,6 +247,7 @@ class Library:
             "memset": self.blocks.set,
             "memcpy": self.blocks.copy,
             "memmove": self.blocks.copy,
+            "memcmp": self.blocks.compare,
             "offsetof": self._offsetof,
             "__builtin_offsetof": self._offsetof,
             **self.builtins.functions,
@@ -330,30 +333,34 @@ def _designated(node: Any, call: Any) -> list[Any]:
 
 
 class Blocks:
-    """Moves and fills memory cell by cell; what is no run of whole cells is refused."""
+    """Moves and fills memory cell by cell; what is no run of whole cells of the same types goes byte by byte."""
 
     def __init__(self, executor: Evaluator) -> None:
         self.executor = executor
+        self.bytes = ByteBlocks(executor)
 
     def set(self, node: Any, scope: Scope, state: State) -> Value:
         """``memset(target, byte, size)``; the target."""
         target, byte, size = self._values(node, scope, state)
         number = arithmetic.constant_value(byte)
-        if number is None:
-            raise unsupported("memset with a byte that is not constant", node)
-        for place in self._run(target, size, state, node):
-            for path, ctype in struct_scalars(place.ctype, node):
-                self.executor.put(place, path, _filled(ctype, number & 255, node), state, node)
+        places = self._run(target, size, state, node)
+        cells = [(a, path, ctype) for a in places or () for path, ctype in struct_scalars(a.ctype, node)]
+        if places is None or number is None or (number & 255 and not all(_is_plain(ctype) for *_, ctype in cells)):
+            self.bytes.fill(target, byte, constant_size(size, node), state, node)
+            return target
+        for place, path, ctype in cells:
+            self.executor.put(place, path, _filled(ctype, number & 255), state, node)
         return target
 
     def copy(self, node: Any, scope: Scope, state: State) -> Value:
         """``memcpy(target, source, size)`` or ``memmove``; the target."""
         target, source, size = self._values(node, scope, state)
         to, from_ = self._run(target, size, state, node), self._run(source, size, state, node)
-        if len(to) != len(from_):
+        if to and from_ and len(to) != len(from_):
             to, from_ = _elements(to), _elements(from_)
-        if len(to) != len(from_) or not all(same_type(a.ctype, b.ctype) for a, b in zip(to, from_, strict=True)):
-            raise unsupported(f"{node.name.name} between objects of different types", node)
+        if not (to and from_ and _alike(to, from_)):
+            self.bytes.copy(target, source, constant_size(size, node), state, node)
+            return target
         if node.name.name.endswith("memcpy") and _overlap(to, from_):
             raise unsupported("memcpy between parts of one array that overlap", node, "memmove may overlap")
         contents = [
@@ -365,6 +372,15 @@ class Blocks:
             self.executor.put(place, path, content, state, node)
         return target
 
+    def compare(self, node: Any, scope: Scope, state: State) -> Value:
+        """``memcmp(left, right, size)``, where only its truth matters: no more of it is fixed but the sign."""
+        if node is not self.executor.asked:
+            hint = "write memcmp(...) != 0, whose value is 0 or 1"
+            raise unsupported("'memcmp' used as a number: only whether it is 0 is read", node, hint)
+        left, right, size = self._values(node, scope, state)
+        differ = self.bytes.compare(left, right, constant_size(size, node), state, node)
+        return truth_value(differ, self.executor.model.int_type)
+
     def _values(self, node: Any, scope: Scope, state: State) -> list[Value]:
         if len(node.args.exprs if node.args else ()) != 3:
             raise InputRefused(f"{node.name.name} needs 3 arguments", where(node))
@@ -373,29 +389,35 @@ class Blocks:
             raise InputRefused(f"{node.name.name} needs scalar arguments", where(node))
         return values
 
-    def _run(self, pointer: Value, size: Value, state: State, node: Any) -> list[Place]:
-        """The objects that fill the ``size`` bytes from where a pointer points to: one whole, or array elements."""
-        count = arithmetic.constant_value(size)
-        if count is None:
-            raise unsupported(f"{node.name.name} of a size that is not constant", node)
+    def _run(self, pointer: Value, size: Value, state: State, node: Any) -> list[Place] | None:
+        """The objects that fill the ``size`` bytes from where a pointer points to: one whole, or array elements.
+
+        None where other bytes lie there.
+        """
+        count = constant_size(size, node)
         if not isinstance(pointer.ctype, PointerType):
             raise InputRefused(f"{node.name.name} needs a pointer", where(node))
         self.executor.check_not_null(Place(pointer.targets, pointer.ctype.target), state, node)
-        runs = [(guard, obj, self._paths(obj, path, count, node)) for guard, obj, path in live(pointer.targets)]
+        runs = [(guard, obj, self._paths(obj, path, count)) for guard, obj, path in live(pointer.targets)]
         if not runs or is_null(pointer.targets).is_true():
             raise InputRefused(f"{node.name.name} on a null or unset pointer", where(node))
         _, first, paths = runs[0]
         types = [type_at(first.ctype, path) for path in paths]
-        for _, obj, others in runs[1:]:
-            if len(others) != len(paths) or not same_type(type_at(obj.ctype, others[0]), types[0]):
-                raise unsupported(f"{node.name.name} through a pointer to objects of different types", node)
+        for _, obj, others in runs:
+            if not others or len(others) != len(paths) or not same_type(type_at(obj.ctype, others[0]), types[0]):
+                return None
         return [
             Place(tuple(Target(guard, obj, others[number]) for guard, obj, others in runs), ctype)
             for number, ctype in enumerate(types)
         ]
 
-    def _paths(self, obj: MemObject, start: Path, count: int, node: Any) -> list[Path]:
-        """What is ``count`` bytes long at ``start``: the target, what it is the first part of, or array elements."""
+    def _paths(self, obj: MemObject, start: Path, count: int) -> list[Path]:
+        """What is ``count`` bytes long at ``start``: the target, what it is the first part of, or array elements.
+
+        None of it, if that is no whole object, or lies in a union.
+        """
+        if is_shared(obj.ctype, start):
+            return []
         model = self.executor.model
         path = start
         while True:
@@ -408,7 +430,7 @@ class Blocks:
                 if first + number <= (around.length or 0):
                     return [(*path[:-1], first + step) for step in range(number)]
             if around is None or path[-1] not in (0, _first(around)):
-                raise unsupported(f"{node.name.name} of {count} bytes, which is no whole object", node)
+                return []
             path = path[:-1]
 
 
@@ -434,11 +456,20 @@ def _overlap(to: list[Place], from_: list[Place]) -> bool:
     return False
 
 
-def _filled(ctype: CType, byte: int, node: Any) -> Content:
+def _alike(to: list[Place], from_: list[Place]) -> bool:
+    """Whether two runs consist of objects of the same types."""
+    return len(to) == len(from_) and all(same_type(a.ctype, b.ctype) for a, b in zip(to, from_, strict=True))
+
+
+def _is_plain(ctype: CType) -> bool:
+    """Whether any bytes make a value of the type, which fills them."""
+    return isinstance(ctype, IntType) and not ctype.is_bool and not ctype.partial
+
+
+def _filled(ctype: CType, byte: int) -> Content:
     if byte == 0:
         return zero(ctype)
-    if not isinstance(ctype, IntType) or ctype.is_bool:
-        raise unsupported("memset with a byte other than 0 over pointers, floats or _Bool", node)
+    assert isinstance(ctype, IntType)
     return Content(constant(int.from_bytes(bytes([byte]) * (ctype.bits // 8), "little"), ctype.bits), TRUE())
 
 

@@ -13,7 +13,7 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, either, negate
 from bmc.models.c.execute import arithmetic, floating
-from bmc.models.c.execute.access import NO_FUNCTION_POINTER, Accesses, refuse_opaque
+from bmc.models.c.execute.access import NO_FUNCTION_POINTER, Accesses, is_character
 from bmc.models.c.execute.arithmetic import from_condition
 from bmc.models.c.execute.decisions import is_logical, leaves, without_negations
 from bmc.models.c.execute.floating import read_constant, truth
@@ -38,7 +38,6 @@ from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, 
 from bmc.models.c.source.rewritten import is_elvis
 from bmc.models.c.source.types import (
     ArrayType,
-    CType,
     FloatType,
     IntType,
     PointerType,
@@ -227,6 +226,8 @@ class Evaluator(Conditions):
             if isinstance(node.expr, c_ast.ID) and isinstance(scope.find(node.expr.name), Function):
                 raise unsupported("address of a function (function pointer)", node)
             place = self.place(node.expr, scope, state)
+            if isinstance(place.ctype, IntType) and place.ctype.partial:
+                raise InputRefused("a bit-field has no address", where(node))
             for _, obj, _ in live(place.targets):
                 obj.addressed = True
             return address_of(place)
@@ -247,7 +248,8 @@ class Evaluator(Conditions):
 
     def _sizeof(self, node: Any, scope: Scope, state: State) -> Value:
         ctype = self.named_type(node.expr, scope, state)
-        refuse_opaque(ctype, node)
+        if isinstance(ctype, IntType) and ctype.partial:
+            raise InputRefused(f"'{node.op}' of a bit-field", where(node))
         size = self.model.size_t
         number = size_of(ctype, self.model) if node.op == "sizeof" else align_of(ctype, self.model)
         return Value(constant(number, size.bits), size)
@@ -378,7 +380,7 @@ class Evaluator(Conditions):
             assigns=node.op,
         )
         if isinstance(value, Place):
-            if _is_character(place.ctype):
+            if is_character(place.ctype):
                 self.check_not_null(place, state, node)
                 self.check_not_null(value, state, node)
                 self.put(place, (), self.content(value, (), state, node.rvalue), state, node)
@@ -409,7 +411,7 @@ class Evaluator(Conditions):
     def _uncopied(self, node: Any, scope: Scope, state: State) -> Result | Place:
         """An object of character type itself, for it may be copied set or not (C11 6.2.6.1p5); else the value."""
         place = self.place(node, scope, state)
-        return place if _is_character(place.ctype) else self.read(place, state, node)
+        return place if is_character(place.ctype) else self.read(place, state, node)
 
     def _compound(self, node: Any, place: Place, value: Value | Aggregate, state: State) -> Value:
         old = self.load(place, state, node)
@@ -417,10 +419,6 @@ class Evaluator(Conditions):
         if len(scalars) != 2:
             raise unsupported(f"'{node.op}' on a pointer or struct", node)
         return self._operate(node.op[:-1], scalars[0], scalars[1], node, state)
-
-
-def _is_character(ctype: CType) -> bool:
-    return isinstance(ctype, IntType) and ctype.rank == 1
 
 
 def _refuse_floating(op: str, value: Value, node: Any) -> None:

@@ -12,21 +12,29 @@ from pysmt.shortcuts import TRUE
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import constant
 from bmc.limits import ELEMENTS, TooLarge
-from bmc.models.c.execute.access import Accesses
+from bmc.models.c.execute.access import Accesses, refuse_opaque
 from bmc.models.c.execute.floating import string_of
 from bmc.models.c.execute.lvalues import Elements, Lvalues, Result
-from bmc.models.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target, whole
+from bmc.models.c.execute.memory import (
+    UNDEFINED,
+    Aggregate,
+    Content,
+    Key,
+    MemObject,
+    Place,
+    State,
+    Target,
+    whole,
+)
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.execute.zero_sums import unit_of
 from bmc.models.c.source.program import Scope, unsupported, where
 from bmc.models.c.source.rewritten import range_of
 from bmc.models.c.source.types import (
-    UNNAMED,
     ArrayType,
     CType,
     FloatType,
     IntType,
-    Member,
     Path,
     StructType,
     same_type,
@@ -36,25 +44,52 @@ from bmc.models.c.source.types import (
 
 
 class Slots:
-    """The scalar slots of an aggregate in order, and where the next initialiser goes."""
+    """The scalar slots of an aggregate in order, and where the next initialiser goes.
+
+    Of a union only one member has slots: the first named one, or the one that a designator has ``chosen``.
+    """
 
     def __init__(self, ctype: CType) -> None:
         self.ctype = ctype
-        self.order = [path for path, _ in scalars(ctype)]
+        self.chosen: dict[Path, str] = {}
+        self.order = list(self._slots(ctype, ()))
         self.position = 0
         self.depth = 1
 
-    def jump(self, path: Path) -> None:
-        """A designator: go on with the member at ``path``."""
+    def _slots(self, ctype: CType, path: Path) -> Iterator[Path]:
+        if not has_union(ctype):
+            for inner, _ in scalars(ctype):
+                yield path + inner
+        elif isinstance(ctype, ArrayType):
+            for index in range(ctype.length or 0):
+                yield from self._slots(ctype.element, (*path, index))
+        elif isinstance(ctype, StructType):
+            members = [member for member in ctype.members() if member.has_cells]
+            if ctype.is_union:
+                members = [member for member in members if member.name == self.choice(path) and not ctype.opaque]
+            for member in members:
+                yield from self._slots(member.type, (*path, member.name))
+
+    def choice(self, path: Path) -> str:
+        """The member of the union at ``path`` that is initialised."""
+        union = type_at(self.ctype, path)
+        assert isinstance(union, StructType)
+        return self.chosen.get(path) or next((m.name for m in union.members() if m.has_cells), "")
+
+    def jump(self, path: Path) -> list[Path]:
+        """A designator: go on with the member at ``path``. The unions of which another member is initialised now."""
+        changed = [at for at in unions_on(self.ctype, path) if self.choice(at) != path[len(at)]]
+        if changed:
+            self.chosen.update({at: str(path[len(at)]) for at in changed})
+            self.order = list(self._slots(self.ctype, ()))
         self.position = next((i for i, p in enumerate(self.order) if p[: len(path)] == path), len(self.order))
         self.depth = len(path)
+        return changed
 
     def next_member(self, item: Any) -> Path:
         """The outermost member that starts at the current slot; the slots move past it."""
         if self.position >= len(self.order):
-            opaque = opaque_part(self.ctype)
-            if opaque:
-                raise no_slot(opaque, item)
+            refuse_opaque(self.ctype, item)
             raise InputRefused("too many initialisers", where(item))
         slot = self.order[self.position]
         before = self.order[self.position - 1] if self.position else ()
@@ -67,17 +102,6 @@ class Slots:
             self.position += 1
         return path
 
-    def check(self, path: Path, item: Any) -> None:
-        """Refuse an initialiser without a designator that stands behind a union or bit-field: these have no slots."""
-        for depth, name in enumerate(path):
-            struct = type_at(self.ctype, path[:depth])
-            for member in struct.members() if isinstance(struct, StructType) else ():
-                if member.name == name:
-                    break
-                opaque = _opaque(member)
-                if opaque and (member.bit_field or not any(True for _ in scalars(member.type))):
-                    raise no_slot(opaque, item)
-
     def descend(self, path: Path) -> Path:
         """Braces are elided: only the first scalar of ``path`` is taken."""
         first = next(i for i, p in enumerate(self.order) if p[: len(path)] == path)
@@ -85,27 +109,23 @@ class Slots:
         return self.order[first]
 
 
-def opaque_part(ctype: CType) -> str:
-    """A union or bit-field somewhere in a type, '' if there is none."""
-    if isinstance(ctype, ArrayType):
-        return opaque_part(ctype.element)
+def unions_on(ctype: CType, path: Path) -> list[Path]:
+    """The unions that a path leads into, the outermost first."""
+    found = []
+    for depth in range(len(path)):
+        inner = type_at(ctype, path[:depth])
+        if isinstance(inner, StructType) and inner.is_union:
+            found.append(path[:depth])
+    return found
+
+
+def has_union(ctype: CType) -> bool:
+    """Whether a type is a union, or has one within."""
+    while isinstance(ctype, ArrayType):
+        ctype = ctype.element
     if not isinstance(ctype, StructType):
-        return ""
-    if ctype.is_union:
-        return "union"
-    return next((opaque for member in ctype.members() if (opaque := _opaque(member))), "")
-
-
-def _opaque(member: Member) -> str:
-    """``opaque_part`` of a member; an unnamed bit-field takes no initialiser."""
-    if member.bit_field:
-        return "" if member.name.startswith(UNNAMED) else f"bit-field '{member.name}'"
-    return opaque_part(member.type)
-
-
-def no_slot(opaque: str, item: Any) -> UnsupportedConstruct:
-    """The refusal of an initialiser whose place in a type with an ``opaque`` part is not known."""
-    return unsupported(f"initialiser of a {opaque}, or of what follows it", item)
+        return False
+    return ctype.is_union or any(has_union(member.type) for member in ctype.fields or ())
 
 
 class Initialiser:
@@ -115,6 +135,8 @@ class Initialiser:
         self.evaluator = evaluator
         self._elements: Elements | None = None
         """The elements of the list that is being read, where one of them has side effects."""
+        self._lasting = False
+        """Whether the object has static storage duration: the bytes that its initialiser leaves open are 0 then."""
 
     def completed(self, ctype: ArrayType, init: Any, scope: Scope) -> ArrayType:
         """An array of unknown length, completed by its initialiser."""
@@ -152,6 +174,7 @@ class Initialiser:
         const, obj.const = obj.const, False
         try:
             with self.evaluator.apart() as recorder:  # it is set before the program runs
+                self._lasting = True
                 self._fill(whole(obj), init, scope, state)
             if recorder.undefined_behaviour:
                 raise InputRefused(f"the initialiser of '{obj.symbol}' is no constant", where(init))
@@ -160,7 +183,7 @@ class Initialiser:
             obj.refusal = error
             return zeros
         finally:
-            obj.const = const
+            obj.const, self._lasting = const, False
         return {key: content for key, content in state.cells.items() if key[0].kind != "automatic"}
 
     def automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:
@@ -220,9 +243,10 @@ class Initialiser:
         if value is None:
             raise InputRefused("a void value initialises an object", where(item))
         converted = self.evaluator.as_type(value, ctype, item, state)
-        cells = converted.cells if isinstance(converted, Aggregate) else (((), Content(converted.term, TRUE())),)
-        for inner, content in cells:
-            self.evaluator.put(place, path + inner, content, state, item)
+        if isinstance(converted, Aggregate):
+            self.evaluator.store(sub_object(place, path), converted, state, item)
+            return
+        self.evaluator.put(place, path, Content(converted.term, TRUE()), state, item)
 
     def _element(self, item: Any, scope: Scope, state: State) -> Result:
         elements = self._elements
@@ -235,35 +259,43 @@ class Initialiser:
 
     def _list(self, place: Place, init: Any, scope: Scope, state: State) -> None:
         """One braced list: ``slots`` walks the members in order; nested braces and designators move it."""
-        if _is_zero(init) and opaque_part(place.ctype):
+        if _is_zero(init) and is_opaque(place.ctype):
             return  # everything is zero already
         slots = Slots(place.ctype)
-        within = ""
-        """A union or bit-field beside the member inside of which a designator has led."""
+        unions: dict[Path, None] = {}
         for item in self._items(init, scope):
             named = isinstance(item, c_ast.NamedInitializer)
             if named:
                 path = self._designated(item, scope, place.ctype)
-                slots.jump(path)
-                within = opaque_part(type_at(place.ctype, path[:1])) if len(path) > 1 else ""
-                item = item.expr
-                if _is_zero(item) and opaque_part(type_at(place.ctype, path)):
+                if is_opaque(type_at(place.ctype, path)) and _is_zero(item.expr):
                     continue
+                for union in slots.jump(path):  # nothing is left of the member that was initialised before
+                    self._clear(sub_object(place, union), state, item)
+                item = item.expr
             path = slots.next_member(item)
-            if not named and within:
-                raise no_slot(within, item)
-            if not named:
-                slots.check(path, item)
             member = type_at(place.ctype, path)
             if isinstance(item, c_ast.InitList) or (_is_string(item) and isinstance(member, ArrayType)):
-                inner = tuple(Target(t.guard, t.object, t.path + path) for t in place.targets)
                 if named:  # it may replace what an earlier initialiser gave
-                    self._clear(Place(inner, member), state, item)
-                self._fill(Place(inner, member), item, scope, state)
+                    self._clear(sub_object(place, path), state, item)
+                self._fill(sub_object(place, path), item, scope, state)
             else:
                 if isinstance(member, ArrayType | StructType):
                     path = self._unbraced(slots, path, item, scope, state)
                 self._assign(place, path, item, scope, state)
+            unions.update(dict.fromkeys(unions_on(place.ctype, path)))
+        for union in [] if self._lasting else unions:
+            self._leave_open(sub_object(place, (*union, slots.choice(union))), sub_object(place, union), state, init)
+
+    def _leave_open(self, member: Place, union: Place, state: State, node: Any) -> None:
+        """What an initialiser of one member leaves of a union is not set (C11 6.2.6.1p7)."""
+        own: set[Key] = set()
+        for target in member.targets:
+            assert target.object is not None
+            for path, ctype in scalars(member.ctype):
+                own.update(self.evaluator.representation.keys(target.object, target.path + path, ctype))
+        for path, _ in scalars(union.ctype):
+            if any((t.object, t.path + path) not in own for t in union.targets):
+                self.evaluator.put(union, path, UNDEFINED, state, node)
 
     def _items(self, init: Any, scope: Scope) -> Iterator[Any]:
         """The items of a braced list; one that a range designates (gcc), once for each element."""
@@ -296,9 +328,7 @@ class Initialiser:
         member = type_at(slots.ctype, path)
         if isinstance(member, StructType) and same_type(self.evaluator.type_of(item, scope, state), member):
             return path
-        opaque = opaque_part(member)
-        if opaque:
-            raise no_slot(opaque, item)
+        refuse_opaque(member, item)
         return slots.descend(path)
 
     def _designated(self, item: Any, scope: Scope, ctype: CType) -> Path:
@@ -324,6 +354,21 @@ def _refuse_literals(state: State, obj: MemObject, init: Any) -> None:
         if isinstance(term, tuple) and any(t.object is not None and t.object.kind == "automatic" for t in term):
             hint = "give the literal a name: declare it as an object of its own"
             raise unsupported("address of a compound literal in a static initialiser", init, hint)
+
+
+def sub_object(place: Place, path: Path) -> Place:
+    """What is at ``path`` in an object."""
+    targets = tuple(Target(t.guard, t.object, t.path + path) for t in place.targets)
+    return Place(targets, type_at(place.ctype, path))
+
+
+def is_opaque(ctype: CType) -> bool:
+    """Whether a union without cells is somewhere in a type."""
+    try:
+        refuse_opaque(ctype, None)
+    except UnsupportedConstruct:
+        return True
+    return False
 
 
 def _index(part: Any) -> Any:

@@ -14,7 +14,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import constant
-from bmc.models.c.execute.access import Accesses, MemoryAccess, bit_field
+from bmc.models.c.execute.access import Accesses, MemoryAccess, refuse_opaque
 from bmc.models.c.execute.arithmetic import constant_value
 from bmc.models.c.execute.floating import string_of
 from bmc.models.c.execute.memory import (
@@ -32,8 +32,19 @@ from bmc.models.c.execute.memory import (
 from bmc.models.c.execute.typing import static_type
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.source.declarations import NotConstant, TypeReader
+from bmc.models.c.source.overlay import is_shared
 from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
-from bmc.models.c.source.types import ArrayType, CType, FloatType, IntType, PointerType, StructType, VoidType, show_type
+from bmc.models.c.source.types import (
+    ArrayType,
+    CType,
+    FloatType,
+    IntType,
+    Path,
+    PointerType,
+    StructType,
+    VoidType,
+    show_type,
+)
 from bmc.records import dataclass
 
 STEPS = {"p++": "+", "p--": "-", "++": "+", "--": "-"}
@@ -81,11 +92,15 @@ class Sequencing(MemoryAccess):
         second, b = self.accessed(right.work)
         clash = a.clash(b)
         if assigns and isinstance(first, Place):
-            targets = {(t.object, t.path) for t in first.targets}
+            targets = {key for t in first.targets if t.object for key in self._keys(t.object, t.path, first.ctype)}
             clash |= {key for key in (b.direct if assigns == "=" else b.writes) if key in targets}
         if clash:
             raise _in_no_order(clash, "expression", node)
         return first, second
+
+    def _keys(self, obj: MemObject, path: Path, ctype: CType) -> list[Key]:
+        """The cells that an assignment to a place sets."""
+        return self.representation.keys(obj, path, ctype) if is_shared(obj.ctype, path) else [(obj, path)]
 
     def accessed(self, work: Callable[[], Any]) -> tuple[Any, Accesses]:
         """The result of ``work`` and what it reads and writes."""
@@ -260,10 +275,9 @@ class Lvalues(Sequencing):
             raise error if error.where else InputRefused(error.message, where(node), error.hint) from None
         if not way:
             raise InputRefused(f"{show_type(base.ctype)} has no member '{node.field.name}'", where(node))
-        if any(isinstance(t, StructType) and t.is_union for t in (base.ctype, *(m.type for m in way[:-1]))):
-            raise unsupported("union member access", node)
-        if way[-1].bit_field:
-            raise bit_field(way[-1], node)
+        for struct in (base.ctype, *(m.type for m in way[:-1])):
+            if isinstance(struct, StructType) and struct.is_union:
+                refuse_opaque(struct, node)
         self.check_not_null(base, state, node)
         return member_path(base, (m.name for m in way), way[-1].type)
 

@@ -147,8 +147,9 @@ def is_volatile(key: Key, through: Mapping[MemObject, Collection[Path]]) -> bool
         return True
     ctype: CType = obj.ctype
     for number, part in enumerate(path, 1):
-        member = ctype.member(str(part)) if isinstance(ctype, StructType) else None
-        if member is not None and member.volatile:
+        members = ctype.members() if isinstance(ctype, StructType) else []
+        whole = isinstance(ctype, StructType) and ctype.is_union
+        if any(member.volatile and (whole or member.name == part) for member in members):
             return True
         ctype = type_at(obj.ctype, path[:number])
     return False

@@ -20,7 +20,7 @@ from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
 from bmc.models.c.execute.statement_expressions import StatementExpressions
 from bmc.models.c.execute.switches import DECLARATIONS
-from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local
+from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local, type_alignment
 from bmc.models.c.source.program import Function, Program, Scope, Typedef, nodes, unsupported, where
 from bmc.models.c.source.types import ArrayType, CType, FunctionType, StructType, same_type, show_type
 
@@ -161,7 +161,9 @@ class Executor(StatementExpressions):
         ctype = self.types.read(node, scope)
         if isinstance(ctype, StructType) and not ctype.tag:
             ctype.tag = node.name
-        scope.names[node.name] = Typedef(ctype, is_const(node, scope), is_volatile(node, scope))
+        scope.names[node.name] = Typedef(
+            ctype, is_const(node, scope), is_volatile(node, scope), type_alignment(node, scope)
+        )
         return state
 
     def _do_staticassert(self, node: Any, scope: Scope, state: State) -> State:

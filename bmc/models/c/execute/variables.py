@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pysmt.shortcuts import TRUE, Symbol
 
 from bmc.models.c.execute.memory import Content, Key, MemObject
-from bmc.models.c.source.types import UNNAMED, Arithmetic, FloatType, IntType, StructType, type_at
+from bmc.models.c.source.types import UNNAMED, Arithmetic, FloatType, IntType, StructType, bits_of_part, type_at
 from bmc.records import dataclass
 from bmc.system.names import DEFINED
 from bmc.system.transition import ValueType
@@ -64,4 +64,8 @@ def variable_name(obj: MemObject, path: tuple[str | int, ...]) -> str:
 
 def _tail(path: Iterable[str | int]) -> str:
     shown = [part for part in path if not str(part).startswith(UNNAMED)]
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in shown)
+    return "".join(f"[{part}]" if isinstance(part, int) else _step(part) for part in shown)
+
+
+def _step(part: str) -> str:
+    return part if bits_of_part(part) is not None else f".{part}"

@@ -10,7 +10,8 @@ from typing import Any
 from pycparser import c_ast
 
 from bmc.errors import InputRefused
-from bmc.models.c.source.extensions import ALIGNED, PACKED
+from bmc.models.c.source.extensions import Mark, mark_of
+from bmc.models.c.source.overlay import pieces_of
 from bmc.models.c.source.program import (
     DEEPEST_TYPE,
     EnumConstant,
@@ -33,8 +34,13 @@ from bmc.models.c.source.types import (
     PointerType,
     StructType,
     VoidType,
+    align_of,
     count_scalars,
+    partial_type,
 )
+
+MOST_ALIGNED = 1 << 28
+"""The greatest alignment in bytes that gcc takes."""
 
 ConstantReader = Callable[[Any, Scope], int]
 
@@ -184,20 +190,55 @@ class TypeReader:
         members: list[Member] = []
         for item in node.decls:
             if isinstance(item, c_ast.StaticAssert):
-                text = item.message.value.strip('"') if item.message is not None else ""
-                if text == ALIGNED:
-                    raise unsupported("attribute 'aligned' in a struct", node)
-                struct.pack = 1 if text == PACKED else struct.pack
-                self.check_static_assert(item, scope)
+                self._mark(struct, members, item, scope)
+            elif isinstance(item, c_ast.Pragma):
+                text = item.string if isinstance(item.string, str) else item.string.value
+                if text.strip().strip('"').startswith("pack"):
+                    raise unsupported("#pragma pack in a struct", item)
             elif isinstance(item, c_ast.Decl):
-                if getattr(item, "align", None):
-                    raise unsupported("_Alignas in a struct", item)
                 members.append(self._member(item, scope, len(members)))
         struct.depth = 1 + max((_depth(member.type) for member in members), default=0)
         if struct.depth > DEEPEST_TYPE:
             raise too_deep("structs", DEEPEST_TYPE, where(node))
-        struct.numbers = 0 if struct.is_union else sum(count_scalars(m.type) for m in members if not m.bit_field)
         struct.fields = members
+        if struct.is_union:
+            pieces = pieces_of(struct, self.model)
+            struct.pieces, struct.opaque = pieces or (), pieces is None
+        struct.numbers = len(struct.pieces) + sum(
+            count_scalars(m.type) for m in members if m.has_cells and not struct.is_union
+        )
+
+    def _mark(self, struct: StructType, members: list[Member], item: Any, scope: Scope) -> None:
+        """A static assertion among the members: one of the program, or an attribute of the struct or of members."""
+        mark = marked_in(item)
+        if mark is None:
+            self.check_static_assert(item, scope)
+            return
+        align = 0 if mark.packed else self._alignment(item.cond, scope)
+        if not mark.members:
+            struct.packed |= mark.packed
+            struct.align = max(struct.align, align)
+            return
+        for number in range(len(members) - mark.members, len(members) - mark.members + mark.count):
+            member = members[number]
+            members[number] = replace(member, packed=member.packed or mark.packed, align=max(member.align, align))
+
+    def _alignment(self, node: Any, scope: Scope) -> int:
+        """The number of bytes that ``aligned`` or ``_Alignas`` names."""
+        number = self.constant(node, scope)
+        if number < 0 or number & (number - 1) or number > MOST_ALIGNED:
+            raise InputRefused(f"an alignment of {number} bytes", where(node), "write a power of two")
+        return number
+
+    def _declared_alignment(self, decl: Any, scope: Scope) -> int:
+        """The alignment that ``_Alignas`` gives a declaration."""
+        found = [0]
+        for item in getattr(decl, "align", None) or ():
+            if isinstance(item.alignment, c_ast.Typename):
+                found.append(align_of(self.read(item.alignment, scope), self.model))
+            else:
+                found.append(self._alignment(item.alignment, scope))
+        return max(found)
 
     @staticmethod
     def _new_struct(node: Any, scope: Scope) -> StructType:
@@ -211,8 +252,18 @@ class TypeReader:
         if decl.name is None and decl.bitsize is None and not isinstance(ctype, StructType):
             raise unsupported("declaration of a member without a name", decl)
         name = decl.name or f"{UNNAMED}{number})"
-        bit_field = decl.bitsize is not None
-        return Member(name, ctype, bit_field, is_volatile(decl, scope), where(decl) if bit_field else None)
+        own, of_type = self._declared_alignment(decl, scope), type_alignment(decl, scope)
+        volatile = is_volatile(decl, scope)
+        if decl.bitsize is None:
+            return Member(name, ctype, None, volatile, own, of_type)
+        if not isinstance(ctype, IntType):
+            raise InputRefused(f"the bit-field '{name}' is no integer", where(decl))
+        width = self.constant(decl.bitsize, scope)
+        most = 1 if ctype.is_bool else ctype.bits
+        if not (0 if decl.name is None else 1) <= width <= most:
+            raise InputRefused(f"the bit-field '{name}' has {width} bits", where(decl), f"1 to {most} are possible")
+        narrow = partial_type(f"{ctype.name}:{width}", width, ctype, self.model) if width else ctype
+        return Member(name, narrow, ctype, volatile, own, of_type)
 
     def _is_int(self, value: int) -> bool:
         return self.model.int_type.least <= value <= self.model.int_type.greatest
@@ -246,7 +297,16 @@ class TypeReader:
         return found
 
     def check_static_assert(self, node: Any, scope: Scope) -> None:
-        """InputRefused for a ``_Static_assert`` that fails; one that cannot be evaluated here is passed over."""
+        """InputRefused for a ``_Static_assert`` that fails; one that cannot be evaluated here is passed over.
+
+        One that ``extensions`` left behind a typedef gives that its alignment.
+        """
+        mark = marked_in(node)
+        if mark is not None:
+            known = scope.names.get(mark.name)
+            if isinstance(known, Typedef):
+                scope.names[mark.name] = replace(known, align=self._alignment(node.cond, scope))
+            return
         try:
             holds = self.constant(node.cond, scope)
         except InputRefused:
@@ -275,6 +335,21 @@ def _is_qualified(inner: Any, scope: Scope, word: str) -> bool:
     names = inner.type.names if isinstance(getattr(inner, "type", None), c_ast.IdentifierType) else []
     found = scope.find(names[0]) if len(names) == 1 and isinstance(inner, c_ast.TypeDecl) else None
     return isinstance(found, Typedef) and bool(getattr(found, word))
+
+
+def type_alignment(decl: Any, scope: Scope) -> int:
+    """The alignment in bytes that a typedef gives the type of a declaration, or of its elements; 0 for none."""
+    inner = decl.type
+    while isinstance(inner, c_ast.ArrayDecl):
+        inner = inner.type
+    names = inner.type.names if isinstance(getattr(inner, "type", None), c_ast.IdentifierType) else []
+    found = scope.find(names[0]) if len(names) == 1 and isinstance(inner, c_ast.TypeDecl) else None
+    return found.align if isinstance(found, Typedef) else 0
+
+
+def marked_in(node: Any) -> Mark | None:
+    """The attribute that a static assertion stands for."""
+    return mark_of(node.message.value) if node.message is not None else None
 
 
 def refuse_thread_local(node: Any) -> None:

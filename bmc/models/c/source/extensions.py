@@ -1,7 +1,7 @@
 """What compilers add to C and the parser cannot read: attributes, pragmas, inline assembly; preprocessed text without.
 
-Attributes and pragmas without influence on what a program computes are blanked out. ``packed`` and ``aligned`` inside
-or beside a struct become a marker member that makes the struct's layout exact or refused where it is used. Inline
+Attributes and pragmas without influence on what a program computes are blanked out. ``packed`` and ``aligned`` of a
+struct, of members and of type names become static assertions that say so (``Mark``). Inline
 assembly in a function becomes a call of a function that does not exist, so that it is refused only where it is reached.
 Lines and columns stay as they are wherever possible.
 """
@@ -13,9 +13,10 @@ from bisect import bisect_right
 
 from bmc.errors import Location, UnsupportedConstruct
 from bmc.models.c.source.rewritten import rewritten
+from bmc.records import dataclass
 
-PACKED = "chaincover: packed"
-ALIGNED = "chaincover: aligned"
+BIGGEST_ALIGNMENT = 16
+"""What ``aligned`` without a number stands for on x86."""
 ASSEMBLY = "__chaincover_inline_assembly__"
 
 _WORDS = ("__attribute", "asm", "_Pragma")
@@ -28,6 +29,35 @@ _LAYOUT = {"packed", "aligned", "mode", "vector_size", "scalar_storage_order", "
 _PRAGMAS = {"push_macro", "pop_macro", "scalar_storage_order", "redefine_extname", "weak"}
 _LOOSE = re.compile(r"fast|unsafe|finite|associative|reciprocal")
 _MEANING = {"cleanup", "constructor", "destructor", "alias", "ifunc", "transparent_union"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a static assertion of ours says: ``packed``, or else ``aligned`` to its condition.
+
+    Of ``count`` members, starting ``members`` before the end of those that are declared so far; of the struct around it
+    where that is 0; of the type called ``name``.
+    """
+
+    packed: bool
+    members: int = 0
+    count: int = 0
+    name: str = ""
+
+
+_NEAR = 500
+"""Characters around an attribute among which its neighbours are looked for."""
+_MARK = re.compile(r'"chaincover: (packed|aligned) (\d+) (\d+) (\w*)"')
+
+
+def mark_of(message: str) -> Mark | None:
+    """The mark in the message of a static assertion; None in one of the program's own."""
+    found = _MARK.fullmatch(message)
+    return Mark(found[1] == "packed", int(found[2]), int(found[3]), found[4]) if found else None
+
+
+def _marker(number: str, attribute: str, members: int = 0, count: int = 0, name: str = "") -> str:
+    return f' _Static_assert({number}, "chaincover: {attribute} {members} {count} {name}");'
 
 
 def read_over_extensions(text: str, file: str) -> str:
@@ -76,6 +106,10 @@ class _Reader:
         """Token numbers of the open braces."""
         self.partner: dict[int, int] = {}
         """The opening brace of each closing brace."""
+        self.groups: dict[int, int] = {}
+        """The first token of each attribute, by the token behind it."""
+        self.aligned: set[int] = set()
+        """The opening braces of structs that are marked as aligned."""
 
     def read(self) -> str:
         number = 0
@@ -121,53 +155,140 @@ class _Reader:
 
     def _attribute(self, number: int) -> int:
         after = self._closing(number + 1) if self._word(number + 1) == "(" else number + 1
+        self.groups[after] = number
         names = {self._word(n).strip("_") for n in range(number + 1, after)}
         inside = self.text[self.tokens[number].start() : self.tokens[after - 1].end()]
         if "optimize" in names and _LOOSE.search(inside):
             raise self._refusal("attribute 'optimize'", number)
         for name in sorted(names & _MEANING | (names & _LAYOUT)):
-            if name in ("packed", "aligned"):
-                self._mark(number, name)
+            if name == "packed":
+                self._mark(number, after, name, "1")
+            elif name == "aligned":
+                self._mark(number, after, name, self._aligned_to(number, after))
             else:
                 raise self._refusal(f"attribute '{name}'", number)
         self.edits.append((self.tokens[number].start(), self.tokens[after - 1].end(), ""))
         return after
 
-    def _mark(self, number: int, name: str) -> None:
-        """Put a marker into the struct that an attribute belongs to."""
-        before = self._word(number - 1)
-        opening: int | None = None
-        if name == "packed" and (before == "enum" or (before == "}" and self._is_enum(self.partner.get(number - 1)))):
+    def _aligned_to(self, number: int, after: int) -> str:
+        """The expression in ``aligned(expression)``."""
+        at = [n for n in range(number + 1, after) if self._word(n).strip("_") == "aligned"]
+        if len(at) > 1:
+            raise self._refusal("attribute 'aligned' twice", number)
+        if self._word(at[0] + 1) != "(":
+            return str(BIGGEST_ALIGNMENT)
+        end = self._closing(at[0] + 1) - 1
+        return " ".join(self.text[self.tokens[at[0] + 1].end() : self.tokens[end].start()].split())
+
+    def _mark(self, number: int, after: int, name: str, value: str) -> None:
+        """Put a marker to what an attribute belongs to; one of an object has no influence."""
+        before = self._before(number)
+        word = self._word(before)
+        if name == "packed" and (word == "enum" or (word == "}" and self._is_enum(self.partner.get(before)))):
             raise self._refusal("attribute 'packed' on an enumeration", number)
-        if before == "}" and self._is_struct(self.partner.get(number - 1)):
-            opening = self.partner[number - 1]
-        elif before in ("struct", "union"):
-            opening = next((n for n in range(number, len(self.tokens)) if self._word(n) == "{"), None)
-        elif self.braces and self._is_struct(self.braces[-1]):
-            opening = self.braces[-1]
-            name = "aligned"
-        elif self._in_typedef(number) and name == "aligned":
-            raise self._refusal("attribute 'aligned' on a type", number)
+        opening: int | None = None
+        if word == "}" and self._is_struct(self.partner.get(before)):
+            opening = self.partner[before]
+        elif word in ("struct", "union"):
+            opening = after
+            while self._word(opening) in _ATTRIBUTES:
+                opening = self._closing(opening + 1)
+            opening += self._word(opening) != "{"
+            if self._word(opening) != "{":
+                raise self._refusal(f"attribute '{name}' on a struct that is not defined there", number)
         if opening is not None:
             place = self.tokens[opening].end()
-            text = PACKED if name == "packed" else ALIGNED
-            self.edits.append((place, place, f' _Static_assert(1, "{text}");'))
+            if name == "aligned" and opening in self.aligned:
+                raise self._refusal("attribute 'aligned' twice", number)
+            self.aligned |= {opening} if name == "aligned" else set()
+            self.edits.append((place, place, _marker(value, name)))
+        elif self.braces and self._is_struct(self.braces[-1]):
+            self._mark_members(number, after, name, value)
+        elif name == "aligned" and self._in_typedef(number):
+            self._mark_typedef(number, after, value)
+
+    def _mark_members(self, number: int, after: int, name: str, value: str) -> None:
+        """Mark the member that an attribute follows, or all of the declaration that it stands before."""
+        declarators = self._commas(number, -1)
+        end, later = self._end(after), self._commas(after, 1)
+        if later < 0 or end is None or self._character(number, -1) == "*" or self._word(after) == "(":
+            raise self._refusal(f"attribute '{name}' of this form", number)
+        behind = self._character(after, 1) in (",", ";", ":", "=", "[", ")")
+        every = not behind and declarators == 0
+        place = self.tokens[end].end()
+        self.edits.append((place, place, _marker(value, name, later + 1, later + 1 if every else 1)))
+
+    def _mark_typedef(self, number: int, after: int, value: str) -> None:
+        """Mark the type name that an attribute follows."""
+        behind = self._word(after) in (",", ";") or self._word(after) in _ATTRIBUTES
+        name = re.search(r"(\w+)\s*(\[[^\[\]]*\]\s*)*$", self._text_before(number))
+        end = self._end(after)
+        if not behind or self.braces or name is None or end is None or self._character(number, -1) == ")":
+            raise self._refusal("attribute 'aligned' on a type in this form", number)
+        place = self.tokens[end].end()
+        self.edits.append((place, place, _marker(value, "aligned", name=name[1])))
+
+    def _before(self, number: int) -> int:
+        """The token before one, and before the attributes that stand there."""
+        number -= 1
+        while number + 1 in self.groups:
+            number = self.groups[number + 1] - 1
+        return number
+
+    def _character(self, number: int, way: int) -> str:
+        """The character before a token or at its start, without the attributes and spaces between."""
+        if way < 0:
+            return self._text_before(number)[-1:]
+        while self._word(number) in _ATTRIBUTES:
+            number = self._closing(number + 1)
+        start = self.tokens[number - 1].end()
+        return self.text[start : start + _NEAR].lstrip()[:1]
+
+    def _text_before(self, number: int) -> str:
+        end = self.tokens[self._before(number) + 1].start()
+        return self.text[max(end - _NEAR, 0) : end].rstrip()
+
+    def _commas(self, number: int, way: int) -> int:
+        """The commas from a token to the start (``way`` -1) or the end of its declaration; -1 if that is not found."""
+        depth = found = 0
+        number = number - 1 if way < 0 else number
+        while 0 <= number < len(self.tokens):
+            word = self._word(number)
+            if depth == 0 and word == (";" if way > 0 else "{"):
+                return found
+            if depth == 0 and word == ";":
+                return found
+            depth += {"(": way, "{": way, ")": -way, "}": -way}.get(word, 0)
+            found += depth == 0 and word == ","
+            number += way
+        return -1
+
+    def _end(self, number: int) -> int | None:
+        """The semicolon at the end of the declaration that a token is in."""
+        depth = 0
+        for index in range(number, len(self.tokens)):
+            word = self._word(index)
+            if depth == 0 and word == ";":
+                return index
+            depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(word, 0)
+        return None
 
     def _is_struct(self, opening: int | None) -> bool:
+        """Whether a brace opens the members of a struct or union."""
         if opening is None:
             return False
-        words = [self._word(n) for n in range(max(0, opening - 12), opening)]
-        cut = max((i for i, w in enumerate(words) if w in (";", "{", "}")), default=-1)
-        return (any(w in ("struct", "union") for w in words[cut + 1 :]) and words[-1:] != [")"]) or (
-            words[-1:] == [")"] and any(w in _ATTRIBUTES for w in words) and "struct" in words[cut + 1 :]
-        )
+        before = self._before(opening)
+        if self._word(before) not in ("struct", "union"):
+            before = self._before(before)
+        return self._word(before) in ("struct", "union")
 
     def _is_enum(self, opening: int | None) -> bool:
         return opening is not None and "enum" in (self._word(opening - 1), self._word(opening - 2))
 
     def _in_typedef(self, number: int) -> bool:
-        while number > 0 and self._word(number - 1) not in (";", "}", "{"):
-            number -= 1
+        number -= 1
+        while number >= 0 and self._word(number) not in (";", "{", "typedef"):
+            number = self.partner.get(number, number) - 1
         return self._word(number) == "typedef"
 
     # pragmas

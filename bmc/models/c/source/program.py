@@ -88,11 +88,12 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Typedef:
-    """A type name; ``const`` and ``volatile`` if objects of the type are."""
+    """A type name; ``const`` and ``volatile`` if objects of the type are; ``align``: of ``aligned``, in bytes."""
 
     ctype: CType
     const: bool = False
     volatile: bool = False
+    align: int = 0
 
 
 @dataclass(frozen=True, slots=True)

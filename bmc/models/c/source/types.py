@@ -6,16 +6,20 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import TypeAlias
 
-from bmc.errors import InputRefused, Location
+from bmc.errors import InputRefused
 from bmc.floats.format import FORMATS, Format
 from bmc.limits import ELEMENTS
+from bmc.models.c.source.layout import BYTE, Layout, Part, lay_out
 from bmc.records import dataclass
 from bmc.system.transition import ValueType
 
 
 @dataclass(frozen=True, slots=True)
 class IntType:
-    """An integer type: ``bits`` of storage, conversion ``rank`` (C11 6.3.1.1), enumeration ``labels``."""
+    """An integer type: ``bits`` of storage, conversion ``rank`` (C11 6.3.1.1), enumeration ``labels``.
+
+    ``partial``: it is the type of a bit-field, or of some of the bits of an object, and has no size.
+    """
 
     name: str
     bits: int
@@ -25,6 +29,7 @@ class IntType:
     labels: tuple[tuple[str, int], ...] = ()
     is_char: bool = False
     """Whether it is plain ``char``, which is neither ``signed char`` nor ``unsigned char``."""
+    partial: bool = False
 
     @property
     def least(self) -> int:
@@ -88,21 +93,28 @@ class ArrayType:
 
 @dataclass(eq=False, slots=True)
 class StructType:
-    """A struct (or a union, which can be declared but not accessed), identified by its declaration."""
+    """A struct or union, identified by its declaration."""
 
     tag: str
     is_union: bool = False
     fields: list[Member] | None = None
     pack: int = 0
-    """Greatest alignment of a member in bytes (``packed``, ``#pragma pack``); 0 for no limit."""
+    """Greatest alignment of a member in bytes (``#pragma pack``); 0 for no limit."""
+    packed: bool = False
+    align: int = 0
+    """The least alignment in bytes that ``aligned`` gives the type; 0 for none."""
+    pieces: tuple[tuple[Path, CType, int], ...] = ()
+    """The cells of a union (``overlay``): path, type and first bit, in order."""
+    opaque: bool = False
+    """Whether it is a union whose members cannot be accessed."""
     refusal: InputRefused | None = None
     """Why the members cannot be read; raised where they are needed."""
     depth: int = 1
     """Structs one within the other, counting this one."""
     numbers: int = 0
     """How many scalar sub-objects it has (``scalars``)."""
-    layouts: dict[DataModel, tuple[int, int]] = field(default_factory=dict)
-    """Size and alignment in bytes, as far as they are known."""
+    layouts: dict[DataModel, Layout] = field(default_factory=dict)
+    """The layouts that are known."""
     _by_name: dict[str, Member] = field(default_factory=dict)
 
     def member(self, name: str) -> Member | None:
@@ -154,13 +166,28 @@ Path: TypeAlias = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member of a struct; ``declared``: where, of a bit-field."""
+    """One member of a struct or union; of a bit-field ``unit`` is the declared type, ``type`` has its own width.
+
+    ``align``: the alignment in bytes that the member is declared with; ``type_align``: that a typedef gives its type;
+    0 for none.
+    """
 
     name: str
     type: CType
-    bit_field: bool = False
+    unit: IntType | None = None
     volatile: bool = False
-    declared: Location | None = field(default=None, compare=False)
+    align: int = 0
+    type_align: int = 0
+    packed: bool = False
+
+    @property
+    def bit_field(self) -> bool:
+        return self.unit is not None
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether it holds a value: an unnamed bit-field holds none."""
+        return self.unit is None or not self.name.startswith(UNNAMED)
 
 
 @dataclass(frozen=True)
@@ -226,19 +253,49 @@ def common_type(left: IntType, right: IntType, model: DataModel) -> IntType:
     """The usual arithmetic conversions (C11 6.3.1.8) for two integer types."""
     left, right = promote(left, model), promote(right, model)
     if left.signed == right.signed:
-        return left if left.rank >= right.rank else right
+        return left if _order(left) >= _order(right) else right
     unsigned, signed = (right, left) if left.signed else (left, right)
-    if unsigned.rank >= signed.rank:
+    if _order(unsigned) >= _order(signed):
         return unsigned
     if signed.bits > unsigned.bits:
         return signed
     return next(t for t in model.basic.values() if t.rank == signed.rank and not t.signed)
 
 
+def _order(ctype: IntType) -> tuple[int, int]:
+    """What wins in conversions: the rank, then the width, by which bit-fields wider than int differ."""
+    return ctype.rank, ctype.bits
+
+
+def partial_type(name: str, bits: int, base: IntType, model: DataModel) -> IntType:
+    """The type of a bit-field of ``bits`` bits that is declared with the type ``base``, as gcc has it."""
+    ranked = [model.basic[each] for each in ("int", "long", "long long")]
+    same = [t.rank for t in ranked if t.bits == bits]
+    narrower = [t.rank for t in ranked if t.bits < bits]
+    rank = base.rank if bits == base.bits else same[0] if same else max(narrower, default=0)
+    return replace(base, name=name, bits=bits, rank=max(rank, 2), partial=True)
+
+
+def bits_part(first: int, last: int) -> str:
+    """The step of a path to some bits of an object: from ``first`` to ``last``, counted from its start."""
+    return f"[{first}:{last}]"
+
+
+def bits_of_part(part: Step) -> tuple[int, int] | None:
+    """The bits that a step of a path names: (first, last); None for a member or an element."""
+    if not isinstance(part, str) or not part.startswith("["):
+        return None
+    first, last = part[1:-1].split(":")
+    return int(first), int(last)
+
+
 def type_at(ctype: CType, path: Path) -> CType:
     """The type of the sub-object at ``path``."""
     for part in path:
-        if isinstance(ctype, ArrayType):
+        bits = bits_of_part(part)
+        if bits is not None:
+            ctype = IntType("bits", bits[1] + 1 - bits[0], False, 2, partial=True)
+        elif isinstance(ctype, ArrayType):
             ctype = ctype.element
         elif isinstance(ctype, StructType):
             member = ctype.member(str(part))
@@ -248,7 +305,7 @@ def type_at(ctype: CType, path: Path) -> CType:
 
 
 def scalars(ctype: CType, path: Path = ()) -> Iterator[tuple[Path, CType]]:
-    """All scalar sub-objects (integers, floats, pointers) as (path, type); union and bit-field members are left out.
+    """The cells of an object as (path, type): scalar sub-objects (integers, floats, pointers), a union's ``pieces``.
 
     TooLarge if there are too many.
     """
@@ -258,8 +315,12 @@ def scalars(ctype: CType, path: Path = ()) -> Iterator[tuple[Path, CType]]:
         for index in range(ctype.length or 0):
             yield from scalars(ctype.element, (*path, index))
     elif isinstance(ctype, StructType):
-        for member in [] if ctype.is_union else ctype.fields or []:
-            if not member.bit_field:
+        if ctype.is_union:
+            for inner, piece, _ in ctype.pieces:
+                yield path + inner, piece
+            return
+        for member in ctype.fields or []:
+            if member.has_cells:
                 yield from scalars(member.type, (*path, member.name))
     elif isinstance(ctype, IntType | FloatType | PointerType):
         yield path, ctype
@@ -312,11 +373,12 @@ def _same_members(left: StructType, right: StructType) -> bool:
     """Whether two struct types (of two units) with one tag agree; an incomplete one agrees with any."""
     if left.fields is None or right.fields is None:
         return True
-    if len(left.fields) != len(right.fields) or (left.is_union, left.pack) != (right.is_union, right.pack):
+    shapes = [(each.is_union, each.pack, each.packed, each.align) for each in (left, right)]
+    if len(left.fields) != len(right.fields) or shapes[0] != shapes[1]:
         return False
     pairs = zip(left.fields, right.fields, strict=True)
     return all(
-        (a.name, a.bit_field) == (b.name, b.bit_field)
+        (a.name, a.bit_field, a.align, a.type_align, a.packed) == (b.name, b.bit_field, b.align, b.type_align, b.packed)
         and (isinstance(a.type, PointerType) == isinstance(b.type, PointerType))
         and (isinstance(a.type, PointerType) or same_type(a.type, b.type))
         for a, b in pairs
@@ -346,59 +408,73 @@ def align_of(ctype: CType, model: DataModel) -> int:
         return model.pointer // 8
     if isinstance(ctype, ArrayType):
         return align_of(ctype.element, model)
-    return _layout(ctype, model)[1] if isinstance(ctype, StructType) else 1
-
-
-def _member_align(ctype: StructType, member: Member, model: DataModel) -> int:
-    align = align_of(member.type, model)
-    return min(align, ctype.pack) if ctype.pack else align
+    return _layout(ctype, model).align // BYTE if isinstance(ctype, StructType) else 1
 
 
 def size_of(ctype: CType, model: DataModel) -> int:
     """Size in bytes; InputRefused for incomplete types."""
     if isinstance(ctype, IntType | FloatType):
-        return ctype.bits // 8
+        return ctype.bits // BYTE
     if isinstance(ctype, PointerType):
-        return model.pointer // 8
+        return model.pointer // BYTE
     if isinstance(ctype, ArrayType):
         if ctype.length is None:
             raise InputRefused("the size of an array of unknown length is needed")
         return size_of(ctype.element, model) * ctype.length
-    return _layout(ctype, model)[0] if isinstance(ctype, StructType) else 1
+    return _layout(ctype, model).size // BYTE if isinstance(ctype, StructType) else 1
 
 
-def _layout(struct: StructType, model: DataModel) -> tuple[int, int]:
-    """Size and alignment of a struct, computed once: structs within structs are many."""
+def _layout(struct: StructType, model: DataModel) -> Layout:
+    """The layout of a struct or union, computed once: structs within structs are many."""
     if model not in struct.layouts:
-        members = struct.members()
-        align = max((_member_align(struct, member, model) for member in members), default=1)
-        end = 0
-        for member in members:
-            start = 0 if struct.is_union else _round_up(end, _member_align(struct, member, model))
-            end = max(end, start + size_of(member.type, model))
-        struct.layouts[model] = _round_up(end, align), align
+        if any(member.bit_field for member in struct.members()) and model.name not in ("lp64", "ilp32"):
+            raise InputRefused(f"how {show_type(struct)} with its bit-fields is laid out for {model.name} is not known")
+        parts = [_part(struct, member, model) for member in struct.members()]
+        struct.layouts[model] = lay_out(
+            parts, struct.is_union, (struct.pack * BYTE, struct.align * BYTE, model.long_long_align * BYTE)
+        )
     return struct.layouts[model]
 
 
-def offset_of(ctype: CType, path: Path, model: DataModel) -> int:
-    """Offset in bytes of the sub-object at ``path`` inside an object of type ``ctype``."""
+def _part(struct: StructType, member: Member, model: DataModel) -> Part:
+    unit = member.unit or member.type
+    width = None if member.unit is None else 0 if member.type is member.unit else bits_of(member.type, model)
+    return Part(
+        size_of(unit, model) * BYTE,
+        (member.type_align or align_of(unit, model)) * BYTE,
+        member.align * BYTE,
+        struct.packed or member.packed,
+        width,
+        not member.name.startswith(UNNAMED),
+    )
+
+
+def bits_of(ctype: CType, model: DataModel) -> int:
+    """Size in bits."""
+    return ctype.bits if isinstance(ctype, IntType | FloatType) else size_of(ctype, model) * BYTE
+
+
+def member_offsets(struct: StructType, model: DataModel) -> tuple[int, ...]:
+    """The offset of each member in bits."""
+    return _layout(struct, model).offsets
+
+
+def bit_offset_of(ctype: CType, path: Path, model: DataModel) -> int:
+    """Offset in bits of the sub-object at ``path`` inside an object of type ``ctype``."""
     offset = 0
     for part in path:
-        if isinstance(ctype, ArrayType):
-            offset += int(part) * size_of(ctype.element, model)
-            ctype = ctype.element
+        bits = bits_of_part(part)
+        if bits is not None:
+            offset += bits[0]
+        elif isinstance(ctype, ArrayType):
+            offset += int(part) * size_of(ctype.element, model) * BYTE
         elif isinstance(ctype, StructType):
-            for member in ctype.members():
-                if ctype.is_union:
-                    ctype = next(m.type for m in ctype.members() if m.name == part)
-                    break
-                offset = _round_up(offset, _member_align(ctype, member, model))
-                if member.name == part:
-                    ctype = member.type
-                    break
-                offset += size_of(member.type, model)
+            number = next(n for n, member in enumerate(ctype.members()) if member.name == part)
+            offset += member_offsets(ctype, model)[number]
+        ctype = type_at(ctype, (part,))
     return offset
 
 
-def _round_up(number: int, unit: int) -> int:
-    return -(-number // unit) * unit
+def offset_of(ctype: CType, path: Path, model: DataModel) -> int:
+    """Offset in bytes of the sub-object at ``path``; of a bit-field that of the byte in which it starts."""
+    return bit_offset_of(ctype, path, model) // BYTE

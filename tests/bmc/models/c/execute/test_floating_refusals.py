@@ -63,24 +63,6 @@ REFUSED = {
         2,
         7,
     ),
-    "bits of a float through a union": (
-        "union { float f; int i; } u; int r; void step(float a) {\n u.f = a; r = u.i; }",
-        "union",
-        2,
-        2,
-    ),
-    "bits of a double copied": (
-        "#include <string.h>\ndouble d; long r; void step(double a) {\n memcpy(&r, &a, sizeof r); }",
-        "memcpy between objects of different types",
-        3,
-        2,
-    ),
-    "float filled with bytes": (
-        "#include <string.h>\nfloat t[2]; void step(int a) {\n memset(t, 1, sizeof t); }",
-        "memset with a byte other than 0",
-        3,
-        2,
-    ),
     "complex": ("double _Complex z; int r; void step(int a) {\n r = z == 0; }", "_Complex", 1, 1),
     "macro without a number": (
         "#include <math.h>\nint r; void step(int a) {\n r = isnan(a); }",

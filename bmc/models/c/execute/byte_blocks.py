@@ -1,0 +1,133 @@
+"""``memcpy``, ``memmove``, ``memset`` and ``memcmp`` by representation: bytes of objects, whatever types these have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import FALSE, TRUE
+
+from bmc.formulas.terms import both, choose, constant, either, equals, negate
+from bmc.models.c.execute import arithmetic
+from bmc.models.c.execute.expressions import Evaluator
+from bmc.models.c.execute.memory import UNDEFINED, Content, MemObject, Place, State, Value, live, merge_contents
+from bmc.models.c.execute.representation import cut, joined
+from bmc.models.c.source.overlay import Cell, cells_of
+from bmc.models.c.source.program import unsupported
+from bmc.models.c.source.types import CType, IntType, PointerType, bit_offset_of, size_of
+from bmc.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Some bytes of an object, from the bit ``start`` on, if ``guard`` holds."""
+
+    guard: FNode
+    object: MemObject
+    start: int
+
+
+class ByteBlocks:
+    """Moves, fills and compares bytes."""
+
+    def __init__(self, executor: Evaluator) -> None:
+        self.executor = executor
+
+    def copy(self, target: Value, source: Value, count: int, state: State, node: Any) -> None:
+        """Copy ``count`` bytes; for ``memcpy`` they must not overlap."""
+        to, from_ = self._runs(target, count, state, node), self._runs(source, count, state, node)
+        if node.name.name == "memcpy":
+            self._note_overlap(to, from_, 8 * count, state, node)
+        found: list[tuple[Run, Cell, int, CType, Content]] = []
+        for run in to:
+            for cell in self._cells(run, count):
+                low, high = max(cell.start, run.start), min(cell.end, run.start + 8 * count)
+                ctype = cell.ctype if (low, high) == (cell.start, cell.end) else _bits(high - low)
+                content = self._read(from_, low - run.start, ctype, state, node, run.guard)
+                found.append((run, cell, low, ctype, content))
+        for run, _, low, ctype, content in found:
+            self.executor.representation.write((run.object, low), ctype, content, run.guard, state, node)
+
+    def _read(
+        self, runs: list[Run], at: int, ctype: CType, state: State, node: Any, when: FNode | None = None
+    ) -> Content:
+        """The bits ``at`` (counted from where the runs start), over all of them; needed only ``when`` that holds."""
+        result = UNDEFINED
+        for number, run in enumerate(runs):
+            place = (run.object, run.start + at)
+            guard = run.guard if when is None else both(run.guard, when)
+            content = self.executor.representation.read(place, ctype, guard, state, node, whole=True)
+            result = content if number == 0 else merge_contents(run.guard, content, result)
+        return result
+
+    def fill(self, target: Value, byte: Value, count: int, state: State, node: Any) -> None:
+        """Set ``count`` bytes to the value ``byte``."""
+        char = self.executor.model.basic["unsigned char"]
+        value = self.executor.as_type(byte, char, node, state)
+        assert isinstance(value, Value)
+        for run in self._runs(target, count, state, node):
+            for cell in self._cells(run, count):
+                low, high = max(cell.start, run.start), min(cell.end, run.start + 8 * count)
+                if isinstance(cell.ctype, PointerType):
+                    raise unsupported("memset over an address", node)
+                pattern = joined([value.bits] * (high // 8 + 1 - low // 8))
+                term = cut(pattern, low % 8, low % 8 + high - low)
+                ctype, content = _bits(high - low), Content(term, TRUE())
+                self.executor.representation.write((run.object, low), ctype, content, run.guard, state, node)
+
+    def compare(self, left: Value, right: Value, count: int, state: State, node: Any) -> FNode:
+        """When ``count`` bytes differ. Bytes of padding have no value that C fixes."""
+        runs = [self._runs(pointer, count, state, node) for pointer in (left, right)]
+        differ = FALSE()
+        for at in range(0, 8 * count, 8):
+            sides = []
+            for each in runs:
+                content = self._read(each, at, _bits(8), state, node)
+                if content.defined.is_false() or not isinstance(content.term, FNode):
+                    raise unsupported("memcmp of bytes that nothing has set, such as padding", node)
+                undefined = self.executor.undefined_at(state, node)
+                undefined("uninitialised read", negate(content.defined))
+                sides.append(content.term)
+            differ = either(differ, negate(equals(*sides)))
+        return differ
+
+    def _cells(self, run: Run, count: int) -> list[Cell]:
+        return list(cells_of(run.object.ctype, self.executor.model, run.start, run.start + 8 * count))
+
+    def _runs(self, pointer: Value, count: int, state: State, node: Any) -> list[Run]:
+        """The bytes from where a pointer points to; beyond the end of the object they are undefined behaviour."""
+        assert isinstance(pointer.ctype, PointerType)
+        model, found = self.executor.model, []
+        self.executor.check_not_null(Place(pointer.targets, pointer.ctype.target), state, node)
+        for guard, obj, path in live(pointer.targets):
+            start = bit_offset_of(obj.ctype, path, model)
+            self.executor.check_usable(obj, guard, state, node)
+            if start + 8 * count > 8 * size_of(obj.ctype, model):
+                name = node.name.name
+                self.executor.undefined_at(state, node)(f"index out of range: {name} of {count} bytes", guard)
+            else:
+                found.append(Run(guard, obj, start))
+        return found
+
+    def _note_overlap(self, to: list[Run], from_: list[Run], size: int, state: State, node: Any) -> None:
+        for a in to:
+            for b in from_:
+                if a.object is b.object and 0 < abs(a.start - b.start) < size:
+                    self.executor.undefined_at(state, node)("memcpy between bytes that overlap", both(a.guard, b.guard))
+
+
+def truth_value(differ: FNode, ctype: IntType) -> Value:
+    """The result of ``memcmp`` where only its truth matters."""
+    return Value(choose(differ, constant(1, ctype.bits), constant(0, ctype.bits)), ctype)
+
+
+def _bits(width: int) -> IntType:
+    return IntType("bits", width, False, 2, partial=True)
+
+
+def constant_size(size: Value, node: Any) -> int:
+    """The number of bytes that a call moves."""
+    count = arithmetic.constant_value(size)
+    if count is None:
+        raise unsupported(f"{node.name.name} of a size that is not constant", node)
+    return count
