@@ -21,6 +21,7 @@ from bmc.errors import InputRefused
 from bmc.models.c.controller.model import c_model
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.execute.variables import CVariable
+from bmc.models.c.source.types import IntType, bits_of_part
 from bmc.native.kernel import bits_of
 from bmc.system.original import Call, MemoryObject
 from chaincover.subject import Subject
@@ -71,10 +72,19 @@ class ProgramText:
         variable = self.variables[name]
         obj, path = variable.key
         native = self._kinds[obj.name]
+        if isinstance(variable.ctype, IntType) and variable.ctype.partial:
+            if variable.ctype.signed or any(bits_of_part(part) is not None for part in path):
+                raise InputRefused(
+                    f"a harness cannot read '{name}': it is a signed bit-field, or no member", obj.declared
+                )
         if native.kind == "local" and native.file:
             self._moved[obj.name] = obj
         if native.kind == "local" and not native.file:
             cell = next(cell for cell in self._c.native.cells if cell.variable == name)
+            if cell.width:
+                raise InputRefused(
+                    f"a harness cannot see the bit-field '{name}' of the environment", obj.declared, SEEN
+                )
             if cell.size == native.size:
                 self._scalars[self.object(obj.name)] = self.kind(name)
                 return self.object(obj.name)
@@ -85,7 +95,8 @@ class ProgramText:
     def kind(self, name: str) -> str:
         """The C type that holds any value of a variable."""
         variable = self.variables[name]
-        return (REAL if _floating(variable) else UNSIGNED)[variable.ctype.bits]
+        kinds = REAL if _floating(variable) else UNSIGNED
+        return next(kinds[bits] for bits in kinds if variable.ctype.bits <= bits)
 
     def leaf(self, symbol: FNode, name: str, text: str) -> str:
         """The C of ``symbol``, the variable ``name``, whose value is ``text``."""
