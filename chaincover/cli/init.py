@@ -41,7 +41,7 @@ def command(sources: tuple[str, ...], output: str | None, force: bool, **given: 
     stubs: tuple[str, ...] = ()
     with ending.interruptible():
         if given["stubs"]:
-            scaffold, stubs = propose_with_stubs(sources, place.parent, wanted, Path(given["stubs"]))
+            scaffold, stubs = propose_with_stubs(sources, place.parent, wanted, Path(given["stubs"]), write_text)
         else:
             scaffold = propose(sources, place.parent, wanted)
     closing()

@@ -72,11 +72,9 @@ class ProgramText:
         variable = self.variables[name]
         obj, path = variable.key
         native = self._kinds[obj.name]
-        if isinstance(variable.ctype, IntType) and variable.ctype.partial:
-            if variable.ctype.signed or any(bits_of_part(part) is not None for part in path):
-                raise InputRefused(
-                    f"a harness cannot read '{name}': it is a signed bit-field, or no member", obj.declared
-                )
+        partial = isinstance(variable.ctype, IntType) and variable.ctype.partial
+        if partial and (variable.type.signed or any(bits_of_part(part) is not None for part in path)):
+            raise InputRefused(f"a harness cannot read '{name}', a signed bit-field or no member", obj.declared)
         if native.kind == "local" and native.file:
             self._moved[obj.name] = obj
         if native.kind == "local" and not native.file:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from bmc.errors import InputRefused
-from chaincover.formats.output import write_text
 from chaincover.project.scaffold.reading import Wanted, find_sources, trees_of
 from chaincover.project.scaffold.stubs import COMMON, Stubs, missing_of
 from chaincover.project.scaffold.text import Scaffold, propose
 
 
 def propose_with_stubs(
-    places: Sequence[str], folder: Path, wanted: Wanted, stubs: Path
+    places: Sequence[str], folder: Path, wanted: Wanted, stubs: Path, write: Callable[[Path, str], object]
 ) -> tuple[Scaffold, tuple[str, ...]]:
     """A proposal as ``propose`` makes one, with the stubs that it needs in the folder ``stubs``, and their paths.
 
-    Files that are there are used and stay as they are. What is missing shows piece by piece: behind a header that is
+    ``write`` writes a text to a file. Files that are there are used and stay as they are. What is missing shows piece by piece: behind a header that is
     not found are types, behind these members and functions.
     """
     present = _present(stubs)
@@ -32,13 +31,13 @@ def propose_with_stubs(
         scaffold = propose(places, folder, wanted)
         while made.add(missing_of(scaffold.reading.errors)):
             texts = made.texts()
-            _write(Path(scratch), texts)
+            _write(Path(scratch), texts, Path.write_text)
             bodies = [str(Path(scratch) / name) for name in texts if name.endswith(".c")]
             scaffold = propose([*places, *bodies], folder, _with(wanted, Path(scratch), (), texts))
     texts = {name: text for name, text in made.texts().items() if name not in present}
     if not texts:
         return scaffold, ()
-    _write(stubs, texts)
+    _write(stubs, texts, write)
     written = tuple(str(stubs / name) for name in texts)
     bodies = [path for path in written if path.endswith(".c")]
     return propose([*places, *bodies], folder, _with(wanted, stubs, present, texts)), written
@@ -62,7 +61,7 @@ def _with(wanted: Wanted, stubs: Path, present: Sequence[str], texts: Mapping[st
     return replace(wanted, include=include, first=tuple(dict.fromkeys((*wanted.first, *first))))
 
 
-def _write(folder: Path, texts: Mapping[str, str]) -> None:
+def _write(folder: Path, texts: Mapping[str, str], write: Callable[[Path, str], object]) -> None:
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        write_text(folder / name, text)
+        write(folder / name, text)

@@ -296,7 +296,7 @@ _MEANINGS = {"rtIsNaN": "isnan", "rtIsInf": "isinf", "rtGetNaN": "nan", "rtGetIn
 def stand_in(function: Function) -> MathFunction | None:
     """What a helper for NaN and infinity does that Embedded Coder's code carries; None if its body is to be read.
 
-    Older ones (rt_nonfinite.c, rtGetInf.c, rtGetNaN.c) look at a number's bits through unions, which are not read.
+    Older ones (rt_nonfinite.c, rtGetInf.c, rtGetNaN.c) look at the bits of NaNs through unions: they have none here.
     Where a function has such a name, the parameters and the result that go with it, and a union in its body, it is
     taken for what its name says.
     """
