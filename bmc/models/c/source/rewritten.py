@@ -1,6 +1,6 @@
 """Syntax of gcc and of C11 that the parser does not know, written as syntax that it knows; what it means is read later.
 
-``typeof(x)`` becomes a struct without members that asserts ``sizeof(x)``, for this may stand wherever a type may. A
+``typeof(x)`` becomes a struct with an array of ``sizeof(x)`` elements, for this may stand wherever a type may. A
 type among the arguments of a built-in function becomes its ``sizeof``. ``a ?: b`` and the range ``a ... b`` become a
 ``?:`` with a name of its own in the middle. Behind each change a line marker puts what follows at its line and column.
 """
@@ -14,8 +14,8 @@ from typing import Any
 
 from pycparser import c_ast
 
-TYPEOF = "chaincover: typeof"
-AUTO = "chaincover: auto"
+TYPEOF = "__chaincover_typeof__"
+AUTO = "__chaincover_auto__"
 GENERIC = "__chaincover_generic__"
 COMPATIBLE = "__builtin_types_compatible_p"
 CHOOSE = "__builtin_choose_expr"
@@ -89,12 +89,12 @@ class _Writer:
         arguments = self._arguments(number + 1)
         if arguments:
             self.edits.append(
-                (self.tokens[number].start(), self.tokens[number + 1].end(), "struct { _Static_assert(sizeof(")
+                (self.tokens[number].start(), self.tokens[number + 1].end(), f"struct {{ int {TYPEOF}[sizeof(")
             )
-            self._replace(arguments[-1][1], f'), "{TYPEOF}"); }}')
+            self._replace(arguments[-1][1], ")]; }")
 
     def _auto(self, number: int) -> None:
-        self._replace(number, f'struct {{ _Static_assert(1, "{AUTO}"); }}')
+        self._replace(number, f"struct {{ int {AUTO}; }}")
 
     def _as_size(self, start: int, end: int) -> None:
         """Write the type from one token up to another as its size."""
@@ -150,12 +150,13 @@ class _Writer:
 
 
 def type_marker(node: Any) -> tuple[str, Any]:
-    """What a struct without members stands for, ``TYPEOF`` or ``AUTO``, and the ``sizeof`` of its operand; '' else."""
+    """What a struct that was written for a type stands for, ``TYPEOF`` or ``AUTO``, and the ``sizeof`` of its operand.
+
+    '' for any other struct.
+    """
     first = node.decls[0] if isinstance(node, c_ast.Struct) and node.name is None and node.decls else None
-    if not isinstance(first, c_ast.StaticAssert) or first.message is None:
-        return "", None
-    text = first.message.value.strip('"')
-    return (text, first.cond) if text in (TYPEOF, AUTO) else ("", None)
+    name = str(first.name) if isinstance(first, c_ast.Decl) else ""
+    return (name, getattr(first.type, "dim", None)) if first is not None and name in (TYPEOF, AUTO) else ("", None)
 
 
 def is_elvis(node: Any) -> bool:
