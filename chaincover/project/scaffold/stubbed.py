@@ -19,8 +19,8 @@ def propose_with_stubs(
 ) -> tuple[Scaffold, tuple[str, ...]]:
     """A proposal as ``propose`` makes one, with the stubs that it needs in the folder ``stubs``, and their paths.
 
-    ``write`` writes a text to a file. Files that are there are used and stay as they are. What is missing shows piece by piece: behind a header that is
-    not found are types, behind these members and functions.
+    ``write`` writes a text to a file. Files that are there are used and stay as they are. What is missing shows piece
+    by piece: behind a header that is not found are types, behind these members and functions.
     """
     present = _present(stubs)
     wanted = replace(wanted, guesses=True)
