@@ -150,7 +150,7 @@ def test_another_meaning_of_a_property_is_found(monkeypatch: pytest.MonkeyPatch)
 
 def test_an_internal_error_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert examine(KINDS["command"], {"command": ["check", "c.c"]}).outcome == ACCEPTED
-    monkeypatch.setattr("chaincover.cli.options.load_request", lambda request: {}["x"])
+    monkeypatch.setattr("chaincover.cli.options.load_request", lambda *request: {}["x"])
     row = examine(KINDS["command"], {"command": ["check", "c.c"]})
     assert row.outcome == FAILED
     assert "exit code 70: internal error: KeyError" in row.detail
