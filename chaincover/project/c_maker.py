@@ -179,7 +179,7 @@ def _as_text(function: Function) -> str:
             and node.name.name in found
             and node.args
         ):
-            found[node.name.name].append(shown(node.args))
+            found[node.name.name].append(", ".join(map(shown, node.args.exprs)))
         todo.extend(child for _, child in node.children())
     before = " && ".join(found["__CPROVER_assume"] + found["__CPROVER_cover"])
     after = " && ".join(found["__assert"] + found["assert"])

@@ -19,7 +19,6 @@ from pycparser.c_generator import CGenerator
 from bmc.errors import InputRefused, Location
 from bmc.models.c.source.headers import UNCONFIRMED
 from bmc.models.c.source.program import nodes, where
-from bmc.models.model import UnknownFunction
 from bmc.records import dataclass
 
 COMMON = "chaincover_stubs.h"
@@ -27,7 +26,7 @@ COMMON = "chaincover_stubs.h"
 _HEADER = re.compile(r"header '(.+)' not found")
 _TYPE = re.compile(r"unknown type '(\w+)'")
 _NAME = re.compile(r"unknown name '(\w+)'")
-_FUNCTION = re.compile(r"the function '(\w+)' is called but not defined")
+_FUNCTION = re.compile(r"the (?=function .* not defined|input function .* takes a value)(?:input )?function '(\w+)'")
 _KNOWN_TYPES = (
     (r"(?:u|U|us|ui)(?:int|INT|Int)?_?(8|16|32|64)(?:_?[tT])?", "unsigned int of {0} bits"),
     (r"(?:s|S|i|si)?(?:int|INT|Int)?_?(8|16|32|64)(?:_?[tT])?", "signed int of {0} bits"),
@@ -62,7 +61,7 @@ def missing_of(errors: Iterable[InputRefused]) -> Missing:
     for error in errors:
         for pattern, names in kinds:
             name = pattern.search(error.message)
-            if name and (names is not found.functions or isinstance(error, UnknownFunction)):
+            if name:
                 names[name[1]] = [*names.get(name[1], []), *([error.where] if error.where else []), *error.also]
     return found
 

@@ -50,8 +50,6 @@ def test_all_that_is_missing_is_guessed_with_its_reason(tmp_path: Path) -> None:
         "} tMotor;",
         "typedef unsigned char UINT8;  /* guess: by its name;",
         "int hal_read(int, unsigned char *);  /* guess: its result is used; parameters as at c.c:9",
-        "int button_pressed(void);",
-        "void hal_write(int);  /* guess: its result is not used",
         "#define MODE_OFF 1  /* guess: a constant",
         "#define OK ",
         "extern int limit;  /* guess: an integer that the environment sets",

@@ -26,7 +26,6 @@ from bmc.models.c.controller.externals import (
     ExternalCalls,
     ExternalReader,
     Slot,
-    undeclared_calls,
     undefined_calls,
 )
 from bmc.models.c.controller.ranges import written_pattern
@@ -49,6 +48,7 @@ from bmc.models.c.source.types import (
     StructType,
     align_of,
     bit_offset_of,
+    promote,
     scalars,
     show_type,
     size_of,
@@ -82,10 +82,10 @@ class Environment:
 
     def discover(self, roots: Sequence[Function], used: Iterable[MemObject]) -> None:
         """Find the undefined functions and objects that ``roots`` and all that they call use, and give them roles."""
-        listed = self._listed()
+        described = self._described()
         reader = ExternalReader(self.config)
         for function, node in undefined_calls(self.program, roots):
-            if self.executor.library.knows(function.name) and function.name not in listed:
+            if self.executor.library.knows(function.name) and function.name not in described:
                 continue
             try:
                 external = reader.read(function, node)
@@ -98,12 +98,12 @@ class Environment:
         self._check_runnables()
         self.externs = [obj for obj in used if obj.symbol and not obj.file]
 
-    def _listed(self) -> list[str]:
+    def _described(self) -> list[str]:
         """The functions that the project describes; refused is one that a source defines."""
         config = self.config
-        listed = [*config.input_functions, *config.output_functions, *config.status_functions]
-        listed += [name for group in config.shared.values() for name in group]
-        for name in listed:
+        described = [*config.input_functions, *config.output_functions, *config.status_functions]
+        described += [name for group in config.shared.values() for name in group]
+        for name in described:
             function = None if any(c in name for c in "*?[") else self.program.function(name)
             if function is not None:
                 raise InputRefused(
@@ -111,7 +111,7 @@ class Environment:
                     config.where,
                     "leave it out there (its body is read), or leave the file out of sources.files",
                 )
-        return listed
+        return described
 
     def _give_roles(self) -> None:
         """An object that is only given is an input, one that is only taken an output, any other is state."""
@@ -219,10 +219,23 @@ class Environment:
     def call(self, name: str, node: Any, scope: Scope, state: State) -> Result:
         """Call an undefined function. InputRefused for one that has no role, or no value yet."""
         external = self._known(name, node, scope, state)
+        if not external.function.ctype.prototype:
+            self._check_types(name, node, scope, state)
         values = self.calls.arguments(external, node, scope, state)
         if self.initialising:
             self._check_init(external, node)
         return self.calls.run(external, values, node, state)
+
+    def _check_types(self, name: str, node: Any, scope: Scope, state: State) -> None:
+        """What is given to a function that nothing declares must be of the type int, or of that size."""
+        model = self.executor.model
+        for argument in node.args.exprs if node.args else ():
+            ctype = self.executor.type_of(argument, scope, state)
+            if not isinstance(ctype, IntType) or promote(ctype, model).bits != model.int_:
+                text = (
+                    f"the function '{name}' is called but not defined, and given a value of the type {show_type(ctype)}"
+                )
+                raise UnknownFunction(text, where(node), self._declaration(name, node, scope, state))
 
     def _check_init(self, external: External, node: Any) -> None:
         """Inputs have no value before the first step."""
@@ -263,12 +276,7 @@ class Environment:
             word, _, rest = told.partition(" ")
             named = word == "struct" and isinstance(scope.find(rest.partition(" ")[0]), Typedef)
             types.append(rest if named else told)
-        role = ExternalReader(self.config).role
-        others = [other for other in undeclared_calls(self.program) if other != name and role(other)]
-        declared = f"'int {name}({', '.join(types) or 'void'});'"
-        return f"declare it in a header that the file includes, as in {declared}" + (
-            f"; so do {listed(others)}" if others else ""
-        )
+        return f"declare it in a header that the file includes, as in 'int {name}({', '.join(types) or 'void'});'"
 
     # for the user and for the compiled original
 
@@ -283,6 +291,9 @@ class Environment:
             for path, _ in scalars(obj.ctype)
             if (obj, path) not in self.valued and (obj, path) not in set_by_init
         ]
+        implicit = [name for name, external in self.functions.items() if not external.function.ctype.prototype]
+        if implicit:
+            notes.append(f"nothing declares {listed(implicit)}: each is taken for a function of ints")
         if statuses:
             names = ", ".join(statuses if len(statuses) <= NAMED else _by_kind(statuses))
             notes.append(f"these calls are taken to work, with the result 0: {names} (an input with functions.status)")

@@ -25,6 +25,7 @@ from bmc.models.c.execute.access import refuse_opaque, struct_scalars
 from bmc.models.c.execute.calls import Calls
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.memory import Aggregate, MemObject, Place, State, Target, Value, whole
+from bmc.models.c.source.extensions import ASSEMBLY
 from bmc.models.c.source.program import Function, Program, Scope, nodes, where
 from bmc.models.c.source.types import (
     ArrayType,
@@ -130,24 +131,43 @@ def undefined_functions(program: Program, roots: Sequence[Function]) -> tuple[Un
 
 
 def undefined_calls(program: Program, roots: Sequence[Function]) -> Iterator[tuple[Function, Any]]:
-    """Each declared but undefined function that is called, with the first call."""
+    """Each undefined function that is called, with the first call; one that nothing declares is one that yields int
+    (C90 6.3.2.2), or nothing where nobody uses what it yields."""
     seen: set[Function] = set()
     for caller in reachable_functions(list(roots)):
         for call in _calls(caller.node):
             found = caller.unit.scope.find(call.name.name)
+            if found is None and call.name.name != ASSEMBLY and _is_free(call.name.name, caller.node):
+                found = _implicit(program, caller, call)
             if isinstance(found, Function) and found.node is None and found not in seen:
                 seen.add(found)
                 yield found, call
 
 
-def undeclared_calls(program: Program) -> list[str]:
-    """The names of functions that some function calls, and that nothing declares."""
-    found: dict[str, None] = {}
-    bound = (each for unit in program.units for each in unit.scope.names.values())
-    for caller in [each for each in bound if isinstance(each, Function) and each.node is not None]:
-        names = (call.name.name for call in _calls(caller.node))
-        found.update(dict.fromkeys(name for name in names if caller.unit.scope.find(name) is None))
-    return [*found]
+def _is_free(name: str, body: Any) -> bool:
+    """Whether no parameter and no declaration in a function has this name."""
+    return all(node.name != name for node in nodes(body) if isinstance(node, c_ast.Decl))
+
+
+def _implicit(program: Program, caller: Function, call: Any) -> Function:
+    """A function that nothing declares, as this call declares it."""
+    name, result = call.name.name, program.model.int_type
+    known = program.functions.get(name)
+    if known is None:
+        alone = any(call is each for node in nodes(caller.node) for each in _statements_of(node))
+        parameters = tuple(("", result) for _ in (call.args.exprs if call.args else ()))
+        known = Function(name, FunctionType(VoidType() if alone else result, parameters, prototype=False), caller.unit)
+        program.functions[name] = known
+    caller.unit.scope.names[name] = known
+    return known
+
+
+def _statements_of(node: Any) -> list[Any]:
+    """What stands as a statement in a node."""
+    if isinstance(node, c_ast.If):
+        return [node.iftrue, node.iffalse]
+    inner = getattr(node, "block_items", None) or getattr(node, "stmts", None) or []
+    return [*inner, getattr(node, "stmt", None)]
 
 
 def _calls(node: Any) -> list[Any]:
