@@ -34,6 +34,7 @@ from bmc.models.c.execute.memory import (
 )
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.execute.zero_sums import note_zero_sum
+from bmc.models.c.source.declarations import type_alignment
 from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
 from bmc.models.c.source.types import (
     ArrayType,
@@ -245,6 +246,11 @@ class Evaluator(Conditions):
     def _sizeof(self, node: Any, scope: Scope, state: State) -> Value:
         if isinstance(node.expr, c_ast.Typename):
             ctype = self.types.read(node.expr, scope)
+            aligned = type_alignment(node.expr, scope)
+            if aligned and node.op == "_Alignof":
+                return Value(constant(aligned, self.model.size_t.bits), self.model.size_t)
+        elif node.op == "_Alignof":
+            raise unsupported("_Alignof of an expression", node)
         else:
             ctype = self.type_of(node.expr, scope, state)
         if isinstance(ctype, IntType) and ctype.partial:
@@ -374,6 +380,10 @@ class Evaluator(Conditions):
             value = self.read(value, state, node.rvalue)
         if value is None:
             raise InputRefused("a void value is assigned", where(node))
+        if isinstance(value, Aggregate) and is_lvalue(node.rvalue):
+            with self.apart():
+                source = self.place(node.rvalue, scope, state.fork(TRUE()))
+            self.representation.refuse_overlap(place, source, node)
         if isinstance(place.ctype, ArrayType):
             raise InputRefused("an array is assigned as a whole", where(node))
         if node.op in _ASSIGN:
