@@ -45,6 +45,7 @@ FEATURES = {
     "struct __attribute__((packed)) Q { char c; int a : 27, b : 9; long long e : 40; } q;\n#pragma pack(2)\n"
     "struct R { char c; int a : 27, b : 9; long x; } w;\n#pragma pack()\n int r; void step(int a) { p.a = q.b = w.a = a; "
     "p.b = q.a = w.b = a >> 7; q.e = w.x = a; r = sizeof p + 100 * sizeof q + 10000 * sizeof w; }",
+    "a packing that is none": "#pragma pack(3)\nstruct P { char c; int x; } p;\n int r; void step(int a) { p.x = a; r = sizeof p; }",
     "aligned and packed": "struct Q { char c; int x __attribute__((aligned(16))); } __attribute__((packed)) q; "
     "typedef struct { char c; } __attribute__((aligned(8))) W; struct __attribute__((packed, aligned(4))) E { char c; int x; } e; "
     "struct F { char c; int x __attribute__((packed)), y; } f; typedef int wide __attribute__((aligned(32))); struct { char c; wide x; } v; "
