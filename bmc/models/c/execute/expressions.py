@@ -35,6 +35,7 @@ from bmc.models.c.execute.memory import (
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.execute.zero_sums import note_zero_sum
 from bmc.models.c.source.declarations import type_alignment
+from bmc.models.c.source.overlay import is_shared
 from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
 from bmc.models.c.source.types import (
     ArrayType,
@@ -381,9 +382,7 @@ class Evaluator(Conditions):
         if value is None:
             raise InputRefused("a void value is assigned", where(node))
         if isinstance(value, Aggregate) and is_lvalue(node.rvalue):
-            with self.apart():
-                source = self.place(node.rvalue, scope, state.fork(TRUE()))
-            self.representation.refuse_overlap(place, source, node)
+            self._refuse_overlap(place, node, scope, state)
         if isinstance(place.ctype, ArrayType):
             raise InputRefused("an array is assigned as a whole", where(node))
         if node.op in _ASSIGN:
@@ -391,6 +390,13 @@ class Evaluator(Conditions):
         value = self.as_type(value, place.ctype, node, state)
         self.store(place, value, state, node)
         return value
+
+    def _refuse_overlap(self, place: Place, node: Any, scope: Scope, state: State) -> None:
+        """Only members of unions can overlap what is assigned to them."""
+        if any(is_shared(obj.ctype, path) for _, obj, path in live(place.targets)):
+            with self.apart():
+                source = self.place(node.rvalue, scope, state.fork(TRUE()))
+            self.representation.refuse_overlap(place, source, node)
 
     def _is_copy(self, node: Any, scope: Scope) -> bool:
         """Whether an assignment whose value nobody uses has an object on its right that cannot be in a register.
