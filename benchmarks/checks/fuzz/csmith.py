@@ -33,7 +33,7 @@ _LIMITS = {
     "max-array-dim": 2,
     "max-array-len-per-dim": 4,
 }
-_WITHOUT = ("pointers", "bitfields", "unions", "jumps", "volatiles", "argc", "checksum", "packed-struct")
+_WITHOUT = ("pointers", "jumps", "volatiles", "argc", "checksum")
 """Features of csmith that are outside the subset, or have no meaning for a step function."""
 
 

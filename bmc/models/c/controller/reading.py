@@ -241,11 +241,11 @@ def _pack(node: Any, current: int, saved: list[int], default: int) -> int:
     """The packing after a ``#pragma pack``; 0 for none, ``default`` where none is set."""
     text = node.string if isinstance(node.string, str) else node.string.value
     words = re.findall(r"\w+", text)
-    if words[:1] != ["pack"]:
+    numbers = [int(word) for word in words if word.isdigit()]
+    if words[:1] != ["pack"] or any(number not in (0, 1, 2, 4, 8, 16) for number in numbers):  # gcc passes these over
         return current
     if "push" in words:
         saved.append(current)
-    numbers = [int(word) for word in words if word.isdigit()]
     if numbers:
         return numbers[-1]
     if "pop" in words:

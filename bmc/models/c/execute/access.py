@@ -33,7 +33,7 @@ from bmc.models.c.execute.memory import (
 from bmc.models.c.execute.recorder import Recorder, is_volatile, unwritten
 from bmc.models.c.execute.representation import Representation
 from bmc.models.c.execute.zero_sums import is_narrowed
-from bmc.models.c.source.overlay import is_shared
+from bmc.models.c.source.overlay import is_shared, outside_of_unions
 from bmc.models.c.source.program import unsupported, where
 from bmc.models.c.source.types import (
     ArrayType,
@@ -232,7 +232,7 @@ class MemoryAccess:
         ctype = pointer.ctype.target
         for _, obj, path in live(pointer.targets):
             if pointer.ctype.volatile:
-                self.through_volatile.setdefault(obj, set()).add(path)
+                self.through_volatile.setdefault(obj, set()).add(outside_of_unions(obj.ctype, path))
             actual = type_at(obj.ctype, path)
             if not same_type(actual, ctype) and not is_character(ctype):
                 raise unsupported(

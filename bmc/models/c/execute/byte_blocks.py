@@ -7,13 +7,14 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
+from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, either, equals, negate
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.expressions import Evaluator
 from bmc.models.c.execute.memory import UNDEFINED, Content, MemObject, Place, State, Value, live, merge_contents
 from bmc.models.c.execute.representation import cut, joined
 from bmc.models.c.source.overlay import Cell, cells_of
-from bmc.models.c.source.program import unsupported
+from bmc.models.c.source.program import unsupported, where
 from bmc.models.c.source.types import CType, IntType, PointerType, bit_offset_of, size_of
 from bmc.records import dataclass
 
@@ -46,6 +47,7 @@ class ByteBlocks:
                 content = self._read(from_, low - run.start, ctype, state, node, run.guard)
                 found.append((run, cell, low, ctype, content))
         for run, _, low, ctype, content in found:
+            self._check_writable(run, node)
             self.executor.representation.write((run.object, low), ctype, content, run.guard, state, node)
 
     def _read(
@@ -66,6 +68,7 @@ class ByteBlocks:
         value = self.executor.as_type(byte, char, node, state)
         assert isinstance(value, Value)
         for run in self._runs(target, count, state, node):
+            self._check_writable(run, node)
             for cell in self._cells(run, count):
                 low, high = max(cell.start, run.start), min(cell.end, run.start + 8 * count)
                 if isinstance(cell.ctype, PointerType):
@@ -108,6 +111,11 @@ class ByteBlocks:
             else:
                 found.append(Run(guard, obj, start))
         return found
+
+    @staticmethod
+    def _check_writable(run: Run, node: Any) -> None:
+        if run.object.const:
+            raise InputRefused(f"{node.name.name} changes the const object '{run.object.name}'", where(node))
 
     def _note_overlap(self, to: list[Run], from_: list[Run], size: int, state: State, node: Any) -> None:
         for a in to:

@@ -34,6 +34,8 @@ from bmc.models.c.execute.memory import (
 )
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.execute.zero_sums import note_zero_sum
+from bmc.models.c.source.declarations import type_alignment
+from bmc.models.c.source.overlay import is_shared
 from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
 from bmc.models.c.source.rewritten import is_elvis
 from bmc.models.c.source.types import (
@@ -247,6 +249,11 @@ class Evaluator(Conditions):
         return floating.unary(node.op, value, self.model, self.undefined_at(state, node))
 
     def _sizeof(self, node: Any, scope: Scope, state: State) -> Value:
+        if node.op == "_Alignof" and not isinstance(node.expr, c_ast.Typename):
+            raise unsupported("_Alignof of an expression", node)
+        aligned = type_alignment(node.expr, scope) if node.op == "_Alignof" else 0
+        if aligned:
+            return Value(constant(aligned, self.model.size_t.bits), self.model.size_t)
         ctype = self.named_type(node.expr, scope, state)
         if isinstance(ctype, IntType) and ctype.partial:
             raise InputRefused(f"'{node.op}' of a bit-field", where(node))
@@ -388,6 +395,8 @@ class Evaluator(Conditions):
             value = self.read(value, state, node.rvalue)
         if value is None:
             raise InputRefused("a void value is assigned", where(node))
+        if isinstance(value, Aggregate) and is_lvalue(node.rvalue):
+            self._refuse_overlap(place, node, scope, state)
         if isinstance(place.ctype, ArrayType):
             raise InputRefused("an array is assigned as a whole", where(node))
         if node.op in _ASSIGN:
@@ -395,6 +404,13 @@ class Evaluator(Conditions):
         value = self.as_type(value, place.ctype, node, state)
         self.store(place, value, state, node)
         return value
+
+    def _refuse_overlap(self, place: Place, node: Any, scope: Scope, state: State) -> None:
+        """Only members of unions can overlap what is assigned to them."""
+        if any(is_shared(obj.ctype, path) for _, obj, path in live(place.targets)):
+            with self.apart():
+                source = self.place(node.rvalue, scope, state.fork(TRUE()))
+            self.representation.refuse_overlap(place, source, node)
 
     def _is_copy(self, node: Any, scope: Scope) -> bool:
         """Whether an assignment whose value nobody uses has an object on its right that cannot be in a register.

@@ -147,6 +147,15 @@ class Representation:
             self.access.undefined_at(state, node)("a _Bool that is neither 0 nor 1", both(guard, other))
         return bits
 
+    def refuse_overlap(self, target: Place, source: Place, node: Any) -> None:
+        """Refuse to assign a struct to one that overlaps it without being the same (C11 6.5.16.1p3)."""
+        model = self.access.model
+        for _, obj, path in live(target.targets):
+            for _, other, way in live(source.targets):
+                apart = bit_offset_of(obj.ctype, path, model) - bit_offset_of(other.ctype, way, model)
+                if obj is other and 0 < abs(apart) < bits_of(target.ctype, model):
+                    raise unsupported(f"assignment between members of '{obj.name}' that overlap", node)
+
     def leave_padding(self, place: Place, state: State, node: Any) -> None:
         """A struct has been stored as a whole in a union: what lies in its padding is no longer set."""
         model = self.access.model

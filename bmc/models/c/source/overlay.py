@@ -86,6 +86,14 @@ def is_shared(ctype: CType, path: Path) -> bool:
     return False
 
 
+def outside_of_unions(ctype: CType, path: Path) -> Path:
+    """The part of a path that leads to the outermost union on it, or to the object of which it names some bits."""
+    for depth in range(len(path)):
+        if is_shared(ctype, path[: depth + 1]):
+            return path[:depth]
+    return path
+
+
 def pieces_of(union: StructType, model: DataModel) -> tuple[tuple[Path, CType, int], ...] | None:
     """The cells of a union; None if a member holds addresses or a ``long double``. TooLarge if there are too many."""
     members = [member for member in union.members() if member.has_cells]

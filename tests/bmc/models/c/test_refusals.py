@@ -30,6 +30,11 @@ UNSUPPORTED = {
         "a change of some bytes of 'x' that may not all be set",
         2,
     ),
+    "assignment of overlapping structs": (
+        "struct A { int x, y; }; union { struct { int k; struct A a; } b; struct A a; } u; void step(int a) {\n u.b.a = u.a; }",
+        "assignment between members of 'u' that overlap",
+        2,
+    ),
     "bytes of an address": (
         "#include <string.h>\nint *p = &r; char b[8]; void step(int a) {\n memcpy(b, &p, 8); }",
         "the bytes of an address (in 'p')",
@@ -175,6 +180,11 @@ REFUSED = {
     "unknown name": ("void step(int a) {\n r = q; }", "unknown name 'q'", 2),
     "no such member": ("struct S { int a; } s; void step(int a) {\n r = s.b; }", "no member 'b'", 2),
     "incomplete type": ("struct S; struct S *s; void step(int a) {\n r = s->b; }", "never defined", 2),
+    "bytes of a const object": (
+        "#include <string.h>\nconst int k = 1; void step(int a) {\n memset((void *)&k, a, 2); }",
+        "memset changes the const object 'k'",
+        3,
+    ),
     "address of a bit-field": (
         "struct { int a : 3; } s; void step(int a) {\n int *p = (void *)&s.a; }",
         "no address",
@@ -206,7 +216,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_input(name: str, tmp_path: Path) -> None:
     text, message, line = REFUSED[name]
-    error = refusal(tmp_path, "int r; " + text)
+    error = refusal(tmp_path, with_result(text))
     assert isinstance(error, InputRefused)
     assert message in error.message
     assert error.where is not None

@@ -45,12 +45,24 @@ FEATURES = {
     "struct __attribute__((packed)) Q { char c; int a : 27, b : 9; long long e : 40; } q;\n#pragma pack(2)\n"
     "struct R { char c; int a : 27, b : 9; long x; } w;\n#pragma pack()\n int r; void step(int a) { p.a = q.b = w.a = a; "
     "p.b = q.a = w.b = a >> 7; q.e = w.x = a; r = sizeof p + 100 * sizeof q + 10000 * sizeof w; }",
+    "a packing that is none": "#pragma pack(3)\nstruct P { char c; int x; } p;\n int r; void step(int a) { p.x = a; r = sizeof p; }",
     "aligned and packed": "struct Q { char c; int x __attribute__((aligned(16))); } __attribute__((packed)) q; "
     "typedef struct { char c; } __attribute__((aligned(8))) W; struct __attribute__((packed, aligned(4))) E { char c; int x; } e; "
     "struct F { char c; int x __attribute__((packed)), y; } f; typedef int wide __attribute__((aligned(32))); struct { char c; wide x; } v; "
     "W w[2]; struct S { char c; _Alignas(8) char d; char g __attribute__((aligned(4))), h; } s; int r; "
     "void step(int a) { q.x = e.x = f.x = f.y = v.x = a; w[1].c = s.d = s.h = a; "
     "r = sizeof q + 40 * sizeof w + 1600 * sizeof s + 64000 * sizeof e + sizeof f * 1024000 + sizeof v; }",
+    "attributes in all places": "struct __attribute__((packed)) __attribute__((aligned(4))) A { char c; int x; };\n"
+    "typedef struct { char c; long x; } __attribute__((packed)) __attribute__((aligned(16))) B;\n"
+    "typedef struct { char c; int x; } C __attribute__((aligned(64)));\n"
+    "typedef struct { char c; int x; } D __attribute__((packed));\n"
+    "struct E { char c; C m; union { char u; short v; } __attribute__((packed)) w; int __attribute__((aligned(16))) p, q; char r __attribute__ ((__aligned__ (sizeof(int) * 2))), s; };\n"
+    "struct F { char c; __attribute__((packed)) int y; __attribute__((aligned(8))) char z; };\n"
+    "static int after __attribute__((aligned(32))) = 3;\n"
+    "struct G { char c; char t[3] __attribute__((aligned(4))); char d; } __attribute__((__packed__)) gg;\n"
+    "typedef int arr[4] __attribute__((aligned(16)));\n"
+    "struct H { char c; arr a; enum { K1, K2 } e __attribute__((aligned(8))); void (*f)(int, int); char last; };\n"
+    "unsigned r; void step(int a) { r = sizeof(struct A); r = r * 31 + sizeof(B); r = r * 31 + sizeof(C); r = r * 31 + sizeof(D); r = (r * 31u + sizeof(struct E)); r = (r * 31u + sizeof(struct F)); r = (r * 31u + sizeof gg + sizeof(struct G)); r = (r * 31u + sizeof(struct H)); r ^= __builtin_offsetof(struct E, q) + 64 * __builtin_offsetof(struct E, s) + 4096 * __builtin_offsetof(struct H, last) + after * a; }\n",
     "a union of a word, its bits and its bytes": "union U { unsigned w; struct { unsigned a : 3, b : 7; } bits; unsigned char raw[4]; } u; "
     "int r; void step(unsigned a, unsigned char b) { if (b & 1) u.w = a; else u.bits.b = a; u.raw[b & 3] = b; r = u.w + u.bits.a; }",
     "unnamed unions": "struct S { int k; union { unsigned short h; struct { unsigned char lo, hi; }; }; } s; int r; "
