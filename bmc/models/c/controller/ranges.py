@@ -72,6 +72,8 @@ class ProjectRanges:
         """
         if variable.name in self.chosen and variable.name in self.given:
             return self.given[variable.name]
+        if is_pointer(variable.type):
+            return ((0, len(variable.type.labels) - 1),)
         return ((0, 1),) if isinstance(variable.ctype, IntType) and variable.ctype.is_bool else ()
 
     def bounds(self, variable: CVariable) -> tuple[int | None, int | None]:
@@ -84,6 +86,8 @@ class ProjectRanges:
             return (ends[0], ends[-1]) if ends else (None, None)
         if not ranges and isinstance(variable.ctype, IntType) and variable.ctype.is_bool:
             return 0, 1
+        if not ranges and is_pointer(variable.type):
+            return 0, len(variable.type.labels) - 1
         return (ranges[0][0], ranges[-1][1]) if ranges else (None, None)
 
     def constraint(self, inputs: Sequence[InputVariable]) -> FNode:
@@ -129,9 +133,10 @@ def read_ranges(
             raise InputRefused(text, where, f'write "{first}..{last}" for the values from {first} to {last}')
         if not dots:
             low = high = values
-        ranges: tuple[tuple[int, int], ...] = ((read_number(model, low, where), read_number(model, high, where)),)
+        ends = _number(model, variable, low, where), _number(model, variable, high, where)
+        ranges: tuple[tuple[int, int], ...] = (ends,)
     else:
-        ranges = joined((number, number) for number in (read_number(model, text, where) for text in values))
+        ranges = joined((number, number) for number in (_number(model, variable, text, where) for text in values))
     if not ranges or ranges[0][0] > ranges[-1][1]:
         raise InputRefused(f"the range of '{variable.name}' is empty", where)
     greatest = 1 if kind.truth else kind.greatest
@@ -145,6 +150,17 @@ def read_ranges(
 _DASHED = re.compile(r"\s*\d+\s*-\s*\d+\s*", re.A)
 _DECIMAL = re.compile(r"\s*-?(?:0|[1-9][0-9]{0,8})\s*", re.A)
 """A number that is the same in C for all word sizes, and that no macro changes."""
+
+
+def _number(model: CModel, variable: Quantity, text: str, where: Location) -> int:
+    """A value of ``variable``: a C constant, of a pointer the name of what it points to."""
+    if not is_pointer(variable.type):
+        return read_number(model, text, where)
+    labels = dict(variable.type.labels)
+    if text.strip() not in labels:
+        message = f"'{variable.name}' does not point to '{text.strip()}'"
+        raise InputRefused(message, where, f"it points to one of these: {', '.join(labels)}")
+    return labels[text.strip()]
 
 
 def read_number(model: CModel, text: str, where: Location) -> int:
@@ -163,6 +179,11 @@ def only_named(model: CModel) -> list[str]:
     """
     inputs = [(v.name, v.type) for v in model.inputs if v.name not in model.range_texts]
     return [name for name, kind in inputs if not kind.truth and (kind.labels or is_boolean(kind))]
+
+
+def is_pointer(kind: ValueType) -> bool:
+    """Whether a type is that of a pointer: its values are what may be pointed to."""
+    return bool(kind.labels) and "*" in kind.name
 
 
 def is_boolean(kind: ValueType) -> bool:

@@ -37,6 +37,7 @@ from bmc.models.c.source.types import (
     ArrayType,
     CType,
     FloatType,
+    FunctionType,
     IntType,
     Member,
     Path,
@@ -48,12 +49,6 @@ from bmc.models.c.source.types import (
     type_at,
 )
 from bmc.models.model import NotAMember
-
-NO_FUNCTION_POINTER = (
-    "in a copy of the sources, keep a number where the pointer is kept, and call the functions by their names in a "
-    "switch over it"
-)
-"""What to do about a pointer to a function."""
 
 
 def bit_field(member: Member, node: Any) -> InputRefused:
@@ -212,6 +207,8 @@ class MemoryAccess:
         if not isinstance(pointer.ctype, PointerType):
             raise NotAMember("'->' needs a pointer to a struct", where(node))
         ctype = pointer.ctype.target
+        if isinstance(ctype, FunctionType):
+            return Place(pointer.targets, ctype)
         for _, obj, path in live(pointer.targets):
             if pointer.ctype.volatile:
                 self.through_volatile.setdefault(obj, set()).add(path)

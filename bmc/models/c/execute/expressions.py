@@ -13,7 +13,7 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, either, negate
 from bmc.models.c.execute import floating
-from bmc.models.c.execute.access import NO_FUNCTION_POINTER, Accesses, refuse_opaque
+from bmc.models.c.execute.access import Accesses, refuse_opaque
 from bmc.models.c.execute.arithmetic import from_condition
 from bmc.models.c.execute.decisions import is_logical, leaves, without_negations
 from bmc.models.c.execute.floating import read_constant, truth
@@ -34,7 +34,7 @@ from bmc.models.c.execute.memory import (
 )
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.execute.zero_sums import note_zero_sum
-from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
+from bmc.models.c.source.program import EnumConstant, Program, Scope, unsupported, where
 from bmc.models.c.source.types import (
     ArrayType,
     CType,
@@ -156,9 +156,9 @@ class Evaluator(Conditions):
         result: Result = method(node, scope, state)
         return result
 
-    def arguments(self, node: Any, scope: Scope, state: State) -> list[Any]:
-        """The values of a call's arguments; refused where their order would matter."""
-        items = node.args.exprs if node.args else []
+    def arguments(self, node: Any, scope: Scope, state: State, *before_them: Any) -> list[Any]:
+        """The values of ``before_them`` and of a call's arguments; refused where their order would matter."""
+        items = [*before_them, *(node.args.exprs if node.args else ())]
         values: list[Any] = []
         before: list[Accesses] = []
         effects = any(self.has_effects(item) for item in items) and len(items) > 1
@@ -181,8 +181,6 @@ class Evaluator(Conditions):
         found = scope.find(node.name)
         if isinstance(found, EnumConstant):
             return Value(constant(found.value, self.model.int_type.bits), self.model.int_type)
-        if isinstance(found, Function) and (found.node is not None or self.unknown_name is None):
-            raise unsupported(f"function '{node.name}' used as a value (function pointer)", node, NO_FUNCTION_POINTER)
         return self.read(self.named_place(node, scope, state), state, node)
 
     def eval_constant(self, node: Any, scope: Scope, state: State) -> Result:
@@ -220,8 +218,6 @@ class Evaluator(Conditions):
         if node.op in ("sizeof", "_Alignof"):
             return self._sizeof(node, scope, state)
         if node.op == "&":
-            if isinstance(node.expr, c_ast.ID) and isinstance(scope.find(node.expr.name), Function):
-                raise unsupported("address of a function (function pointer)", node)
             place = self.place(node.expr, scope, state)
             for _, obj, _ in live(place.targets):
                 obj.addressed = True
@@ -295,7 +291,7 @@ class Evaluator(Conditions):
         return floating.binary(op, left, right, self.model, self.undefined_at(state, node))
 
     def _same_pointer(self, left: Value, right: Value, node: Any, state: State) -> FNode:
-        if self.unknown_name is not None:
+        if self.unknown_name is not None and not all(isinstance(v.ctype, PointerType) for v in (left, right)):
             raise InputRefused("a pointer is compared", where(node), "name the variable by its full name, such as s->s")
         pointers = [self.as_type(v, PointerType(VoidType()), node, state) for v in (left, right)]
         first, second = (p.targets for p in pointers if isinstance(p, Value))

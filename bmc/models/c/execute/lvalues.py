@@ -26,13 +26,24 @@ from bmc.models.c.execute.memory import (
     State,
     Target,
     Value,
+    address_of,
     member_path,
     whole,
 )
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.source.declarations import NotConstant, TypeReader
 from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
-from bmc.models.c.source.types import ArrayType, CType, FloatType, IntType, PointerType, StructType, VoidType, show_type
+from bmc.models.c.source.types import (
+    ArrayType,
+    CType,
+    FloatType,
+    FunctionType,
+    IntType,
+    PointerType,
+    StructType,
+    VoidType,
+    show_type,
+)
 from bmc.records import dataclass
 
 STEPS = {"p++": "+", "p--": "-", "++": "+", "--": "-"}
@@ -155,6 +166,9 @@ class Lvalues(Sequencing):
         self.unknown_name: Callable[[Any, State], Place] | None = None
         self.lenient_dot = False
         self._strings: dict[int, tuple[MemObject, list[int], Any]] = {}
+        self._function_objects: dict[Function, MemObject] = {}
+        self.function_of: dict[MemObject, Function] = {}
+        """The functions whose addresses have been taken, by what stands for them in memory."""
 
     @abstractmethod
     def evaluate(self, node: Any, scope: Scope, state: State) -> Result:
@@ -225,9 +239,23 @@ class Lvalues(Sequencing):
         undefined = found is None or (isinstance(found, Function) and found.node is None)
         if undefined and self.unknown_name is not None:
             return self.unknown_name(node, state)
+        if isinstance(found, Function):
+            return whole(self.function_object(found, node))
         if found is None:
             raise InputRefused(f"unknown name '{node.name}'", where(node), "declare it, or include its header")
         raise unsupported(f"'{node.name}' as an lvalue", node)
+
+    def function_object(self, function: Function, node: Any) -> MemObject:
+        """What a pointer to ``function`` points to; refused for a function that no source defines."""
+        if function.node is None:
+            hint = "add the source file that defines it to sources.files, or write a stand-in for it"
+            raise unsupported(f"address of the function '{function.name}', which is not defined", node, hint)
+        if function not in self._function_objects:
+            file = function.unit.source.file
+            obj = MemObject(function.name, function.ctype, "function", function.name, file=file, const=True)
+            obj.declared = where(function.node)
+            self._function_objects[function], self.function_of[obj] = obj, function
+        return self._function_objects[function]
 
     def _member(self, node: Any, scope: Scope, state: State) -> Place:
         base = self._struct_place(node, scope, state)
@@ -305,7 +333,9 @@ class Lvalues(Sequencing):
     # what is read
 
     def read(self, place: Place, state: State, node: Any) -> Value | Aggregate:
-        """The value of an lvalue; an array decays to a pointer to its first element."""
+        """The value of an lvalue; an array decays to a pointer to its first element, a function to one to itself."""
+        if isinstance(place.ctype, FunctionType):
+            return address_of(place)
         if isinstance(place.ctype, ArrayType):
             targets = tuple(Target(t.guard, t.object, (*t.path, 0)) if t.object else t for t in place.targets)
             return Value(targets, PointerType(place.ctype.element))

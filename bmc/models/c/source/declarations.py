@@ -126,7 +126,7 @@ class TypeReader:
             elif isinstance(ctype, FunctionType):
                 ctype = PointerType(ctype)
             parameters.append((param.name or "", ctype))
-        return FunctionType(self.read(node.type, scope), tuple(parameters), variadic)
+        return FunctionType(self.read(node.type, scope), tuple(parameters), variadic, node.args is None)
 
     def _array_parameter(self, param: Any, scope: Scope) -> CType:
         """A parameter declared as an array; a length that is no constant says nothing about the pointer it is."""
