@@ -133,10 +133,10 @@ def read_ranges(
             raise InputRefused(text, where, f'write "{first}..{last}" for the values from {first} to {last}')
         if not dots:
             low = high = values
-        ends = _number(model, variable, low, where), _number(model, variable, high, where)
+        ends = read_constant(model, variable, low, where), read_constant(model, variable, high, where)
         ranges: tuple[tuple[int, int], ...] = (ends,)
     else:
-        ranges = joined((number, number) for number in (_number(model, variable, text, where) for text in values))
+        ranges = joined((number, number) for number in (read_constant(model, variable, text, where) for text in values))
     if not ranges or ranges[0][0] > ranges[-1][1]:
         raise InputRefused(f"the range of '{variable.name}' is empty", where)
     greatest = 1 if kind.truth else kind.greatest
@@ -152,7 +152,7 @@ _DECIMAL = re.compile(r"\s*-?(?:0|[1-9][0-9]{0,8})\s*", re.A)
 """A number that is the same in C for all word sizes, and that no macro changes."""
 
 
-def _number(model: CModel, variable: Quantity, text: str, where: Location) -> int:
+def read_constant(model: CModel, variable: Quantity, text: str, where: Location) -> int:
     """A value of ``variable``: a C constant, of a pointer the name of what it points to."""
     if not is_pointer(variable.type):
         return read_number(model, text, where)

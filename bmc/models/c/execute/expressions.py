@@ -291,7 +291,9 @@ class Evaluator(Conditions):
         return floating.binary(op, left, right, self.model, self.undefined_at(state, node))
 
     def _same_pointer(self, left: Value, right: Value, node: Any, state: State) -> FNode:
-        if self.unknown_name is not None and not all(isinstance(v.ctype, PointerType) for v in (left, right)):
+        if self.unknown_name is not None and any(
+            _is_fixed(a) and _is_number(b) for a, b in ((left, right), (right, left))
+        ):
             raise InputRefused("a pointer is compared", where(node), "name the variable by its full name, such as s->s")
         pointers = [self.as_type(v, PointerType(VoidType()), node, state) for v in (left, right)]
         first, second = (p.targets for p in pointers if isinstance(p, Value))
@@ -399,6 +401,15 @@ class Evaluator(Conditions):
         if len(scalars) != 2:
             raise unsupported(f"'{node.op}' on a pointer or struct", node)
         return self._operate(node.op[:-1], scalars[0], scalars[1], node, state)
+
+
+def _is_fixed(value: Value) -> bool:
+    """Whether a value is a pointer that always points to one object."""
+    return isinstance(value.ctype, PointerType) and [t.guard.is_true() for t in value.targets if t.object] == [True]
+
+
+def _is_number(value: Value) -> bool:
+    return not isinstance(value.ctype, PointerType)
 
 
 def _is_character(ctype: CType) -> bool:

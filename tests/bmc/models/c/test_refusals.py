@@ -20,13 +20,6 @@ UNSUPPORTED = {
     "unnamed union": ("struct S { union { int a; char b; }; } s; void step(int a) {\n s.a = a; }", "union", 2),
     "copy of a union": ("struct S { union { int a; } u; } s, t; void step(int a) {\n s = t; }", "union", 2),
     "bit-field": ("struct S { int a : 3; } s; void step(int a) {\n s.a = a; }", "bit-field 'a'", 2),
-    "function pointer": ("int f(void) { return 1; } void step(int a) {\n int (*p)(void) = f; r = p(); }", "pointer", 2),
-    "address of a function": ("int f(void) { return 1; } void step(int a) {\n r = &f == 0; }", "function", 2),
-    "function pointer table": (
-        "int f(void) { return 1; } int (*t[1])(void) =\n {f}; void step(int a) { r = t[0](); }",
-        "function pointer",
-        2,
-    ),
     "recursion": ("int f(int a) {\n return a ? f(a - 1) : 0; } void step(int a) { r = f(a); }", "recursion", 2),
     "mutual recursion": (
         "int g(int a); int f(int a) { return a ? g(a) : 0; } int g(int a) {\n return f(a); } "
