@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from benchmarks.checks.fuzz.pointers import MEMBERS, TYPES
 from benchmarks.checks.fuzz.reals import FLOAT_HEAD
 from benchmarks.checks.fuzz.statements import Statements
 
@@ -24,11 +25,20 @@ struct nest { u8 tag; struct pair pair; unsigned short row[3]; };
 
 class Program(Statements):
     """One random program; ``text`` is its source. ``floating``: it computes with float and double too. ``jumps``: it
-    has labels, and jumps to them."""
+    has labels, and jumps to them. ``pointers``: it has pointers to functions, and pointers that change. ``fault`` are
+    statements that run where the first input is 1."""
 
-    def __init__(self, source: random.Random, size: int = 12, floating: bool = False, jumps: bool = False) -> None:
+    def __init__(
+        self,
+        source: random.Random,
+        size: int = 12,
+        floating: bool = False,
+        jumps: bool = False,
+        pointers: bool = False,
+        fault: str = "",
+    ) -> None:
         super().__init__(source)
-        self.with_jumps = jumps
+        self.with_jumps, self.with_pointers, self.fault = jumps, pointers, fault
         self.floating = floating
         self.size = size
         self.text = self._program()
@@ -41,7 +51,9 @@ class Program(Statements):
         parts.append(f"typedef struct {{ {given}}} t_input;")
         members = "".join(f"{t} {n}; " for n, t in fields.items())
         members += "int x32; unsigned u32; struct pair pair; struct nest nest[2]; unsigned short row[3]; t_mode mode;"
+        members += MEMBERS if self.with_pointers else ""
         members += " double d0, d1; float r0, r1; struct reals reals;" if self.floating else ""
+        parts += ["struct state;", TYPES] if self.with_pointers else []
         parts.append(f"typedef struct state {{ {members} }} t_state;")
         parts.append(
             "static struct pair g_pair = {1, 2}; int g_i = 5; unsigned char g_u; long g_l = -1; _Bool g_b = 1;"
@@ -57,6 +69,7 @@ class Program(Statements):
             "  return p; }\n"
             "void tick(void) { static unsigned char n; g_u += ++n; if (n > 3) n = 0; }"
         )
+        parts += [self.pointer_head()] if self.with_pointers else []
         parts += [self._helper(n) for n in range(2)]
         parts.append(self._init(fields))
         parts.append(self._step(inputs, fields))
@@ -86,6 +99,7 @@ class Program(Statements):
         lines = ["memset(s, 0, sizeof *s);"] if self.chance(0.8) else []
         lines += [f"s->{name} = {self.random.randint(-3, 5)};" for name in fields if self.chance(0.5)]
         lines += ["s->nest[1].row[2] = 77; s->pair = g_pair; s->x32 = -3;"]
+        lines += [self.pointer_start()] if self.with_pointers else []
         return f"void init(t_state *s) {{ {' '.join(lines)} }}"
 
     def _step(self, inputs: dict[str, str], fields: dict[str, str]) -> str:
@@ -104,10 +118,12 @@ class Program(Statements):
             self.real_writes += [("s->reals.a", "float"), ("s->reals.b", "double")]
             self.real_reads = [name for name, _ in self.real_writes] + ["i->x0", "i->x1"] * 2
             self.real_reads += ["g_reals.a", "g_reals.b", "curve[i->i1 & 3]"]
+        self.pointers = self.with_pointers
+        self.reads += self.pointer_reads() if self.pointers else []
         self.scratch = ["e0", "e1", "e2"]
         types = [self.type() for _ in self.scratch]
         declared = " ".join(f"{t} {n} = 1;" for t, n in zip(types, self.scratch, strict=True))
-        lines = []
+        lines = [f"if (i->i0 == 1) {{ {self.fault} }}"] if self.fault else []
         self.jumps = self.with_jumps
         self.labels = ["last"] if self.jumps else []
         for _ in range(self.size):

@@ -82,7 +82,8 @@ WORDS = (
 
 
 def _of_grammar(random: random.Random, floating: bool) -> Input:
-    text = Program(random, 1 + random.randrange(5), floating, jumps=not floating).text
+    pointers = random.random() < 0.5
+    text = Program(random, 1 + random.randrange(5), floating, jumps=not floating, pointers=pointers).text
     return {"files": {"program.c": text}, "step": "compute"}
 
 

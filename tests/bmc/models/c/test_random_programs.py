@@ -34,7 +34,7 @@ def traps() -> Iterator[bool]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["integers", "floating point", "jumps"])
+@pytest.mark.parametrize("kind", ["integers", "floating point", "jumps", "pointers"])
 def test_random_programs_agree(traps: bool, kind: str) -> None:
     wanted = PROGRAMS if kind == "integers" else PROGRAMS // 2
     total = Agreement()
@@ -51,7 +51,7 @@ def test_random_programs_agree(traps: bool, kind: str) -> None:
     @given(seed=st.integers(0, 2**32 - 1), size=st.integers(3, 12))
     def check(seed: int, size: int) -> None:
         nonlocal programs, refused
-        text = Program(random.Random(seed), size, kind == "floating point", kind == "jumps").text
+        text = Program(random.Random(seed), size, kind == "floating point", kind == "jumps", kind == "pointers").text
         with tempfile.TemporaryDirectory() as folder:
             try:
                 model = read(Path(folder), text, step="compute")
