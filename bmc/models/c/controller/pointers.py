@@ -11,11 +11,13 @@ from collections.abc import Iterable, Mapping
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, negate
 from bmc.limits import POINTEES
-from bmc.models.c.execute.memory import Content, Key, MemObject, Pointee
+from bmc.models.c.execute.access import is_past
+from bmc.models.c.execute.cases import impossible
+from bmc.models.c.execute.memory import Content, Key, MemObject, Pointee, Target
 from bmc.models.c.execute.recorder import StepResult, is_volatile
 from bmc.models.c.execute.variables import CVariable, pointee_names, variable_name
 from bmc.models.c.source.program import Function, unsupported, where
-from bmc.models.c.source.types import DataModel, PointerType, offset_of, type_at
+from bmc.models.c.source.types import DataModel, PointerType, offset_of, size_of, type_at
 from bmc.system.original import PointedAt, Pointer
 
 
@@ -37,11 +39,18 @@ def note_pointees(result: StepResult, model: DataModel, step: Function) -> bool:
         for content in (old, new):
             for target in content.term if isinstance(content.term, tuple) else ():
                 pointee = (target.object, target.path)
-                if pointee not in known:
+                if pointee not in known and _is_possible(target, content):
                     _check(key, known, pointee, model, step)
                     known.append(pointee)
                     grown = True
     return grown
+
+
+def _is_possible(target: Target, content: Content) -> bool:
+    """Whether a pointer may have this target at all; the solver has to say so of a place past an array's end."""
+    if target.object is None or not is_past(target.object, target.path):
+        return True
+    return not impossible(both(target.guard, content.defined))
 
 
 def _check(key: Key, known: list[Pointee], pointee: Pointee, model: DataModel, step: Function) -> None:
@@ -51,6 +60,10 @@ def _check(key: Key, known: list[Pointee], pointee: Pointee, model: DataModel, s
     if obj is not None and obj.kind == "constant" and not obj.symbol:
         hint = 'give the text a name: static const char text[] = "...";'
         raise unsupported(f"pointer '{name}' to a string constant, changed by the step", step.node, hint)
+    ends = [each for each in (*known, pointee) if _is_end(*each, model)]
+    if ends and any(each is not None and each is not ends[0][0] for each, _ in (*known, pointee)):
+        first = pointee_names(ends[:1])[0]
+        raise unsupported(f"pointer '{name}' past the end ({first}) or to another object, kept by the step", step.node)
     for other, way in known:
         if obj is not None and other is obj and offset_of(obj.ctype, way, model) == offset_of(obj.ctype, path, model):
             first, second = pointee_names([(other, way), pointee])
@@ -58,6 +71,13 @@ def _check(key: Key, known: list[Pointee], pointee: Pointee, model: DataModel, s
     if len(known) == POINTEES.most:
         text = f"the pointer '{name}' may point to more than {POINTEES.most} objects"
         raise POINTEES.refusal(key[0].declared or where(step.node), text)
+
+
+def _is_end(obj: MemObject | None, path: tuple[str | int, ...], model: DataModel) -> bool:
+    """Whether that is the place past the end of an object, where another object may lie."""
+    if obj is None or obj.kind == "function" or not path:
+        return False
+    return offset_of(obj.ctype, path, model) == size_of(obj.ctype, model) > 0
 
 
 def without_dangling(cells: Mapping[Key, Content]) -> dict[Key, Content]:

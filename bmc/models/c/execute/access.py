@@ -136,6 +136,8 @@ class MemoryAccess:
                 accesses.reads.add(key)
                 if key not in accesses.writes:
                     accesses.early.add(key)
+            if key not in state.cells and self._is_past(key, guard, state, node):
+                continue
             if key not in state.cells:
                 self._check_punning(Target(guard, obj, base), place.ctype, node)
                 found = UNDEFINED
@@ -180,6 +182,8 @@ class MemoryAccess:
                 if accesses.depth == self.depth:
                     accesses.direct.add(key)
             if key not in state.cells:
+                if self._is_past(key, guard, state, node):
+                    continue
                 self._check_punning(Target(guard, obj, base), place.ctype, node)
             state.cells[key] = merge_contents(guard, content, state.cells.get(key, UNDEFINED))
 
@@ -189,6 +193,13 @@ class MemoryAccess:
             raise obj.refusal
         if obj.ended:
             self.recorder.note_undefined("use of an object after its lifetime", where(node), state.pc, guard)
+
+    def _is_past(self, key: Key, guard: FNode, state: State, node: Any) -> bool:
+        """Whether a cell would lie past the end of an array: access to it is undefined."""
+        past = is_past(*key)
+        if past:
+            self.undefined_at(state, node)("access past the end of an array", guard)
+        return past
 
     def check_not_null(self, place: Place, state: State, node: Any) -> None:
         """Access through a null or unset pointer is undefined."""
@@ -219,11 +230,12 @@ class MemoryAccess:
                 )
         return Place(pointer.targets, ctype)
 
-    def element(self, place: Place, index: Value, state: State, node: Any, base: int = 0) -> Place:
-        """``place[base + index]`` of an array lvalue; an index out of range is noted."""
+    def element(self, place: Place, index: Value, state: State, node: Any, base: int = 0, past: int = 0) -> Place:
+        """``place[base + index]`` of an array lvalue; an index out of range is noted. ``past``: elements that may be
+        named behind the last one."""
         assert isinstance(place.ctype, ArrayType)
         assert isinstance(index.ctype, IntType)
-        length = place.ctype.length or 0
+        length = (place.ctype.length or 0) + past
         meant = FALSE()
         for guard, _, _ in live(place.targets):
             meant = either(meant, guard)
@@ -238,7 +250,7 @@ class MemoryAccess:
         ELEMENTS.check(len(numbers), where(node))
         return element_places(place, [(k, equals(index.bits, constant(k - base, bits))) for k in numbers])
 
-    def subscript(self, pointer: Value, index: Value, state: State, node: Any) -> Place:
+    def subscript(self, pointer: Value, index: Value, state: State, node: Any, past: int = 0) -> Place:
         """``pointer[index]``: inside the array that the pointer points into."""
         assert isinstance(pointer.ctype, PointerType)
         targets: list[Target] = []
@@ -250,7 +262,7 @@ class MemoryAccess:
             last = target.path[-1] if target.path else None
             if isinstance(outer, ArrayType) and isinstance(last, int):
                 array = Place((Target(target.guard, target.object, target.path[:-1]),), outer)
-                targets.extend(self.element(array, index, state, node, last).targets)
+                targets.extend(self.element(array, index, state, node, last, past).targets)
             else:
                 inside = equals(index.bits, constant(0, index.bits.bv_width()))
                 outside = both(target.guard, negate(inside))
@@ -290,6 +302,12 @@ class MemoryAccess:
                 self.recorder.note_undefined(kind, where(node), state.pc, when)
 
         return undefined
+
+
+def is_past(obj: MemObject, path: Path) -> bool:
+    """Whether there would be one element more than some array of ``obj`` has."""
+    around = (type_at(obj.ctype, path[:number]) for number in range(len(path)))
+    return any(isinstance(array, ArrayType) and part == array.length for array, part in zip(around, path, strict=True))
 
 
 def refuse_long_double(ctype: CType, node: Any) -> None:

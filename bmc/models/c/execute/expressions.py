@@ -8,7 +8,7 @@ from typing import Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
+from pysmt.shortcuts import FALSE
 
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, either, negate
@@ -23,7 +23,6 @@ from bmc.models.c.execute.memory import (
     MemObject,
     Place,
     State,
-    Target,
     Value,
     address_of,
     is_null,
@@ -33,6 +32,7 @@ from bmc.models.c.execute.memory import (
     merge_targets,
 )
 from bmc.models.c.execute.variables import variable_name
+from bmc.models.c.execute.walking import ORDERS
 from bmc.models.c.execute.zero_sums import note_zero_sum
 from bmc.models.c.source.program import EnumConstant, Program, Scope, unsupported, where
 from bmc.models.c.source.types import (
@@ -43,7 +43,6 @@ from bmc.models.c.source.types import (
     PointerType,
     VoidType,
     align_of,
-    offset_of,
     same_type,
     size_of,
 )
@@ -218,7 +217,8 @@ class Evaluator(Conditions):
         if node.op in ("sizeof", "_Alignof"):
             return self._sizeof(node, scope, state)
         if node.op == "&":
-            place = self.place(node.expr, scope, state)
+            is_element = isinstance(node.expr, c_ast.ArrayRef)
+            place = (self._subscript if is_element else self.place)(node.expr, scope, state, *([1] * is_element))
             for _, obj, _ in live(place.targets):
                 obj.addressed = True
             return address_of(place)
@@ -250,9 +250,13 @@ class Evaluator(Conditions):
     def _step(self, node: Any, scope: Scope, state: State) -> Value:
         place = self.place(node.expr, scope, state)
         old = self.load(place, state, node)
-        if not isinstance(old, Value) or isinstance(old.ctype, PointerType):
-            raise unsupported("'++' or '--' on a pointer (pointer arithmetic)", node)
+        if not isinstance(old, Value):
+            raise InputRefused("'++' or '--' on a struct", where(node))
         one = Value(constant(1, self.model.int_type.bits), self.model.int_type)
+        if isinstance(old.ctype, PointerType):
+            moved = self.moved(old, one, STEPS[node.op] == "-", state, node)
+            self.store(place, moved, state, node)
+            return old if node.op.startswith("p") else moved
         new = floating.binary(STEPS[node.op], old, one, self.model, self.undefined_at(state, node))
         stored = floating.exact(new, old.ctype)
         self.store(place, stored, state, node)
@@ -274,7 +278,20 @@ class Evaluator(Conditions):
         if node.op in ("==", "!="):
             same = self._same_pointer(left, right, node, state)
             return from_condition(same if node.op == "==" else negate(same), self.model.int_type)
-        raise unsupported(f"'{node.op}' on a pointer (pointer arithmetic)", node)
+        return self._on_pointers(node.op, left, right, node, state)
+
+    def _on_pointers(self, op: str, left: Value, right: Value, node: Any, state: State) -> Value:
+        """An operator other than ``==`` and ``!=`` with one or two pointers."""
+        pointers = [isinstance(value.ctype, PointerType) for value in (left, right)]
+        if op in ORDERS and all(pointers):
+            return self.ordered(op, left, right, state, node)
+        if op == "-" and all(pointers):
+            return self.distance(left, right, state, node)
+        if op in ("+", "-") and pointers == [True, False]:
+            return self.moved(left, right, op == "-", state, node)
+        if op == "+" and pointers == [False, True]:
+            return self.moved(right, left, False, state, node)
+        raise InputRefused(f"'{op}' on a pointer", where(node))
 
     def _ask(self, node: Any) -> None:
         """``x == 0`` and ``x != 0`` want the truth of ``x``."""
@@ -295,17 +312,11 @@ class Evaluator(Conditions):
             _is_fixed(a) and _is_number(b) for a, b in ((left, right), (right, left))
         ):
             raise InputRefused("a pointer is compared", where(node), "name the variable by its full name, such as s->s")
-        pointers = [self.as_type(v, PointerType(VoidType()), node, state) for v in (left, right)]
-        first, second = (p.targets for p in pointers if isinstance(p, Value))
-        same = negate(TRUE())
-        for a in first:
-            for b in second:
-                if a.object is b.object and self._offset(a) == self._offset(b):
-                    same = either(same, both(a.guard, b.guard))
-        return same
-
-    def _offset(self, target: Target) -> int:
-        return offset_of(target.object.ctype, target.path, self.model) if target.object else 0
+        void = PointerType(VoidType())
+        first, second = self.as_type(left, void, node, state), self.as_type(right, void, node, state)
+        assert isinstance(first, Value)
+        assert isinstance(second, Value)
+        return self.same_pointer(first, second, state, node)
 
     def eval_ternaryop(self, node: Any, scope: Scope, state: State) -> Result:
         cond = self.decide(node.cond, scope, state)
@@ -397,6 +408,8 @@ class Evaluator(Conditions):
 
     def _compound(self, node: Any, place: Place, value: Value | Aggregate, state: State) -> Value:
         old = self.load(place, state, node)
+        if isinstance(old, Value) and isinstance(old.ctype, PointerType) and isinstance(value, Value):
+            return self._on_pointers(node.op[:-1], old, value, node, state)
         scalars = [v for v in (old, value) if isinstance(v, Value) and not isinstance(v.ctype, PointerType)]
         if len(scalars) != 2:
             raise unsupported(f"'{node.op}' on a pointer or struct", node)

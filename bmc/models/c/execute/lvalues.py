@@ -14,7 +14,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import constant
-from bmc.models.c.execute.access import Accesses, MemoryAccess, bit_field
+from bmc.models.c.execute.access import Accesses, bit_field
 from bmc.models.c.execute.arithmetic import constant_value
 from bmc.models.c.execute.floating import string_of
 from bmc.models.c.execute.memory import (
@@ -31,6 +31,7 @@ from bmc.models.c.execute.memory import (
     whole,
 )
 from bmc.models.c.execute.variables import variable_name
+from bmc.models.c.execute.walking import Walking
 from bmc.models.c.source.declarations import NotConstant, TypeReader
 from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
 from bmc.models.c.source.types import (
@@ -73,7 +74,7 @@ class Elements:
         self._earlier.writes |= accesses.writes
 
 
-class Sequencing(MemoryAccess):
+class Sequencing(Walking):
     """Finds unsequenced side effects (C11 6.5p2)."""
 
     def __init__(self) -> None:
@@ -301,20 +302,25 @@ class Lvalues(Sequencing):
         self.initialiser.automatic(place, node.init, scope, state)
         return place
 
-    def _subscript(self, node: Any, scope: Scope, state: State) -> Place:
+    def _subscript(self, node: Any, scope: Scope, state: State, past: int = 0) -> Place:
+        """An element of an array; ``past``: of how many behind the last one the address may be taken (C11 6.5.6p8)."""
         base, index = self.unsequenced(
             node,
             Operand(node.name, lambda: self._array_or_pointer(node.name, scope, state)),
             Operand(node.subscript, lambda: self.value(node.subscript, scope, state)),
         )
+        if isinstance(base, Value) and isinstance(index.ctype, PointerType):
+            base, index = index, base  # index[array]
+        if isinstance(base, Value) and not isinstance(base.ctype, PointerType):
+            raise InputRefused("'[]' needs an array or a pointer", where(node))
         if isinstance(index.ctype, FloatType):
             raise InputRefused(f"an index must be an integer, not a {index.ctype.name}", where(node))
         if not isinstance(index.ctype, IntType):
-            raise unsupported("index[array] written the other way round", node)
+            raise InputRefused("a pointer is used as an index", where(node))
         if isinstance(base, Place):
             self.check_not_null(base, state, node)
-            return self.element(base, index, state, node)
-        return self.subscript(base, index, state, node)
+            return self.element(base, index, state, node, past=past)
+        return self.subscript(base, index, state, node, past)
 
     def _array_or_pointer(self, node: Any, scope: Scope, state: State) -> Place | Value:
         if is_lvalue(node):
@@ -326,8 +332,6 @@ class Lvalues(Sequencing):
             pointer = self.evaluate(node, scope, state)
         if not isinstance(pointer, Value):
             raise InputRefused("'[]' needs an array or a pointer", where(node))
-        if not isinstance(pointer.ctype, PointerType):
-            raise unsupported("index[array] written the other way round, or '[]' without an array", node)
         return pointer
 
     # what is read

@@ -103,11 +103,13 @@ def number_of(key: Key, content: Content) -> FNode | None:
     pointees = key[0].pointees[key[1]]
     if not term or term == _targets(symbol, pointees):
         return symbol
-    numbers = [constant(pointees.index((target.object, target.path)), POINTER_BITS) for target in term]
-    result = numbers[-1]
-    for target, number in zip(term[-2::-1], numbers[-2::-1], strict=True):
-        result = choose(target.guard, number, result)
-    return result
+    numbers = {pointee: constant(number, POINTER_BITS) for number, pointee in enumerate(pointees)}
+    result: FNode | None = None
+    for target in reversed(term):
+        number = numbers.get((target.object, target.path))  # none stands for what was found to be impossible
+        if number is not None:
+            result = number if result is None else choose(target.guard, number, result)
+    return symbol if result is None else result
 
 
 def variable_name(obj: MemObject, path: tuple[str | int, ...]) -> str:

@@ -55,6 +55,18 @@ FEATURES = {
     "set by the step alone": "struct s { int (*f)(int); int *q; int n; }; static int f(int a) { return a & 3; } "
     "void init(struct s *s) { s->n = 0; } void step(struct s *s, unsigned char e) { if (s->n) s->n = s->f(e) + (s->q == &s->n); "
     "else if (e > 100) { s->f = f; s->q = &s->n; s->n = 1; } }",
+    "a walk to a mark": "struct row { unsigned char st; short v; }; static const struct row tab[] = {{1, 5}, {4, 7}, {9, -3}, {255, 0}}; int r; "
+    "void step(unsigned char a) { const struct row *p; r = 0; for (p = tab; p->st != 255; p++) if (p->st == a) { r = p->v; break; } r += p - tab; }",
+    "a walk both ways": "int t[4], r; void step(unsigned char a, unsigned char b, signed char c) { int *p = t, *e = t + 4; while (p < e) *p++ = a; "
+    "p = &t[a & 3]; r = *p; p--; p++; if (b & 1) p += c; else if (b & 2) p -= b >> 4; r += p - t; "
+    "r += 2 * (p == e) + 4 * (e > p) + (b & 3)[t] + 1[t]; if (b & 4) r += *p & 7; }",
+    "a ring": "static unsigned char buf[5]; static unsigned char *w = buf, *rd = &buf[0]; int n; void step(unsigned char a) { "
+    "if (a & 1) { *w++ = a; if (w == buf + 5) w = buf; } if (rd != w) { n = *rd; if (++rd >= &buf[5]) rd = buf; } }",
+    "a walk along a text": 'static const char *s = "hello"; int r; void step(unsigned char a) { const char *p = s; while (*p && *p != a) ++p; r = p - s; }',
+    "rows": "int m[2][3]; int r; void step(unsigned char a) { int (*l)[3] = m; l++; (*l)[a % 3] = a; r = l - m; int *q = *l + 1; "
+    "r += q[1] & q[-1] & *(1 + q); q = &m[0][2]; q++; r += (q == &m[1][0]); if (a == 77) r = *q; }",
+    "two arrays": "int a1[2], a2[2]; int r; void step(unsigned char a) { int *p = a & 1 ? a1 : a2; int *q = a & 2 ? a1 + 1 : a2; r = 0; if (a & 4) r = p < q; "
+    "if (a & 8) r = p - q; p += a & 3; if (a & 16) r = *p; if (a & 32) r += p == q; }",
     "in packed structs": "struct __attribute__((packed)) s { char c; void (*h)(void); } s; int r; static void a(void) { r = 1; } "
     "static void b(void) { r = 2; } void step(unsigned char e) { if (s.h) s.h(); s.h = e & 1 ? a : e & 2 ? b : 0; }",
 }
@@ -99,6 +111,14 @@ UNDEFINED = {
     "unset": ("int (*p)(int); if (a != 3) p = f; r = p(a);", "uninitialised read"),
     "another type": ("int (*p)(int) = a == 3 ? (int (*)(int))g : f; r = p(a);", "call of a function of another type than the pointer's"),
     "too many arguments": ("int (*p)(int) = a == 3 ? (int (*)(int))n : f; r = p(a);", "call of a function of another type than the pointer's"),
+    "past the end": ("int t[2] = {1, 2}; int *p = t; p += a; r = p - t; if (a == 3) p--; r = p[-1];", "pointer moved out of its array"),
+    "read at the end": ("int t[3] = {1, 2, 4}; int *p = t + a; r = *p;", "access past the end of an array"),
+    "set at the end": ("int t[3] = {1}; *(&t[a]) = 5; r = t[0];", "access past the end of an array"),
+    "before the start": ("int t[4] = {1}; int *p = &t[2]; p -= a; r = p - t;", "pointer moved out of its array"),
+    "a difference": ("int t[4], u[2], *p = a == 3 ? u : t + 1; r = p - t;", "difference of pointers into two arrays"),
+    "an order": ("int t[4], u[2], *p = a == 3 ? u : t + 1; r = p > t;", "order of pointers into two objects"),
+    "what lies behind": ("int t[3], u[2]; r = t + a == u;", "pointer past the end compared with one to another object"),
+    "null that moves": ("int t[2], *p = a == 3 ? 0 : t; p++; r = p - t;", "pointer moved out of its array"),
     "dangling": ("static int *q = &s; int x = 1; r = *q; q = &s; if (a == 3) q = &x;", "uninitialised read"),
 }  # fmt: skip
 
@@ -132,6 +152,7 @@ REFUSED = {
     "a string without a name": ("static const char *p; void\nstep(int a) { p = a ? \"on\" : \"off\"; r = p[0]; }", "to a string constant", 2),
     "a volatile pointer": ("static int k;\nstatic int *volatile p; void step(int a) { p = a ? &k : &r; }", "the volatile pointer 'p' is changed by the step", 2),
     "two types at one address": ("struct s { int a; } s; static void *p; void\nstep(int a) { if (a > 0) p = &s; else if (a) p = &s.a; r = p != 0; }", "pointer 'p' to both", 2),
+    "a place where another object may lie": ("static int t[3], u[2];\nstatic int *p = u; void\nstep(unsigned char a) { p = a < 4 ? t + a : u; }", "pointer 'p' past the end (&t[3]) or to another object", 3),
     "too much to point to": ("static int t[300];\nstatic int *p; void step(unsigned short a) { p = &t[a % 300]; }", "'p' may point to more than 200 objects", 2),
 }  # fmt: skip
 
