@@ -93,15 +93,7 @@ class Pointers(Expressions):
 
     def _function(self) -> str:
         """A pointer to a function, not NULL in most cases."""
-        options = [
-            "op0",
-            "&op1",
-            "*op2",
-            f"ptable[{self._index(4)}]",
-            f"vtable[{self._index(4)}]",
-            "s->hook",
-            "g_ops.f",
-        ]
+        options = ["op0", "(&op1)", "(*op2)", f"ptable[{self._index(4)}]", f"vtable[{self._index(4)}]", "g_ops.f"]
         options += [f"(({self.full(1)}) ? op0 : op2)", f"choose({self.atom()}, op1)", "s->hook", "((fn *)s->ops.f)"]
         return str(self.pick(options))
 

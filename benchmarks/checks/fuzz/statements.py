@@ -61,7 +61,7 @@ class Statements(Pointers):
     def statement(self, depth: int) -> str:
         if self.real_writes and self.chance(0.35):
             return self.real_statement()
-        if self.pointers and self.chance(0.35):
+        if self.pointers and self.chance(0.5):
             return self.pointer_statement()
         kinds = [self.assignment] * 5 + [self.declaration] * 2 + [self.copy, self.pointer, self.call, self.leave]
         if depth > 0:
