@@ -17,7 +17,7 @@ from bmc.models.c.controller.binding import as_scalar, with_targets
 from bmc.models.c.controller.environment import undefined_object
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.pointers import native_pointer, pointed_objects
-from bmc.models.c.controller.ranges import ProjectRanges, is_pointer, only_named
+from bmc.models.c.controller.ranges import ProjectRanges, only_named
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.controller.runs import Runs
 from bmc.models.c.execute.math_library import FUNCTIONS, UNKNOWN
@@ -178,7 +178,7 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
             content = model.content(variable, None)
             assert isinstance(content.term, FNode)
             invariants.append(Condition(name, BVULE(content.term, constant(1, 8))))
-        if is_pointer(variable.type):
+        if variable.type.is_pointer:
             most = len(variable.type.labels) - 1
             symbol = variable.type.symbol(variable.name)
             invariants.append(Condition(f"{variable.name} points somewhere", BVULE(symbol, constant(most, 8))))
@@ -246,7 +246,7 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
     config = runs.config
     wanted: dict[MemObject, None] = dict.fromkeys(runs.binding.objects.values())
     wanted.update({v.key[0]: None for v in variables})
-    pointers = {v.name: native_pointer(v.key, f"number of {v.name}", data) for v in variables if is_pointer(v.type)}
+    pointers = {v.name: native_pointer(v.key, f"number of {v.name}", data) for v in variables if v.type.is_pointer}
     wanted.update(dict.fromkeys(pointed_objects(variables)))
     objects = (
         *(

@@ -11,14 +11,56 @@ from collections.abc import Iterable, Mapping
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, negate
 from bmc.limits import POINTEES
+from bmc.models.c.controller.ranges import selected
+from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.execute.access import is_past
 from bmc.models.c.execute.cases import impossible
-from bmc.models.c.execute.memory import Content, Key, MemObject, Pointee, Target
+from bmc.models.c.execute.memory import Content, Key, MemObject, Pointee, State, Target, Value
 from bmc.models.c.execute.recorder import StepResult, is_volatile
-from bmc.models.c.execute.variables import CVariable, pointee_names, variable_name
-from bmc.models.c.source.program import Function, unsupported, where
-from bmc.models.c.source.types import DataModel, PointerType, offset_of, size_of, type_at
+from bmc.models.c.execute.statements import Executor
+from bmc.models.c.execute.variables import CVariable, is_variable, pointee_names, variable_name
+from bmc.models.c.source.program import Function, parse_text, unsupported, where
+from bmc.models.c.source.types import DataModel, PointerType, offset_of, same_type, show_type, size_of, type_at
 from bmc.system.original import PointedAt, Pointer
+
+
+def name_pointees(config: SourceConfig, after_init: Mapping[Key, Content], executor: Executor, step: Function) -> None:
+    """Let the pointers that init leaves open, and that ``[ranges]`` names, point to what it says.
+
+    InputRefused for what cannot be pointed to.
+    """
+    pointers = {
+        variable_name(*key): key
+        for key, content in after_init.items()
+        if content.defined.is_false() and isinstance(type_at(key[0].ctype, key[1]), PointerType) and key[0].persistent
+    }
+    names = [*pointers, *(variable_name(*key) for key in after_init if is_variable(key))]
+    for pattern, values in config.ranges.items() if pointers else ():
+        for name in selected([pattern], names):
+            if name in pointers and pointers[name][1] not in pointers[name][0].pointees:
+                obj, path = pointers[name]
+                texts = (values,) if isinstance(values, str) else values
+                ctype = type_at(obj.ctype, path)
+                assert isinstance(ctype, PointerType)
+                try:
+                    obj.pointees[path] = [_named(text, ctype, executor, step) for text in texts]
+                except InputRefused as error:
+                    raise InputRefused(f"the range of '{name}': {error.message}", config.where, error.hint) from None
+
+
+def _named(text: str, ctype: PointerType, executor: Executor, step: Function) -> Pointee:
+    """What ``text`` says that a pointer of the type ``ctype`` points to."""
+    word = "0" if text.strip() == "NULL" else step.unit.source.expand(text)
+    tree = parse_text(f"void f(void) {{ ({word}); }}", "ranges")
+    with executor.apart():
+        value = executor.evaluate(tree.ext[-1].body.block_items[0], step.unit.scope, State())
+        value = executor.as_type(value, ctype, step.node, State()) if isinstance(value, Value) else None
+    if not isinstance(value, Value) or [target.guard.is_true() for target in value.targets] != [True]:
+        raise InputRefused(f"'{text}' is nothing to point to", None, "name functions, or objects as in &table[2]")
+    target = value.targets[0]
+    if target.object is not None and not same_type(type_at(target.object.ctype, target.path), ctype.target):
+        raise InputRefused(f"'{text}' has another type", None, f"name what a {show_type(ctype)} may point to")
+    return target.object, target.path
 
 
 def note_pointees(result: StepResult, model: DataModel, step: Function) -> bool:

@@ -72,7 +72,7 @@ class ProjectRanges:
         """
         if variable.name in self.chosen and variable.name in self.given:
             return self.given[variable.name]
-        if is_pointer(variable.type):
+        if variable.type.is_pointer:
             return ((0, len(variable.type.labels) - 1),)
         return ((0, 1),) if isinstance(variable.ctype, IntType) and variable.ctype.is_bool else ()
 
@@ -86,7 +86,7 @@ class ProjectRanges:
             return (ends[0], ends[-1]) if ends else (None, None)
         if not ranges and isinstance(variable.ctype, IntType) and variable.ctype.is_bool:
             return 0, 1
-        if not ranges and is_pointer(variable.type):
+        if not ranges and variable.type.is_pointer:
             return 0, len(variable.type.labels) - 1
         return (ranges[0][0], ranges[-1][1]) if ranges else (None, None)
 
@@ -154,7 +154,7 @@ _DECIMAL = re.compile(r"\s*-?(?:0|[1-9][0-9]{0,8})\s*", re.A)
 
 def read_constant(model: CModel, variable: Quantity, text: str, where: Location) -> int:
     """A value of ``variable``: a C constant, of a pointer the name of what it points to."""
-    if not is_pointer(variable.type):
+    if not variable.type.is_pointer:
         return read_number(model, text, where)
     labels = dict(variable.type.labels)
     if text.strip() not in labels:
@@ -179,11 +179,6 @@ def only_named(model: CModel) -> list[str]:
     """
     inputs = [(v.name, v.type) for v in model.inputs if v.name not in model.range_texts]
     return [name for name, kind in inputs if not kind.truth and (kind.labels or is_boolean(kind))]
-
-
-def is_pointer(kind: ValueType) -> bool:
-    """Whether a type is that of a pointer: its values are what may be pointed to."""
-    return bool(kind.labels) and "*" in kind.name
 
 
 def is_boolean(kind: ValueType) -> bool:
@@ -300,13 +295,13 @@ def input_limits(config: SourceConfig, keys: Iterable[Key]) -> FNode:
     Only where the range is given in plain numbers; wider than the range itself where that has gaps.
     """
     cells = {variable_name(*key): key for key in keys if is_variable(key)}
-    inputs = set(_selected(config.input, list(cells)))
+    inputs = set(selected(config.input, list(cells)))
     parts = []
     for pattern, values in config.ranges.items():
         bounds = _bounds(values)
         if bounds is None:
             continue
-        for name in sorted(inputs.intersection(_selected([pattern], list(cells)))):
+        for name in sorted(inputs.intersection(selected([pattern], list(cells)))):
             ctype, term = type_at(cells[name][0].ctype, cells[name][1]), symbol_content(cells[name], False).term
             if isinstance(ctype, IntType) and isinstance(term, FNode):
                 low, high = max(bounds[0], ctype.least), min(bounds[1], ctype.greatest)
@@ -314,7 +309,7 @@ def input_limits(config: SourceConfig, keys: Iterable[Key]) -> FNode:
     return conjunction(parts)
 
 
-def _selected(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+def selected(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
     """The names that patterns select; what selects nothing is told later, when all names are known."""
     found: list[str] = []
     for pattern in patterns:

@@ -13,7 +13,7 @@ from bmc.errors import InputRefused
 from bmc.formulas.terms import negate
 from bmc.models.c.controller.binding import Binding, as_argument, called_names, reachable_functions, with_targets
 from bmc.models.c.controller.environment import Environment
-from bmc.models.c.controller.pointers import note_pointees, without_dangling
+from bmc.models.c.controller.pointers import name_pointees, note_pointees, without_dangling
 from bmc.models.c.controller.ranges import input_limits
 from bmc.models.c.controller.reading import SourceConfig, read_program
 from bmc.models.c.execute.initialise import zero
@@ -140,6 +140,8 @@ class Runs:
 
     def run_step(self, step: Function, after_init: dict[Key, Content]) -> StepResult:
         """The step's symbolic run, repeated until no new static local and nothing new to point to turns up."""
+        name_pointees(self.config, after_init, self.executor, step)
+        name_pointees(self.config, after_init, self.executor, step)
         while True:
             result = self._with_shadows(step, after_init)
             late = [k for k in self.executor.static_cells if k[0].persistent and k not in after_init]

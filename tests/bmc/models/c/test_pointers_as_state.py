@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
 from c_support import agreement, fresh_environment, own_environment, read, refusal  # noqa: F401
 from command_line import chaincover
 
+from benchmarks.checks.fuzz.generator import Program
+from benchmarks.checks.fuzz.pointers import FAULTS
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig
+from bmc.native.differential import Sampler
 from bmc.system.simulation import Simulator
 from bmc.system.transition import ValueType
 
@@ -166,6 +170,18 @@ def test_what_is_refused(name: str, tmp_path: Path) -> None:
     assert error.where.line == line
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_undefined_in_its_step(name: str, tmp_path: Path) -> None:
+    """Every step of a drawn program in which the fault runs is excluded."""
+    text = Program(random.Random(list(FAULTS).index(name)), 3, pointers=True, fault=FAULTS[name]).text
+    model = read(tmp_path, text, step="compute")
+    sampler = Sampler(model.system, 0)
+    pairs = [sampler.any_pair() for _ in range(50)]
+    assert not any(sampler.simulator.allowed(state, {**inputs, "i->i0": 1}) for state, inputs in pairs)
+    assert any(sampler.simulator.allowed(state, {**inputs, "i->i0": 0}) for state, inputs in pairs)
+
+
 @pytest.mark.needs_compiler
 def test_functions_of_one_name_in_two_files(tmp_path: Path) -> None:
     """Each pointer of the compiled original is told by its address, however the functions are called."""
@@ -232,6 +248,46 @@ def test_properties_ranges_and_results_name_what_is_pointed_to(tmp_path: Path) -
     assert "c->handler,c->where" in rows[0]
     assert "busy,&n[0]" in rows[1]
     assert "done,&n[1]" in rows[2]
+    assert chaincover("verify", tmp_path, tmp_path / "out").code == 0
+
+
+def test_a_handler_in_a_table_is_no_property(tmp_path: Path) -> None:
+    """Functions called like properties that only pointers reach."""
+    text = "int n; static void p_up(void) { n = 1; } static void (*const t[])(void) = {p_up}; void compute(int a) { t[0](); }"
+    (tmp_path / "c.c").write_text(text)
+    ended = chaincover(
+        "generate", tmp_path / "c.c", "--property", "cover(n == 1)", "--no-native", "-o", tmp_path / "out"
+    )
+    assert ended.code == 0, ended.err
+
+
+@pytest.mark.needs_compiler
+def test_the_tester_chooses_where_a_pointer_starts(tmp_path: Path) -> None:
+    """Among what its range names."""
+    text = PROGRAM.replace("c->handler = idle; c->where = n; }\nvoid step", "c->where = n; }\nvoid step")
+    (tmp_path / "m.c").write_text(text)
+    chosen = 'chosen = ["c->handler"]\n[ranges]\n'
+    project = PROJECT.replace("[ranges]\n", chosen).replace('["idle", "busy"]', '["done", "busy"]')
+    (tmp_path / "chaincover.toml").write_text(project)
+    ended = chaincover("generate", tmp_path, "--goal", "states*", "-o", tmp_path / "out")
+    assert "one chain of 1 step covers all 2 goals" in ended.out, ended.err
+    assert (tmp_path / "out" / "chain.csv").read_text().splitlines()[1].startswith("init,,,busy,&n[0]")
+    assert chaincover("verify", tmp_path, tmp_path / "out").code == 0
+
+
+@pytest.mark.needs_compiler
+def test_a_pointer_to_a_function_is_an_input(tmp_path: Path) -> None:
+    """It takes the values that its range names."""
+    (tmp_path / "m.c").write_text(
+        "typedef struct { int (*cb)(int); } in_t; static int up(int a) { return a + 1; } static int down(int a) { return a - 1; }\n"
+        "int n; void step(const in_t *i) { if (i->cb && n < 5 && n > -5) n = i->cb(n); }\n"
+    )
+    project = PROJECT[: PROJECT.index("init")] + 'step = "step"\n[interface]\ninput = ["i->*"]\n[ranges]\n'
+    (tmp_path / "chaincover.toml").write_text(project + '"i->cb" = ["up", "down", "NULL"]\n')
+    ended = chaincover("generate", tmp_path, "--property", "cover(n == 2 && X(n == 1))", "-o", tmp_path / "out")
+    assert ended.code == 0, ended.err
+    rows = (tmp_path / "out" / "chain.csv").read_text().splitlines()
+    assert [row.split(",")[1] for row in rows[:4]] == ["i->cb", "up", "up", "down"]
     assert chaincover("verify", tmp_path, tmp_path / "out").code == 0
 
 
