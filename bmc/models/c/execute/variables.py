@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, Symbol
+from pysmt.shortcuts import BVUGE, TRUE, Symbol
 
 from bmc.formulas.terms import choose, constant, equals
 from bmc.models.c.execute.memory import Content, Key, MemObject, Pointee, Target
@@ -84,14 +84,16 @@ def symbol_content(key: Key, shadowed: bool, step: int | None = None) -> Content
     name, mark = variable_name(*key), "" if step is None else f"@{step}"
     defined = Symbol(f"{name}{DEFINED}{mark}") if shadowed else TRUE()
     symbol = variable_type(key).value_type().symbol(name + mark)
-    if key[1] not in key[0].pointees:
+    if not key[0].pointees.get(key[1]):
         return Content(symbol, defined)
     return Content(_targets(symbol, key[0].pointees[key[1]]), defined)
 
 
 def _targets(number: FNode, pointees: Sequence[Pointee]) -> tuple[Target, ...]:
-    each = enumerate(pointees)
-    return tuple(Target(equals(number, constant(n, POINTER_BITS)), obj, path) for n, (obj, path) in each)
+    """What a number stands for; the last also for all larger ones, so that it is always something."""
+    *others, last = [constant(n, POINTER_BITS) for n in range(len(pointees))]
+    guards = [*(equals(number, other) for other in others), BVUGE(number, last) if others else TRUE()]
+    return tuple(Target(guard, obj, path) for guard, (obj, path) in zip(guards, pointees, strict=True))
 
 
 def number_of(key: Key, content: Content) -> FNode | None:
@@ -101,7 +103,11 @@ def number_of(key: Key, content: Content) -> FNode | None:
         return term if isinstance(term, FNode) else None
     symbol = variable_type(key).value_type().symbol(variable_name(*key))
     pointees = key[0].pointees[key[1]]
-    if not term or term == _targets(symbol, pointees):
+    if not term:
+        return symbol
+    if len(pointees) == 1:
+        return constant(0, POINTER_BITS)
+    if term == _targets(symbol, pointees):
         return symbol
     numbers = {pointee: constant(number, POINTER_BITS) for number, pointee in enumerate(pointees)}
     result: FNode | None = None

@@ -35,12 +35,15 @@ ORDERS = ("<", ">", "<=", ">=")
 class Walking(MemoryAccess):
     """Arithmetic on pointers."""
 
+    moves = 0
+    """How often a pointer has been moved."""
     program: Program
     model: DataModel
 
     def moved(self, pointer: Value, index: Value, back: bool, state: State, node: Any) -> Value:
         """``pointer + index``, or with ``back`` ``pointer - index``; undefined where that leaves the array."""
         ctype = _element_pointer(pointer, node)
+        self.moves += 1
         if not isinstance(index.ctype, IntType):
             raise InputRefused("a pointer moves by an integer", where(node))
         choices: list[tuple[FNode, tuple[Target, ...]]] = []

@@ -3,6 +3,7 @@
 # ruff: noqa: E501 (C programs in tables)
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from pathlib import Path
@@ -38,7 +39,7 @@ FEATURES = {
     "static void busy(void) { r = 2; if (in == 0) h = idle; if (in == 9) h = 0; } void step(unsigned char i) { in = i; if (h) h(); }",
     "callbacks registered in init": "typedef void (*cb)(int); static cb cbs[3]; static int count, r; static void add(cb f) { cbs[count++] = f; } "
     "static void one(int a) { r += a; } static void two(int a) { r ^= a; } void init(void) { add(one); add(two); } "
-    "void step(unsigned char a) { for (int k = 0; k < 3; k++) if (k < count) cbs[k](a); r &= 1023; }",
+    "void step(unsigned char a) { for (int k = 0; k < count; k++) cbs[k](a); r &= 1023; }",
     "a table that changes": "static int f1(int a) { return a; } static int f2(int a) { return a + 1; } static int (*t[3])(int) = {f1, f2}; "
     "unsigned char k; int r; void step(unsigned char i, unsigned char j) { if (i & 1) { int (*x)(int) = t[i % 3]; t[i % 3] = t[j % 3]; "
     "t[j % 3] = x; } r = t[k % 3] == f1 ? 3 : t[k % 3](i); k = i; }",
@@ -71,6 +72,10 @@ FEATURES = {
     "r += q[1] & q[-1] & *(1 + q); q = &m[0][2]; q++; r += (q == &m[1][0]); if (a == 77) r = *q; }",
     "two arrays": "int a1[2], a2[2]; int r; void step(unsigned char a) { int *p = a & 1 ? a1 : a2; int *q = a & 2 ? a1 + 1 : a2; r = 0; if (a & 4) r = p < q; "
     "if (a & 8) r = p - q; p += a & 3; if (a & 16) r = *p; if (a & 32) r += p == q; }",
+    "a walk that only arrays bound": "static unsigned char t[30]; int r; static const unsigned char *end, *p = t; void step(unsigned char a) { "
+    "const unsigned char *q = t, *e = &t[3]; r = 0; while (p != e) { p++; r++; } p = &t[a & 3]; if (!end) end = t + 5; while (q != end) r += *q++; "
+    "if (a < 30) { end = &t[a]; t[a] = a; } }",
+    "set to nothing that lives": "struct s { int *p; int n; }; void step(struct s *s, unsigned char a) { int x; s->p = &x; s->n = a; }",
     "in packed structs": "struct __attribute__((packed)) s { char c; void (*h)(void); } s; int r; static void a(void) { r = 1; } "
     "static void b(void) { r = 2; } void step(unsigned char e) { if (s.h) s.h(); s.h = e & 1 ? a : e & 2 ? b : 0; }",
 }
@@ -174,10 +179,11 @@ def test_what_is_refused(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_undefined_in_its_step(name: str, tmp_path: Path) -> None:
     """Every step of a drawn program in which the fault runs is excluded."""
-    text = Program(random.Random(list(FAULTS).index(name)), 3, pointers=True, fault=FAULTS[name]).text
+    draws = (Program(random.Random(seed), 3, pointers=True, fault=FAULTS[name]).text for seed in itertools.count())
+    text = next(text for text in draws if "t_mode i0" not in text and "t_level i0" not in text)
     model = read(tmp_path, text, step="compute")
     sampler = Sampler(model.system, 0)
-    pairs = [sampler.any_pair() for _ in range(50)]
+    pairs = [sampler.any_pair() for _ in range(100)]
     assert not any(sampler.simulator.allowed(state, {**inputs, "i->i0": 1}) for state, inputs in pairs)
     assert any(sampler.simulator.allowed(state, {**inputs, "i->i0": 0}) for state, inputs in pairs)
 
