@@ -68,6 +68,9 @@ ELEMENTS = InputLimit("numbers in one object that is used: elements of arrays, m
 NUMBERS = InputLimit("numbers in all objects at file scope that are used together", 300_000, _SMALLER)
 ITERATIONS = InputLimit("iterations of a loop whose condition is constant in each", 100_000, _BOUND)
 OPEN_ITERATIONS = InputLimit("iterations of a loop whose condition depends on state or input", 256, _BOUND)
+POINTEES = InputLimit(
+    "objects and functions that one pointer of the state may point to", 200, "keep an index into an array instead"
+)
 WORK = InputLimit(
     "statements executed, numbers read or written and, at each call, functions active by init, or by one step",
     1_000_000,
@@ -83,7 +86,7 @@ STEPS = InputLimit(
 LIMITS = (
     *(FILE_SIZE, DIGITS, NESTED_DATA, TOKENS, STRING, MACROS, INCLUDED, INCLUDES),
     *(SYNTAX, BRACKETS, CALLS, STRUCTS),
-    *(ELEMENTS, NUMBERS, ITERATIONS, OPEN_ITERATIONS, WORK, STEPS),
+    *(ELEMENTS, NUMBERS, ITERATIONS, OPEN_ITERATIONS, POINTEES, WORK, STEPS),
 )
 """All of them, in the order of docs/reference/limits.md."""
 

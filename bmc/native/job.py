@@ -43,6 +43,18 @@ class ActualCall(NamedTuple):
     result_code: str = ""
 
 
+class ActualPointer(NamedTuple):
+    """A pointer at ``offset`` in an object; the object ``number`` holds which of ``pointees`` it points to.
+
+    These are (index of the object, offset), (None, address of a function) or, for NULL, None.
+    """
+
+    object: int
+    offset: int
+    number: int
+    pointees: tuple[tuple[int | None, int] | None, ...]
+
+
 class Image(NamedTuple):
     """A compiled program and its calls.
 
@@ -58,6 +70,7 @@ class Image(NamedTuple):
     init: tuple[ActualCall, ...]
     step: ActualCall
     links: tuple[tuple[int, int, int], ...] = ()
+    pointers: tuple[ActualPointer, ...] = ()
 
 
 class Work(NamedTuple):

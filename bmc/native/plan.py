@@ -9,10 +9,10 @@ from pathlib import Path
 
 from bmc.errors import InputRefused
 from bmc.floats.format import FORMATS, canonical
-from bmc.native.job import ActualArgument, ActualCall, Image, Layout, Patch, Storage
-from bmc.native.symbols import FunctionPlace, LibraryMap, TypeFacts
+from bmc.native.job import ActualArgument, ActualCall, ActualPointer, Image, Layout, Patch, Storage
+from bmc.native.symbols import FunctionPlace, LibraryMap, TypeFacts, pointee_key
 from bmc.records import dataclass
-from bmc.system.original import Argument, Call, Cell, MemoryObject, NativeInterface
+from bmc.system.original import Argument, Call, Cell, MemoryObject, NativeInterface, Pointer
 from bmc.system.transition import Valuation
 
 CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
@@ -37,6 +37,10 @@ class Plan:
         """
         exported = set() if known else _exported(library)
         placed = {obj.name: _storage(obj, interface, known, exported) for obj in interface.objects}
+        pointers = [each for each in interface.pointers if known and _is_known(each, placed, known)]
+        for each in interface.pointers:
+            if each not in pointers:
+                placed[each.number] = None
         storage = {name: place for name, place in placed.items() if place is not None}
         index = {name: number for number, name in enumerate(storage)}
         calls = _Calls({obj.name: obj for obj in interface.objects}, index, known)
@@ -48,8 +52,28 @@ class Plan:
             init=tuple(calls.prepare(call) for call in interface.init),
             step=calls.prepare(interface.step),
             links=tuple((index[link.object], link.offset, index[link.target]) for link in interface.links),
+            pointers=tuple(_actual(each, index, known) for each in pointers if known),
         )
         return Plan(index, image)
+
+
+def _is_known(pointer: Pointer, placed: Mapping[str, Storage | None], known: LibraryMap) -> bool:
+    """Whether it can be told where a pointer, and all that it may point to, lies in the library."""
+    functions = [pointee_key(each) for each in pointer.pointees if each.function]
+    objects = [pointer.object, *(each.object for each in pointer.pointees if each.object)]
+    return all(name in known.pointed for name in functions) and all(placed[name] is not None for name in objects)
+
+
+def _actual(pointer: Pointer, index: Mapping[str, int], known: LibraryMap) -> ActualPointer:
+    pointees = tuple(
+        (None, known.pointed[pointee_key(each)])
+        if each.function
+        else (index[each.object], each.offset)
+        if each.object
+        else None
+        for each in pointer.pointees
+    )
+    return ActualPointer(index[pointer.object], pointer.offset, index[pointer.number], pointees)
 
 
 def _changing(known: LibraryMap) -> Iterator[tuple[int, int]]:

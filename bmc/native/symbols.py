@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from bmc.records import dataclass
-from bmc.system.original import MemoryObject, NativeInterface
+from bmc.system.original import MemoryObject, NativeInterface, PointedAt
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -74,7 +74,10 @@ class FunctionPlace:
 
 @dataclass(frozen=True, slots=True)
 class VariablePlace:
-    """One variable with static storage; ``unit`` is the compiled file, ``file`` and ``line`` declare it."""
+    """One variable with static storage, or a function.
+
+    ``unit`` is the compiled file, ``file`` and ``line`` declare it.
+    """
 
     address: int
     unit: str
@@ -91,6 +94,8 @@ class LibraryMap:
     sizes: dict[int, int]
     functions: dict[str, list[FunctionPlace]]
     writable: tuple[tuple[int, int], ...]
+    pointed: dict[str, int]
+    """The functions that pointers may point to, by file and name."""
 
     @property
     def anchor(self) -> tuple[str, int] | None:
@@ -107,7 +112,7 @@ class LibraryMap:
         """What ``as_data`` made data of."""
         functions = {name: [_function_of(place) for place in places] for name, places in data["functions"].items()}
         writable = tuple((address, size) for address, size in data["writable"])
-        return LibraryMap(data["exported"], data["objects"], dict(data["sizes"]), functions, writable)
+        return LibraryMap(data["exported"], data["objects"], dict(data["sizes"]), functions, writable, data["pointed"])
 
 
 def _function_of(data: dict[str, Any]) -> FunctionPlace:
@@ -197,7 +202,13 @@ def read_library(library: Path, interface: NativeInterface) -> LibraryMap:
         if symbol["st_info"]["type"] == "STT_FUNC" and symbol.name in debug.called:
             types = debug.types.get(symbol["st_value"], (None, TypeFacts()))
             functions.setdefault(symbol.name, []).append(FunctionPlace(symbol["st_value"], *types))
-    return LibraryMap(exported, _choose(interface, debug), sizes, functions, tuple(_writable(elf)))
+    pointed = {pointee_key(each): address for each in debug.pointed if (address := debug.function(each)) is not None}
+    return LibraryMap(exported, _choose(interface, debug), sizes, functions, tuple(_writable(elf)), pointed)
+
+
+def pointee_key(pointee: PointedAt) -> str:
+    """By what ``LibraryMap.pointed`` knows a function."""
+    return f"{pointee.file}:{pointee.function}"
 
 
 def _writable(elf: Any) -> Iterator[tuple[int, int]]:
@@ -246,6 +257,9 @@ class _DebugReader:
         self.scopes = {obj.function for obj in interface.objects if obj.kind == "local"}
         self.variables: dict[tuple[str, str], list[VariablePlace]] = {}
         self.types: dict[int, tuple[tuple[TypeFacts, ...], TypeFacts]] = {}
+        pointees = (each for pointer in interface.pointers for each in pointer.pointees if each.function)
+        self.pointed = list(dict.fromkeys(pointees))
+        self._places: dict[str, list[VariablePlace]] = {each.function: [] for each in self.pointed}
 
     def read(self) -> None:
         if self.dwarf is None:
@@ -258,6 +272,8 @@ class _DebugReader:
                     name = _text(die, "DW_AT_name") or NAMELESS
                     if name in self.scopes or name == NAMELESS:
                         self._descend(unit, die, name)
+                    if name in self._places and "DW_AT_low_pc" in die.attributes:
+                        self._places[name].append(self._place(unit, die, die.attributes["DW_AT_low_pc"].value))
                     if name in self.called and "DW_AT_low_pc" in die.attributes:
                         self.types[die.attributes["DW_AT_low_pc"].value] = _signature(die)
 
@@ -272,9 +288,16 @@ class _DebugReader:
         name = _text(die, "DW_AT_name")
         address = self._address(unit, die) if name in self.symbols else None
         if address is not None:
-            line, file = _attribute(die, "DW_AT_decl_line"), self._file(unit, _attribute(die, "DW_AT_decl_file"))
-            place = VariablePlace(address, _unit_path(unit), file, line.value if line else 0)
-            self.variables.setdefault((name, function), []).append(place)
+            self.variables.setdefault((name, function), []).append(self._place(unit, die, address))
+
+    def _place(self, unit: Any, die: Any, address: int) -> VariablePlace:
+        line, file = _attribute(die, "DW_AT_decl_line"), self._file(unit, _attribute(die, "DW_AT_decl_file"))
+        return VariablePlace(address, _unit_path(unit), file, line.value if line else 0)
+
+    def function(self, pointee: PointedAt) -> int | None:
+        """The address of a function that a pointer may point to; None where it is not the only one."""
+        places = {place.address for place in _in_file(self._places[pointee.function], pointee.file)}
+        return places.pop() if len(places) == 1 else None
 
     def _address(self, unit: Any, die: Any) -> int | None:
         """The fixed address of a variable; None for a declaration or an automatic variable."""

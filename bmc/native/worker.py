@@ -90,6 +90,9 @@ CREATE_RULESET, ADD_RULE, RESTRICT_SELF, PATH_BENEATH, READ_FILE = 444, 445, 446
 TERMINALS = ("ptmx", "pts")
 """What in /dev makes a device when it is opened, if only for reading."""
 
+ELSEWHERE = 255
+"""The number of a pointer that points to nothing known."""
+
 ALIGNMENT = 16
 """Alignment of what we allocate for the program, in bytes: that of malloc."""
 
@@ -98,7 +101,7 @@ class Process:
     """The loaded library and its memory."""
 
     def __init__(self, image: Image) -> None:
-        library, self.anchor, objects, writable, self.init, self.step, links = image
+        library, self.anchor, objects, writable, self.init, self.step, links, pointers = image
         self.library = ctypes.CDLL(library)
         self.base = 0
         if self.anchor is not None:
@@ -113,6 +116,23 @@ class Process:
         for index, offset, target in links:
             struct.pack_into("@P", self.views[index], offset, self.addresses[target])
         self.changing += [view_of(self.base + address, size) for address, size in writable]
+        self.pointers = [self._pointer(*pointer) for pointer in pointers]
+
+    def _pointer(
+        self, index: int, offset: int, number: int, pointees: tuple[tuple[int | None, int] | None, ...]
+    ) -> tuple[memoryview, int, memoryview, list[int]]:
+        """A pointer's object and offset, what holds its number, and the addresses by their numbers."""
+        addresses = [
+            0 if pointee is None else (self.base if pointee[0] is None else self.addresses[pointee[0]]) + pointee[1]
+            for pointee in pointees
+        ]
+        return self.views[index], offset, self.views[number], addresses
+
+    def read_pointers(self) -> None:
+        """Set the numbers of the pointers that steps change: by where these point to now."""
+        for view, offset, number, addresses in self.pointers:
+            (address,) = struct.unpack_from("@P", view, offset)
+            number[0] = addresses.index(address) if address in addresses else ELSEWHERE
 
     def _place(self, storage: Storage) -> None:
         """Find an object in this process, or make room for it."""
@@ -167,6 +187,9 @@ class Process:
                     new = (kept | int.from_bytes(new, "little")).to_bytes(size, "little")
                 view[:] = new
                 done += size
+        for view, offset, number, addresses in self.pointers:
+            if number[0] < len(addresses):
+                struct.pack_into("@P", view, offset, addresses[number[0]])
 
 
 def run(job: Job, out: int, confined: bool) -> None:
@@ -180,6 +203,7 @@ def run(job: Job, out: int, confined: bool) -> None:
     os.write(out, CONFINED if confined else FREE)
     for call in init:
         call()
+    process.read_pointers()
     after_init = [view.tobytes() for view in process.changing] if restore else []
     process.write(layouts, start)
     write_all(out, b"".join(pieces))
@@ -189,6 +213,7 @@ def run(job: Job, out: int, confined: bool) -> None:
                 view[:] = data
         process.write(layouts, patches)
         step()
+        process.read_pointers()
         write_all(out, b"".join(pieces))
 
 

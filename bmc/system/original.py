@@ -21,8 +21,8 @@ class MemoryObject:
 
     ``kind``: ``pointee`` (the caller allocates ``size`` zeroed bytes and passes its address), ``argument`` (a scalar
     passed by value), ``global`` (file scope, static or not), ``local`` (a static local of ``function``),
-    ``return`` (the step's scalar result). ``name`` is unique; ``symbol`` is the C identifier; ``file`` is the
-    defining source file (for ``global`` and ``local``).
+    ``return`` (the step's scalar result), ``number`` (of a ``Pointer``). ``name`` is unique; ``symbol`` is the C
+    identifier; ``file`` is the defining source file (for ``global`` and ``local``).
     """
 
     name: str
@@ -91,6 +91,32 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class PointedAt:
+    """What a pointer may point to: ``offset`` bytes into the object called ``object``, a function, or nothing.
+
+    ``file`` is the source file that defines the function.
+    """
+
+    object: str = ""
+    offset: int = 0
+    function: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The pointer at ``offset`` in the object called ``object``: where it points to is a number in ``number``.
+
+    That object, of kind ``number``, is one byte that only the caller has; the number is a place in ``pointees``.
+    """
+
+    object: str
+    offset: int
+    number: str
+    pointees: tuple[PointedAt, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ZeroSum:
     """A source file in which gcc would get the sign of a zero wrong (``zero_sums``): it needs -frounding-math.
 
@@ -142,7 +168,7 @@ class NativeInterface:
 
     ``init`` runs once on zeroed memory, ``step`` once per step. ``cells`` covers every state variable and input (an
     input by value has a cell in its ``argument`` object). ``links`` connect objects that the caller allocates.
-    ``refusal`` tells why the program must not be run here, '' if it may.
+    ``refusal`` tells why the program must not be run here, '' if it may. ``pointers`` are those that a step changes.
     """
 
     compilation: Compilation
@@ -152,6 +178,7 @@ class NativeInterface:
     step: Call
     links: tuple[Link, ...] = ()
     refusal: str = ""
+    pointers: tuple[Pointer, ...] = ()
 
 
 class Original(Protocol):

@@ -39,6 +39,11 @@ class ValueType:
     floating: bool = False
     truth: bool = False
 
+    @property
+    def is_pointer(self) -> bool:
+        """Whether its values are what a pointer may point to."""
+        return bool(self.labels) and "*" in self.name
+
     def symbol(self, name: str) -> FNode:
         return Symbol(name, BVType(self.bits) if self.bits else BOOL)
 

@@ -85,7 +85,7 @@ class CMaker:
         texts = ["init"] if config.init is None else config.init
         names = [model.step_function, *(text.partition("(")[0].strip() for text in texts)]
         roots = [function for name in names if (function := model.program.function(name)) is not None]
-        return {function.name for function in reachable_functions(roots)}
+        return {function.name for function in (*reachable_functions(roots), *model.recorder.entered)}
 
 
 def read(project: Project) -> CMaker:

@@ -44,6 +44,8 @@ def show_ranges(ranges: Iterable[tuple[int, int]], vtype: ValueType) -> str:
     """Inclusive ranges of a type's values as text: ``0..3, 7``; of a floating type: ``-0.5..20.0, nan``."""
     if vtype.floating:
         return floating.show_ranges(ranges, FORMATS[vtype.bits])
+    if vtype.is_pointer:
+        return ", ".join(vtype.show(number) for low, high in ranges for number in range(low, high + 1))
     return ", ".join(str(low) if low == high else f"{low}..{high}" for low, high in ranges)
 
 

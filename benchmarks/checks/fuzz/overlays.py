@@ -32,10 +32,12 @@ class Overlays(Statements):
         parts = ["static unsigned char g_raw[24], g_full[24] = {1, 2, 3};"]
         for number in range(count):
             found: list[tuple[str, str]] = []
-            body = self._body("", 2, found)
+            body = self._overlay_body("", 2, found)
             self.types.append((f"o{number}", found))
             parts.append(f"typedef {body} o{number};\nstatic o{number} g_o{number};")
-            parts.append(f"static o{number} via{number}(o{number} a, int k) {{ {self._change(found)} return a; }}")
+            parts.append(
+                f"static o{number} via{number}(o{number} a, int k) {{ {self._overlay_change(found)} return a; }}"
+            )
         return "\n".join(parts)
 
     def overlay_members(self) -> str:
@@ -55,7 +57,7 @@ class Overlays(Statements):
         self.reads += ["s->raw[i->i0 & 15]", "g_raw[3]", "g_full[1]"]
         self.writes += [("s->raw[i->i1 & 7]", "u8"), ("g_raw[2]", "u8"), ("g_full[i->i2 & 15]", "u8")]
 
-    def _body(self, way: str, depth: int, found: list[tuple[str, str]]) -> str:
+    def _overlay_body(self, way: str, depth: int, found: list[tuple[str, str]]) -> str:
         union = self.chance(0.45)
         members = [self._member(way, depth, union, found) for _ in range(self.random.randint(2, 4))]
         mark = self.pick(["", "", "", " __attribute__((packed))", " __attribute__((aligned(8)))"])
@@ -66,7 +68,7 @@ class Overlays(Statements):
         name, kind = self.fresh("m"), self.random.random()
         if kind < 0.25 and depth:
             named = self.chance(0.6)
-            return f"{self._body(f'{way}.{name}' if named else way, depth - 1, found)} {name if named else ''};"
+            return f"{self._overlay_body(f'{way}.{name}' if named else way, depth - 1, found)} {name if named else ''};"
         if kind < 0.65 and not (union and self.chance(0.7)):
             ctype = str(self.pick(list(FIELDS)))
             if self.chance(0.1):
@@ -83,7 +85,7 @@ class Overlays(Statements):
         mark = f" __attribute__((aligned({self.random.choice((2, 4, 8))})))" if self.chance(0.1) else ""
         return f"{ctype} {name}{mark};"
 
-    def _change(self, found: list[tuple[str, str]]) -> str:
+    def _overlay_change(self, found: list[tuple[str, str]]) -> str:
         usable = [way for way, ctype in found if "i->" not in way and ctype != "float"]
         return f"a{self.pick(usable)} = k;" if usable else ""
 

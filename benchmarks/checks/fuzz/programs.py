@@ -82,8 +82,10 @@ WORDS = (
 
 
 def _of_grammar(random: random.Random, floating: bool, gnu: bool = False) -> Input:
-    size, overlaid = 1 + random.randrange(5), random.random() < 0.5
-    text = Program(random, size, floating, jumps=not floating, gnu=gnu, overlaid=overlaid).text
+    size, kind = 1 + random.randrange(5), random.randrange(4)  # the two together in a quarter
+    overlaid, pointers = kind in (1, 3), kind in (2, 3)
+    program = Program(random, size, floating, jumps=not floating, gnu=gnu, overlaid=overlaid, pointers=pointers)
+    text = program.text
     return {"files": {"program.c": text}, "step": "compute"}
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from benchmarks.checks.fuzz.expressions import Expressions
+from benchmarks.checks.fuzz.pointers import Pointers
 
 
-class Statements(Expressions):
+class Statements(Pointers):
     """Statements that write to ``writes``: lvalues with their types."""
 
     def __init__(self, source: random.Random) -> None:
@@ -18,6 +18,8 @@ class Statements(Expressions):
         self.value_result = False
         self.jumps = False
         """Whether there are labels, and statements that jump to them."""
+        self.pointers = False
+        """Whether there are pointers to functions, and pointers that change."""
         self.labels: list[str] = []
         """Those to which one may jump forward from here."""
 
@@ -59,6 +61,8 @@ class Statements(Expressions):
     def statement(self, depth: int) -> str:
         if self.real_writes and self.chance(0.35):
             return self.real_statement()
+        if self.pointers and self.chance(0.5):
+            return self.pointer_statement()
         kinds = [self.assignment] * 5 + [self.declaration] * 2 + [self.copy, self.pointer, self.call, self.leave]
         if depth > 0:
             kinds += [lambda: self.branch(depth)] * 4 + [lambda: self.switch(depth)] * 2

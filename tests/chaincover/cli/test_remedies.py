@@ -294,38 +294,3 @@ def test_a_chosen_start_that_init_sets(chosen: str, noted: bool, tmp_path: Path)
     note = f"note: '{chosen}' is set by init: interface.chosen leaves the tester nothing to choose there"
     assert (note in " ".join(shown.out.split())) == noted
     assert shown.out.count("chosen by the tester") == (not noted)
-
-
-FUNCTIONS = "static int m; static int f(int x) { return x; } static int g(int x) { return -x; }\n"
-
-
-@pytest.mark.parametrize(
-    ("before", "place", "what", "after"),
-    [
-        (
-            "static int (*const t[])(int) = {f, g};\nvoid init(void) { m = 0; }\n"
-            "void compute(_Bool a) { m = t[a](3); }\n",
-            "4:29",
-            "call through a function pointer",
-            "static int (*const t[])(int) = {f, g};\nvoid init(void) { m = 0; }\n"
-            "void compute(_Bool a) { switch (a) { case 0: m = f(3); break; default: m = g(3); } }\n",
-        ),
-        (
-            "typedef struct { int (*h)(int); } S; static S s;\nvoid init(void) { m = 0; s.h = f; }\n"
-            "void compute(_Bool a) { if (a) s.h = g; m = s.h(3); }\n",
-            "3:32",
-            "function 'f' used as a value (function pointer)",
-            "typedef struct { enum { F, G } h; } S; static S s;\nvoid init(void) { m = 0; s.h = F; }\n"
-            "void compute(_Bool a) { if (a) s.h = G; switch (s.h) { case F: m = f(3); break; case G: m = g(3); } }\n",
-        ),
-    ],
-    ids=["a table of functions", "a pointer that is set"],
-)
-def test_a_function_pointer(before: str, place: str, what: str, after: str, tmp_path: Path) -> None:
-    """The way out that is told is followed to a chain."""
-    told = check(tmp_path, {"c.c": FUNCTIONS + before})
-    assert f"c.c:{place}: unsupported C construct: {what}" in told
-    assert "keep a number where the pointer is kept, and call the functions by their names in a switch over it" in told
-    write_project(tmp_path, {"c.c": FUNCTIONS + after})
-    ended = chaincover("generate", tmp_path, "--property", "cover(m == -3)", "-o", tmp_path / "out")
-    assert ended.code == 0, ended.err

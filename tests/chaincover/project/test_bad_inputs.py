@@ -50,7 +50,7 @@ def c_file(name: str, text: str | bytes, says: str, next_step: str = "", more: t
 UNSUPPORTED = """
 always-undefined ¦ s->n = (-1) << 2; ¦ ¦ c.c:8:12: no first step is possible: ¦ correct the code
 goto ¦ again: if (s->n++ < i->a) goto again; ¦ ¦ c.c:8:3: unsupported C construct: loop without ¦ bound the loop
-function-pointer ¦ void (*f)(void) = 0; f(); ¦ ¦ c.c:8:24: unsupported C construct: call through a function pointer ¦
+function-pointer ¦ int (*p)(int) = f; ¦ int f(int); ¦ c.c:8:19: unsupported C construct: address of the ¦ add the
 union ¦ u.f = i->a; s->n = u.f; ¦ union { int f; int *g; } u; ¦ c.c:8:3: unsupported C construct: union with ¦
 transcendental ¦ s->n = (int)sin(i->a); ¦ double sin(double x); ¦ c.c:8:15: unsupported C construct: 'sin' ¦ define
 long-number ¦ s->n = NUMBER; ¦ ¦ c.c:8:10: there are more than 1,000 digits in a number ¦ its type can hold

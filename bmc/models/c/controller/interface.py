@@ -16,16 +16,16 @@ from bmc.formulas.terms import constant
 from bmc.models.c.controller.binding import as_scalar, with_targets
 from bmc.models.c.controller.environment import undefined_object
 from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.pointers import native_pointer, pointed_objects
 from bmc.models.c.controller.ranges import ProjectRanges, only_named
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.controller.runs import Runs
 from bmc.models.c.execute.math_library import FUNCTIONS, UNKNOWN
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject
 from bmc.models.c.execute.recorder import StepResult, is_volatile, is_written, read_names
-from bmc.models.c.execute.variables import CVariable, is_variable, variable_name
+from bmc.models.c.execute.variables import CVariable, is_variable, number_of, variable_name, variable_type
 from bmc.models.c.source.program import Function, Program
 from bmc.models.c.source.types import (
-    Arithmetic,
     ArrayType,
     CType,
     DataModel,
@@ -37,7 +37,6 @@ from bmc.models.c.source.types import (
     offset_of,
     scalars,
     size_of,
-    type_at,
 )
 from bmc.system.names import DEFINED, matching
 from bmc.system.original import Argument, Call, Cell, Compilation, Link, MemoryObject, NativeInterface, ZeroSum
@@ -53,7 +52,7 @@ def classify(runs: Runs, step: Function, result: StepResult) -> dict[Key, str]:
 def assemble(runs: Runs, step: Function, result: StepResult, roles: dict[Key, str], notes: Sequence[str]) -> CModel:
     """The model from the finished symbolic runs of init and step."""
     keys = list(roles)
-    variables = tuple(CVariable(variable_name(*key), key, _scalar_type(key), roles[key]) for key in keys)
+    variables = tuple(CVariable(variable_name(*key), key, variable_type(key), roles[key]) for key in keys)
     shadowed = frozenset(variable_name(*key) for key in result.shadowed if roles.get(key) not in (None, "input"))
     base = {key: content for key, content in result.start.items() if key not in roles}
     model = CModel(
@@ -84,12 +83,6 @@ def _variable_keys(runs: Runs, step: Function, result: StepResult) -> list[Key]:
     order = {"argument": 0, "pointee": 0}
     keys.sort(key=lambda k: order.get(k[0].kind, 1))
     return [*keys, (runs.result, ())] if runs.result is not None else keys
-
-
-def _scalar_type(key: Key) -> Arithmetic:
-    ctype = type_at(key[0].ctype, key[1])
-    assert isinstance(ctype, IntType | FloatType)
-    return ctype
 
 
 # roles
@@ -187,6 +180,10 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
             content = model.content(variable, None)
             assert isinstance(content.term, FNode)
             invariants.append(Condition(name, BVULE(content.term, constant(1, variable.ctype.bits))))
+        if variable.type.is_pointer:
+            most = len(variable.type.labels) - 1
+            symbol = variable.type.symbol(variable.name)
+            invariants.append(Condition(f"{variable.name} points somewhere", BVULE(symbol, constant(most, 8))))
     inputs = tuple(InputVariable(v.name, v.ctype.value_type(), ranges.allowed(v)) for v in model.inputs)
     model.notes += tuple(
         f"'{variable.name}' is set by the program: a range restricts nothing, but gives states() the values"
@@ -228,11 +225,11 @@ def _state_variables(
 ) -> list[StateVariable]:
     start = result.start.get(variable.key, Content((), FALSE()))
     final = result.final[variable.key]
-    assert isinstance(final.term, FNode) or final.defined.is_false()
-    next_term = final.term if isinstance(final.term, FNode) else model.content(variable, None).term
-    assert isinstance(next_term, FNode)
+    number = number_of(variable.key, final)
+    assert number is not None or final.defined.is_false()
+    next_term = number if number is not None else variable.type.symbol(variable.name)
     is_open = not start.defined.is_true()
-    init = None if is_open or not isinstance(start.term, FNode) else start.term
+    init = None if is_open else number_of(variable.key, start)
     low, high = ranges.bounds(variable)
     kind, starts = variable.ctype.value_type(), ranges.starts(variable) if init is None else ()
     made = [StateVariable(variable.name, kind, init, next_term, variable.role, low, high, starts)]
@@ -251,11 +248,18 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
     config = runs.config
     wanted: dict[MemObject, None] = dict.fromkeys(runs.binding.objects.values())
     wanted.update({v.key[0]: None for v in variables})
-    objects = tuple(
-        MemoryObject(obj.name, obj.kind, _size(obj, runs), obj.symbol or obj.name, obj.function, obj.file)
-        for obj in wanted
+    pointers = {v.name: native_pointer(v.key, f"number of {v.name}", data) for v in variables if v.type.is_pointer}
+    wanted.update(dict.fromkeys(pointed_objects(variables)))
+    objects = (
+        *(
+            MemoryObject(obj.name, _native_kind(obj), _size(obj, runs), obj.symbol or obj.name, obj.function, obj.file)
+            for obj in wanted
+        ),
+        *(MemoryObject(pointer.number, "number", 1) for pointer in pointers.values()),
     )
-    cells = tuple(_cell(variable, data) for variable in variables)
+    cells = tuple(
+        Cell(v.name, pointers[v.name].number, 0, 1) if v.name in pointers else _cell(v, data) for v in variables
+    )
     arguments = tuple(_step_argument(runs, name) for name, _ in step.ctype.parameters)
     call = Call(step.name, arguments, *_returns(runs.result))
     compilation = Compilation(
@@ -272,7 +276,14 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
         Link(obj.name, offset_of(obj.ctype, path, data), target.name)
         for (obj, path), target in runs.binding.members.items()
     )
-    return NativeInterface(compilation, objects, cells, tuple(runs.init_calls), call, links)
+    return NativeInterface(
+        compilation, objects, cells, tuple(runs.init_calls), call, links, pointers=tuple(pointers.values())
+    )
+
+
+def _native_kind(obj: MemObject) -> str:
+    """The kind of an object in the compiled original: constants lie where other objects do."""
+    return ("local" if obj.function else "global") if obj.kind == "constant" else obj.kind
 
 
 def _cell(variable: CVariable, data: DataModel) -> Cell:
@@ -404,6 +415,7 @@ def _has_volatile_member(ctype: CType) -> bool:
 def without_untouched(runs: Runs, result: StepResult, touched: set[MemObject]) -> StepResult:
     """The run without the objects behind pointer members that neither init nor the step came to."""
     binding = runs.binding
+    touched = touched | {obj for key in result.start for each in key[0].pointees.values() for obj, _ in each if obj}
     gone = {obj for obj in binding.members.values() if obj not in touched}
     if not gone:
         return result

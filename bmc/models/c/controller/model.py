@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused, Location, marked
-from bmc.models.c.controller.ranges import FloatReader, is_boolean, only_named, read_number, read_ranges
+from bmc.models.c.controller.ranges import FloatReader, is_boolean, only_named, read_constant, read_ranges
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.controller.value_names import value_names
 from bmc.models.c.execute.decisions import decisions
@@ -137,7 +137,7 @@ class CModel:
         """The value of a C constant; of a floating quantity its pattern."""
         if quantity.type.floating:
             return FloatReader(self, quantity.name, quantity.type, where).pattern(text)
-        return read_number(self, text, where)
+        return read_constant(self, quantity, text, where)
 
     def state_at(self, step: int | None) -> State:
         """Memory in which every variable is its symbol: plain (None) or framed at ``step``."""

@@ -72,6 +72,8 @@ class ProjectRanges:
         """
         if variable.name in self.chosen and variable.name in self.given:
             return self.given[variable.name]
+        if variable.type.is_pointer:
+            return ((0, len(variable.type.labels) - 1),)
         return ((0, 1),) if isinstance(variable.ctype, IntType) and variable.ctype.is_bool else ()
 
     def bounds(self, variable: CVariable) -> tuple[int | None, int | None]:
@@ -84,6 +86,8 @@ class ProjectRanges:
             return (ends[0], ends[-1]) if ends else (None, None)
         if not ranges and isinstance(variable.ctype, IntType) and variable.ctype.is_bool:
             return 0, 1
+        if not ranges and variable.type.is_pointer:
+            return 0, len(variable.type.labels) - 1
         return (ranges[0][0], ranges[-1][1]) if ranges else (None, None)
 
     def constraint(self, inputs: Sequence[InputVariable]) -> FNode:
@@ -129,9 +133,10 @@ def read_ranges(
             raise InputRefused(text, where, f'write "{first}..{last}" for the values from {first} to {last}')
         if not dots:
             low = high = values
-        ranges: tuple[tuple[int, int], ...] = ((read_number(model, low, where), read_number(model, high, where)),)
+        ends = read_constant(model, variable, low, where), read_constant(model, variable, high, where)
+        ranges: tuple[tuple[int, int], ...] = (ends,)
     else:
-        ranges = joined((number, number) for number in (read_number(model, text, where) for text in values))
+        ranges = joined((number, number) for number in (read_constant(model, variable, text, where) for text in values))
     if not ranges or ranges[0][0] > ranges[-1][1]:
         raise InputRefused(f"the range of '{variable.name}' is empty", where)
     greatest = 1 if kind.truth else kind.greatest
@@ -145,6 +150,17 @@ def read_ranges(
 _DASHED = re.compile(r"\s*\d+\s*-\s*\d+\s*", re.A)
 _DECIMAL = re.compile(r"\s*-?(?:0|[1-9][0-9]{0,8})\s*", re.A)
 """A number that is the same in C for all word sizes, and that no macro changes."""
+
+
+def read_constant(model: CModel, variable: Quantity, text: str, where: Location) -> int:
+    """A value of ``variable``: a C constant, of a pointer the name of what it points to."""
+    if not variable.type.is_pointer:
+        return read_number(model, text, where)
+    labels = dict(variable.type.labels)
+    if text.strip() not in labels:
+        message = f"'{variable.name}' does not point to '{text.strip()}'"
+        raise InputRefused(message, where, f"it points to one of these: {', '.join(labels)}")
+    return labels[text.strip()]
 
 
 def read_number(model: CModel, text: str, where: Location) -> int:
@@ -279,13 +295,13 @@ def input_limits(config: SourceConfig, keys: Iterable[Key]) -> FNode:
     Only where the range is given in plain numbers; wider than the range itself where that has gaps.
     """
     cells = {variable_name(*key): key for key in keys if is_variable(key)}
-    inputs = set(_selected(config.input, list(cells)))
+    inputs = set(selected(config.input, list(cells)))
     parts = []
     for pattern, values in config.ranges.items():
         bounds = _bounds(values)
         if bounds is None:
             continue
-        for name in sorted(inputs.intersection(_selected([pattern], list(cells)))):
+        for name in sorted(inputs.intersection(selected([pattern], list(cells)))):
             ctype, term = type_at(cells[name][0].ctype, cells[name][1]), symbol_content(cells[name], False).term
             if isinstance(ctype, IntType) and isinstance(term, FNode):
                 low, high = max(bounds[0], ctype.least), min(bounds[1], ctype.greatest)
@@ -293,7 +309,7 @@ def input_limits(config: SourceConfig, keys: Iterable[Key]) -> FNode:
     return conjunction(parts)
 
 
-def _selected(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+def selected(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
     """The names that patterns select; what selects nothing is told later, when all names are known."""
     found: list[str] = []
     for pattern in patterns:

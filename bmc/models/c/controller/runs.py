@@ -13,6 +13,7 @@ from bmc.errors import InputRefused
 from bmc.formulas.terms import negate
 from bmc.models.c.controller.binding import Binding, as_argument, called_names, reachable_functions, with_targets
 from bmc.models.c.controller.environment import Environment
+from bmc.models.c.controller.pointers import name_pointees, note_pointees, without_dangling
 from bmc.models.c.controller.ranges import input_limits
 from bmc.models.c.controller.reading import SourceConfig, read_program
 from bmc.models.c.execute.initialise import zero
@@ -55,8 +56,8 @@ class Runs:
             calls = (DEFAULT_INIT,) if self.program.function(DEFAULT_INIT) else ()
         prepared = [self._prepare_init(text) for text in calls]
         self.binding.connect()
-        functions = [step, *(function for function, _, _ in prepared), *self.roots]
-        self.used = with_targets(self.used_objects(functions), self.start)
+        functions, objects = self._reached([step, *(function for function, _, _ in prepared), *self.roots])
+        self.used = with_targets(objects, self.start)
         self.environment.discover(functions, self.used)
         state = State(dict(self.start))
         self.outside = self.environment.start(step.unit)
@@ -138,11 +139,13 @@ class Runs:
     # step
 
     def run_step(self, step: Function, after_init: dict[Key, Content]) -> StepResult:
-        """The step's symbolic run, repeated until no new static local turns up."""
+        """The step's symbolic run, repeated until no new static local and nothing new to point to turns up."""
+        name_pointees(self.config, after_init, self.executor, step)
+        name_pointees(self.config, after_init, self.executor, step)
         while True:
             result = self._with_shadows(step, after_init)
             late = [k for k in self.executor.static_cells if k[0].persistent and k not in after_init]
-            if not late:
+            if not note_pointees(result, self.program.model, step) and not late:
                 return result
             after_init.update({k: self.executor.static_cells[k] for k in late})
 
@@ -182,27 +185,22 @@ class Runs:
         value = self.executor.invoke(step, arguments, state, step.node)
         if self.result is not None and isinstance(value, Value):
             state.cells[self.result, ()] = Content(value.term, TRUE())
-        self._check_pointers(after_init, state.cells, step)
-        return state.cells, recorder
+        return without_dangling(state.cells), recorder
 
-    @staticmethod
-    def _check_pointers(before: dict[Key, Content], after: dict[Key, Content], step: Function) -> None:
-        for key, old in before.items():
-            new = after[key]
-            if isinstance(old.term, tuple) and old != new and not isinstance(new.term, FNode):
-                raise InputRefused(
-                    f"the pointer '{variable_name(*key)}' is changed by the step: pointers as state are not supported",
-                    where(step.node),
-                )
-
-    def used_objects(self, roots: list[Function]) -> list[MemObject]:
-        """File-scope objects whose names ``roots`` and all that they call use."""
-        reached = reachable_functions(roots)
-        found = [f.unit.scope.names.get(name) for f in reached for name in called_names(f.node)]
-        return list(dict.fromkeys(obj for obj in found if isinstance(obj, MemObject)))
+    def _reached(self, roots: list[Function]) -> tuple[list[Function], list[MemObject]]:
+        """``roots`` and all functions that they call or point to, and the file-scope objects whose names these use."""
+        while True:
+            functions = reachable_functions(roots)
+            named = [f.unit.scope.names.get(name) for f in functions for name in called_names(f.node)]
+            objects = list(dict.fromkeys(obj for obj in named if isinstance(obj, MemObject)))
+            function_of = self.executor.function_of
+            pointed = with_targets(objects, self.start) if function_of else []
+            roots = [*functions, *(function_of[obj] for obj in pointed if obj in function_of)]
+            if set(roots) == set(functions):
+                return functions, objects
 
     def used_names(self, step: Function) -> list[str]:
         """Identifiers used by the step, init and property functions and all that they call."""
         inits = [f for f in (self.program.function(c.function) for c in self.init_calls) if f is not None]
-        reached = reachable_functions([step, *inits, *self.roots])
+        reached, _ = self._reached([step, *inits, *self.roots])
         return list(dict.fromkeys(name for function in reached for name in called_names(function.node)))

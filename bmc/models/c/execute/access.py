@@ -40,6 +40,7 @@ from bmc.models.c.source.types import (
     CType,
     DataModel,
     FloatType,
+    FunctionType,
     IntType,
     Path,
     PointerType,
@@ -53,12 +54,6 @@ from bmc.models.c.source.types import (
     type_at,
 )
 from bmc.models.model import NotAMember
-
-NO_FUNCTION_POINTER = (
-    "in a copy of the sources, keep a number where the pointer is kept, and call the functions by their names in a "
-    "switch over it"
-)
-"""What to do about a pointer to a function."""
 
 
 class Accesses:
@@ -134,6 +129,8 @@ class MemoryAccess:
         for guard, obj, base in live(place.targets):
             key = (obj, base + path)
             self.check_usable(obj, guard, state, node)
+            if key not in state.cells and self._is_past(key, guard, state, node):
+                continue
             if key in state.cells or not is_shared(obj.ctype, key[1]):
                 if key not in state.cells:
                     self._check_punning(Target(guard, obj, base), place.ctype, node)
@@ -188,6 +185,8 @@ class MemoryAccess:
                 raise InputRefused(f"assignment to the const object '{obj.name}'", where(node))
             self.check_usable(obj, guard, state, node)
             key = (obj, base + path)
+            if key not in state.cells and self._is_past(key, guard, state, node):
+                continue
             if key in state.cells or not is_shared(obj.ctype, key[1]):
                 if key not in state.cells:
                     self._check_punning(Target(guard, obj, base), place.ctype, node)
@@ -213,6 +212,13 @@ class MemoryAccess:
         if obj.ended:
             self.recorder.note_undefined("use of an object after its lifetime", where(node), state.pc, guard)
 
+    def _is_past(self, key: Key, guard: FNode, state: State, node: Any) -> bool:
+        """Whether a cell would lie past the end of an array: access to it is undefined."""
+        past = is_past(*key)
+        if past:
+            self.undefined_at(state, node)("access past the end of an array", guard)
+        return past
+
     def check_not_null(self, place: Place, state: State, node: Any) -> None:
         """Access through a null or unset pointer is undefined."""
         null = is_null(place.targets) if place.targets else TRUE()
@@ -230,6 +236,8 @@ class MemoryAccess:
         if not isinstance(pointer.ctype, PointerType):
             raise NotAMember("'->' needs a pointer to a struct", where(node))
         ctype = pointer.ctype.target
+        if isinstance(ctype, FunctionType):
+            return Place(pointer.targets, ctype)
         for _, obj, path in live(pointer.targets):
             if pointer.ctype.volatile:
                 self.through_volatile.setdefault(obj, set()).add(outside_of_unions(obj.ctype, path))
@@ -257,11 +265,12 @@ class MemoryAccess:
             number = int(found.path[-1])
             yield Target(found.guard, found.object, (bits_part(8 * number, 8 * number + 7),))
 
-    def element(self, place: Place, index: Value, state: State, node: Any, base: int = 0) -> Place:
-        """``place[base + index]`` of an array lvalue; an index out of range is noted."""
+    def element(self, place: Place, index: Value, state: State, node: Any, base: int = 0, past: int = 0) -> Place:
+        """``place[base + index]`` of an array lvalue; an index out of range is noted. ``past``: elements that may be
+        named behind the last one."""
         assert isinstance(place.ctype, ArrayType)
         assert isinstance(index.ctype, IntType)
-        length = place.ctype.length or 0
+        length = (place.ctype.length or 0) + past
         meant = FALSE()
         for guard, _, _ in live(place.targets):
             meant = either(meant, guard)
@@ -276,7 +285,7 @@ class MemoryAccess:
         ELEMENTS.check(len(numbers), where(node))
         return element_places(place, [(k, equals(index.bits, constant(k - base, bits))) for k in numbers])
 
-    def subscript(self, pointer: Value, index: Value, state: State, node: Any) -> Place:
+    def subscript(self, pointer: Value, index: Value, state: State, node: Any, past: int = 0) -> Place:
         """``pointer[index]``: inside the array that the pointer points into."""
         assert isinstance(pointer.ctype, PointerType)
         targets: list[Target] = []
@@ -292,7 +301,7 @@ class MemoryAccess:
             last = target.path[-1] if target.path else None
             if isinstance(outer, ArrayType) and isinstance(last, int):
                 array = Place((Target(target.guard, target.object, target.path[:-1]),), outer)
-                targets.extend(self.element(array, index, state, node, last).targets)
+                targets.extend(self.element(array, index, state, node, last, past).targets)
             else:
                 inside = equals(index.bits, constant(0, index.bits.bv_width()))
                 outside = both(target.guard, negate(inside))
@@ -343,6 +352,12 @@ WRAPPING = frozenset({"signed overflow in negation", *(f"signed overflow in '{op
 def is_character(ctype: CType) -> bool:
     """Whether a type is one of the three character types, as which any object may be accessed."""
     return isinstance(ctype, IntType) and ctype.rank == 1
+
+
+def is_past(obj: MemObject, path: Path) -> bool:
+    """Whether there would be one element more than some array of ``obj`` has."""
+    around = (type_at(obj.ctype, path[:number]) for number in range(len(path)))
+    return any(isinstance(array, ArrayType) and part == array.length for array, part in zip(around, path, strict=True))
 
 
 def refuse_long_double(ctype: CType, node: Any) -> None:

@@ -18,10 +18,11 @@ from bmc import ending
 from bmc.errors import InputRefused, listed
 from bmc.formulas.terms import both, constant
 from bmc.models.c.execute import arithmetic
-from bmc.models.c.execute.access import NO_FUNCTION_POINTER, struct_scalars
+from bmc.models.c.execute.access import struct_scalars
 from bmc.models.c.execute.builtins import PREFIX, Builtins
 from bmc.models.c.execute.byte_blocks import ByteBlocks, constant_size, truth_value
 from bmc.models.c.execute.expressions import Evaluator
+from bmc.models.c.execute.indirect import IndirectCalls
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.math_library import MathCalls, stand_in
@@ -94,7 +95,7 @@ class Outside(Protocol):
         """Run a call of the function ``name``."""
 
 
-class Calls(Evaluator):
+class Calls(IndirectCalls):
     """Runs functions. ``hooks`` are functions that are handled by the caller instead of being inlined."""
 
     def __init__(self, program: Program) -> None:
@@ -115,7 +116,7 @@ class Calls(Evaluator):
         if selected is not None:
             return self.call(selected, scope, state)
         if not isinstance(node.name, c_ast.ID):
-            raise unsupported("call through a function pointer", node, NO_FUNCTION_POINTER)
+            return self.through_pointer(node, scope, state)
         name = node.name.name
         if name == ASSEMBLY:
             raise unsupported("inline assembly", node)
@@ -125,7 +126,7 @@ class Calls(Evaluator):
         if function is None and self.frames:
             function = self.frames[-1].function.unit.function(name)
         if isinstance(function, Place | MemObject):
-            raise unsupported("call through a function pointer", node, NO_FUNCTION_POINTER)
+            return self.through_pointer(node, scope, state)
         if isinstance(function, Function) and stand_in(function) is not None:
             return self.library.math.call(name, node, scope, state)
         if not isinstance(function, Function) or function.node is None:
@@ -138,9 +139,12 @@ class Calls(Evaluator):
             self.prototypes.check(function, arguments, node, scope, state)
         return self.invoke(function, arguments, state, node)
 
+    def is_active(self, function: Function) -> bool:
+        return any(frame.function is function for frame in self.frames)
+
     def invoke(self, function: Function, arguments: list[Any], state: State, node: Any) -> Result:
         """Run ``function`` on already evaluated arguments; its effects go into ``state``."""
-        if any(frame.function is function for frame in self.frames):
+        if self.is_active(function):
             raise unsupported(f"recursion ('{function.name}' calls itself)", node)
         if len(self.frames) >= DEEPEST_CALL:
             raise too_deep("calls", DEEPEST_CALL, where(node))
@@ -173,7 +177,7 @@ class Calls(Evaluator):
         return f"the function {function.name} was read ({where(function.node)})"
 
     def _run(self, frame: Frame, scope: Scope, inner: State, state: State, node: Any) -> Result:
-        base = self.recorder.base
+        base, discarded = self.recorder.base, self.discarded
         self.recorder.base = both(base, state.pc)
         self.frames.append(frame)
         if len(self.frames) == 1:
@@ -187,7 +191,7 @@ class Calls(Evaluator):
             if final is None:
                 raise unsupported(f"'{frame.function.name}' never returns", frame.function.node)
             value: Result = None
-            if frame.result is not None and node is not self.discarded:
+            if frame.result is not None and node is not discarded:
                 value = self.read(whole(frame.result), final, node)
         finally:
             self.frames.pop()

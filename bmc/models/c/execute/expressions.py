@@ -13,7 +13,7 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, either, negate
 from bmc.models.c.execute import arithmetic, floating
-from bmc.models.c.execute.access import NO_FUNCTION_POINTER, Accesses, is_character
+from bmc.models.c.execute.access import Accesses, is_character
 from bmc.models.c.execute.arithmetic import from_condition
 from bmc.models.c.execute.decisions import is_logical, leaves, without_negations
 from bmc.models.c.execute.floating import read_constant, truth
@@ -23,7 +23,6 @@ from bmc.models.c.execute.memory import (
     MemObject,
     Place,
     State,
-    Target,
     Value,
     address_of,
     is_null,
@@ -33,10 +32,11 @@ from bmc.models.c.execute.memory import (
     merge_targets,
 )
 from bmc.models.c.execute.variables import variable_name
+from bmc.models.c.execute.walking import ORDERS
 from bmc.models.c.execute.zero_sums import note_zero_sum
 from bmc.models.c.source.declarations import type_alignment
 from bmc.models.c.source.overlay import is_shared
-from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
+from bmc.models.c.source.program import EnumConstant, Program, Scope, unsupported, where
 from bmc.models.c.source.rewritten import is_elvis
 from bmc.models.c.source.types import (
     ArrayType,
@@ -45,7 +45,6 @@ from bmc.models.c.source.types import (
     PointerType,
     VoidType,
     align_of,
-    offset_of,
     same_type,
     size_of,
 )
@@ -160,9 +159,9 @@ class Evaluator(Conditions):
         result: Result = method(node, scope, state)
         return result
 
-    def arguments(self, node: Any, scope: Scope, state: State) -> list[Any]:
-        """The values of a call's arguments; refused where their order would matter."""
-        items = node.args.exprs if node.args else []
+    def arguments(self, node: Any, scope: Scope, state: State, *before_them: Any) -> list[Any]:
+        """The values of ``before_them`` and of a call's arguments; refused where their order would matter."""
+        items = [*before_them, *(node.args.exprs if node.args else ())]
         values: list[Any] = []
         before: list[Accesses] = []
         effects = any(self.has_effects(item) for item in items) and len(items) > 1
@@ -186,8 +185,6 @@ class Evaluator(Conditions):
         if isinstance(found, EnumConstant):
             ctype = found.ctype or self.model.int_type
             return Value(constant(found.value, ctype.bits), ctype)
-        if isinstance(found, Function) and (found.node is not None or self.unknown_name is None):
-            raise unsupported(f"function '{node.name}' used as a value (function pointer)", node, NO_FUNCTION_POINTER)
         return self.read(self.named_place(node, scope, state), state, node)
 
     def eval_constant(self, node: Any, scope: Scope, state: State) -> Result:
@@ -225,9 +222,8 @@ class Evaluator(Conditions):
         if node.op in ("sizeof", "_Alignof"):
             return self._sizeof(node, scope, state)
         if node.op == "&":
-            if isinstance(node.expr, c_ast.ID) and isinstance(scope.find(node.expr.name), Function):
-                raise unsupported("address of a function (function pointer)", node)
-            place = self.place(node.expr, scope, state)
+            is_element = isinstance(node.expr, c_ast.ArrayRef)
+            place = (self._subscript if is_element else self.place)(node.expr, scope, state, *([1] * is_element))
             if isinstance(place.ctype, IntType) and place.ctype.partial:
                 raise InputRefused("a bit-field has no address", where(node))
             for _, obj, _ in live(place.targets):
@@ -264,9 +260,13 @@ class Evaluator(Conditions):
     def _step(self, node: Any, scope: Scope, state: State) -> Value:
         place = self.place(node.expr, scope, state)
         old = self.load(place, state, node)
-        if not isinstance(old, Value) or isinstance(old.ctype, PointerType):
-            raise unsupported("'++' or '--' on a pointer (pointer arithmetic)", node)
+        if not isinstance(old, Value):
+            raise InputRefused("'++' or '--' on a struct", where(node))
         one = Value(constant(1, self.model.int_type.bits), self.model.int_type)
+        if isinstance(old.ctype, PointerType):
+            moved = self.moved(old, one, STEPS[node.op] == "-", state, node)
+            self.store(place, moved, state, node)
+            return old if node.op.startswith("p") else moved
         new = floating.binary(STEPS[node.op], old, one, self.model, self.undefined_at(state, node))
         stored = floating.exact(new, old.ctype)
         self.store(place, stored, state, node)
@@ -288,7 +288,20 @@ class Evaluator(Conditions):
         if node.op in ("==", "!="):
             same = self._same_pointer(left, right, node, state)
             return from_condition(same if node.op == "==" else negate(same), self.model.int_type)
-        raise unsupported(f"'{node.op}' on a pointer (pointer arithmetic)", node)
+        return self._on_pointers(node.op, left, right, node, state)
+
+    def _on_pointers(self, op: str, left: Value, right: Value, node: Any, state: State) -> Value:
+        """An operator other than ``==`` and ``!=`` with one or two pointers."""
+        pointers = [isinstance(value.ctype, PointerType) for value in (left, right)]
+        if op in ORDERS and all(pointers):
+            return self.ordered(op, left, right, state, node)
+        if op == "-" and all(pointers):
+            return self.distance(left, right, state, node)
+        if op in ("+", "-") and pointers == [True, False]:
+            return self.moved(left, right, op == "-", state, node)
+        if op == "+" and pointers == [False, True]:
+            return self.moved(right, left, False, state, node)
+        raise InputRefused(f"'{op}' on a pointer", where(node))
 
     def _ask(self, node: Any) -> None:
         """``x == 0`` and ``x != 0`` want the truth of ``x``, ``x < 0`` and the like its sign."""
@@ -306,19 +319,15 @@ class Evaluator(Conditions):
         return floating.binary(op, left, right, self.model, self.undefined_at(state, node))
 
     def _same_pointer(self, left: Value, right: Value, node: Any, state: State) -> FNode:
-        if self.unknown_name is not None:
+        if self.unknown_name is not None and any(
+            _is_fixed(a) and _is_number(b) for a, b in ((left, right), (right, left))
+        ):
             raise InputRefused("a pointer is compared", where(node), "name the variable by its full name, such as s->s")
-        pointers = [self.as_type(v, PointerType(VoidType()), node, state) for v in (left, right)]
-        first, second = (p.targets for p in pointers if isinstance(p, Value))
-        same = negate(TRUE())
-        for a in first:
-            for b in second:
-                if a.object is b.object and self._offset(a) == self._offset(b):
-                    same = either(same, both(a.guard, b.guard))
-        return same
-
-    def _offset(self, target: Target) -> int:
-        return offset_of(target.object.ctype, target.path, self.model) if target.object else 0
+        void = PointerType(VoidType())
+        first, second = self.as_type(left, void, node, state), self.as_type(right, void, node, state)
+        assert isinstance(first, Value)
+        assert isinstance(second, Value)
+        return self.same_pointer(first, second, state, node)
 
     def eval_ternaryop(self, node: Any, scope: Scope, state: State) -> Result:
         if is_elvis(node):
@@ -431,10 +440,21 @@ class Evaluator(Conditions):
 
     def _compound(self, node: Any, place: Place, value: Value | Aggregate, state: State) -> Value:
         old = self.load(place, state, node)
+        if isinstance(old, Value) and isinstance(old.ctype, PointerType) and isinstance(value, Value):
+            return self._on_pointers(node.op[:-1], old, value, node, state)
         scalars = [v for v in (old, value) if isinstance(v, Value) and not isinstance(v.ctype, PointerType)]
         if len(scalars) != 2:
             raise unsupported(f"'{node.op}' on a pointer or struct", node)
         return self._operate(node.op[:-1], scalars[0], scalars[1], node, state)
+
+
+def _is_fixed(value: Value) -> bool:
+    """Whether a value is a pointer that always points to one object."""
+    return isinstance(value.ctype, PointerType) and [t.guard.is_true() for t in value.targets if t.object] == [True]
+
+
+def _is_number(value: Value) -> bool:
+    return not isinstance(value.ctype, PointerType)
 
 
 def _refuse_floating(op: str, value: Value, node: Any) -> None:

@@ -14,7 +14,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import constant
-from bmc.models.c.execute.access import Accesses, MemoryAccess, refuse_opaque
+from bmc.models.c.execute.access import Accesses, refuse_opaque
 from bmc.models.c.execute.arithmetic import constant_value
 from bmc.models.c.execute.floating import string_of
 from bmc.models.c.execute.memory import (
@@ -26,11 +26,13 @@ from bmc.models.c.execute.memory import (
     State,
     Target,
     Value,
+    address_of,
     member_path,
     whole,
 )
 from bmc.models.c.execute.typing import static_type
 from bmc.models.c.execute.variables import variable_name
+from bmc.models.c.execute.walking import Walking
 from bmc.models.c.source.declarations import NotConstant, TypeReader
 from bmc.models.c.source.overlay import is_shared
 from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
@@ -38,6 +40,7 @@ from bmc.models.c.source.types import (
     ArrayType,
     CType,
     FloatType,
+    FunctionType,
     IntType,
     Path,
     PointerType,
@@ -74,7 +77,7 @@ class Elements:
         self._earlier.writes |= accesses.writes
 
 
-class Sequencing(MemoryAccess):
+class Sequencing(Walking):
     """Finds unsequenced side effects (C11 6.5p2)."""
 
     def __init__(self) -> None:
@@ -171,6 +174,9 @@ class Lvalues(Sequencing):
         self.unknown_name: Callable[[Any, State], Place] | None = None
         self.lenient_dot = False
         self._strings: dict[int, tuple[MemObject, list[int], Any]] = {}
+        self._function_objects: dict[Function, MemObject] = {}
+        self.function_of: dict[MemObject, Function] = {}
+        """The functions whose addresses have been taken, by what stands for them in memory."""
 
     @abstractmethod
     def evaluate(self, node: Any, scope: Scope, state: State) -> Result:
@@ -261,9 +267,23 @@ class Lvalues(Sequencing):
         undefined = found is None or (isinstance(found, Function) and found.node is None)
         if undefined and self.unknown_name is not None:
             return self.unknown_name(node, state)
+        if isinstance(found, Function):
+            return whole(self.function_object(found, node))
         if found is None:
             raise InputRefused(f"unknown name '{node.name}'", where(node), "declare it, or include its header")
         raise unsupported(f"'{node.name}' as an lvalue", node)
+
+    def function_object(self, function: Function, node: Any) -> MemObject:
+        """What a pointer to ``function`` points to; refused for a function that no source defines."""
+        if function.node is None:
+            hint = "add the source file that defines it to sources.files, or write a stand-in for it"
+            raise unsupported(f"address of the function '{function.name}', which is not defined", node, hint)
+        if function not in self._function_objects:
+            file = function.unit.source.file
+            obj = MemObject(function.name, function.ctype, "function", function.name, file=file, const=True)
+            obj.declared = where(function.node)
+            self._function_objects[function], self.function_of[obj] = obj, function
+        return self._function_objects[function]
 
     def _member(self, node: Any, scope: Scope, state: State) -> Place:
         base = self._struct_place(node, scope, state)
@@ -308,24 +328,25 @@ class Lvalues(Sequencing):
         self.initialiser.automatic(place, node.init, scope, state)
         return place
 
-    def _subscript(self, node: Any, scope: Scope, state: State) -> Place:
+    def _subscript(self, node: Any, scope: Scope, state: State, past: int = 0) -> Place:
+        """An element of an array; ``past``: of how many behind the last one the address may be taken (C11 6.5.6p8)."""
         base, index = self.unsequenced(
             node,
             Operand(node.name, lambda: self._array_or_pointer(node.name, scope, state)),
             Operand(node.subscript, lambda: self.value(node.subscript, scope, state)),
         )
-        if isinstance(base, Value) and isinstance(base.ctype, IntType) and isinstance(index.ctype, PointerType):
-            return self.subscript(index, base, state, node)
+        if isinstance(base, Value) and isinstance(index.ctype, PointerType):
+            base, index = index, base  # index[array]
+        if isinstance(base, Value) and not isinstance(base.ctype, PointerType):
+            raise InputRefused("'[]' needs an array or a pointer", where(node))
         if isinstance(index.ctype, FloatType):
             raise InputRefused(f"an index must be an integer, not a {index.ctype.name}", where(node))
         if not isinstance(index.ctype, IntType):
-            raise InputRefused("an index must be an integer", where(node))
+            raise InputRefused("a pointer is used as an index", where(node))
         if isinstance(base, Place):
             self.check_not_null(base, state, node)
-            return self.element(base, index, state, node)
-        if not isinstance(base.ctype, PointerType):
-            raise InputRefused("'[]' needs an array or a pointer", where(node))
-        return self.subscript(base, index, state, node)
+            return self.element(base, index, state, node, past=past)
+        return self.subscript(base, index, state, node, past)
 
     def _array_or_pointer(self, node: Any, scope: Scope, state: State) -> Place | Value:
         if is_lvalue(node) and not self._is_enum_constant(node, scope):
@@ -342,7 +363,9 @@ class Lvalues(Sequencing):
     # what is read
 
     def read(self, place: Place, state: State, node: Any) -> Value | Aggregate:
-        """The value of an lvalue; an array decays to a pointer to its first element."""
+        """The value of an lvalue; an array decays to a pointer to its first element, a function to one to itself."""
+        if isinstance(place.ctype, FunctionType):
+            return address_of(place)
         if isinstance(place.ctype, ArrayType):
             targets = tuple(Target(t.guard, t.object, (*t.path, 0)) if t.object else t for t in place.targets)
             return Value(targets, PointerType(place.ctype.element))

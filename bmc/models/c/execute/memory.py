@@ -10,6 +10,7 @@ up an ``else if`` chain, adds nothing to it. Any other written key is *open*.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 from typing import Any, TypeVar
 
 from pysmt.fnode import FNode
@@ -116,7 +117,8 @@ class MemObject:
     """One C object. ``kind``: pointee, argument, global, local (static), return, automatic, constant.
 
     ``refusal``: why its initialiser cannot be read, raised on access. ``ended``: its lifetime is over. ``volatile``: as
-    a whole (members may be by themselves). ``addressed``: its address has been taken.
+    a whole (members may be by themselves). ``addressed``: its address has been taken. ``pointees``: what each of its
+    pointers that change may point to, by the number that stands for it.
     """
 
     name: str
@@ -131,10 +133,15 @@ class MemObject:
     ended: bool = False
     volatile: bool = False
     addressed: bool = False
+    pointees: dict[Path, list[Pointee]] = field(default_factory=dict)
 
     @property
     def persistent(self) -> bool:
         return self.kind in ("pointee", "argument", "global", "local", "return")
+
+
+Pointee = tuple[MemObject | None, Path]
+"""What a pointer points to: a sub-object, a function, or nothing (None)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.errors import InputRefused, Location
 from bmc.formulas.terms import both, either, implies, is_false, is_true, negate
 from bmc.models.c.execute.memory import Content, Key, MemObject
-from bmc.models.c.execute.variables import is_variable, symbol_content
+from bmc.models.c.execute.variables import is_variable, number_of, symbol_content, variable_name, variable_type
 from bmc.models.c.source.program import Function
 from bmc.models.c.source.types import CType, Path, StructType, type_at
 from bmc.records import dataclass
@@ -105,8 +105,7 @@ def undefined_in_init(found: Condition) -> InputRefused:
 
 def is_written(key: Key, result: StepResult) -> bool:
     """Whether the step may change a variable."""
-    kept = is_variable(key) and result.final[key] == symbol_content(key, key in result.shadowed)
-    return is_variable(key) and not kept
+    return is_variable(key) and result.final[key] != symbol_content(key, key in result.shadowed)
 
 
 def read_names(result: StepResult) -> set[str]:
@@ -116,8 +115,9 @@ def read_names(result: StepResult) -> set[str]:
     """
     terms = [result.recorder.defined, *(each.formula for each in result.recorder.asserts)]
     for key, content in result.final.items():
-        if isinstance(content.term, FNode) and is_variable(key):
-            terms += _computed_from(content.term, symbol_content(key, key in result.shadowed).term)
+        term = number_of(key, content) if is_variable(key) else None
+        if term is not None:
+            terms += _computed_from(term, variable_type(key).value_type().symbol(variable_name(*key)))
     symbols: set[FNode] = set().union(*(term.get_free_variables() for term in terms))
     return {symbol.symbol_name() for symbol in symbols}
 

@@ -23,12 +23,16 @@ from bmc.models.c.execute.switches import DECLARATIONS
 from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local, type_alignment
 from bmc.models.c.source.program import Function, Program, Scope, Typedef, nodes, unsupported, where
 from bmc.models.c.source.types import ArrayType, CType, FunctionType, StructType, same_type, show_type
+from bmc.system.transition import conjunction
 
 if TYPE_CHECKING:
     from bmc.models.c.source.survey import Survey
 
 CONSTANT_LOOP_LIMIT = ITERATIONS.most
 OPEN_LOOP_LIMIT = OPEN_ITERATIONS.most
+
+LEAVING = ("index out of range", "pointer moved out of its array", "access past the end of an array")
+"""What a loop does that goes on past the end of an array."""
 
 _IGNORED = (c_ast.EmptyStatement, c_ast.Pragma)
 
@@ -313,13 +317,15 @@ class Executor(StatementExpressions):
     def _loop(self, node: Any, scope: Scope, state: State | None) -> State | None:
         exits: list[State] = []
         frame = self.frames[-1]
-        rounds = open_rounds = 0
+        rounds, open_rounds, moves = 0, 0, self.moves
         before: tuple[FNode, Mapping[Key, Content]] | None = None
         while state is not None:
+            looked_at = rounds >= 16 and not rounds & (rounds - 1)  # now and then is enough
+            if looked_at and self.moves > moves and self._leaves_array(both(self.recorder.base, state.pc)):
+                break
             if before == (state.pc, state.cells):
                 text = "this loop never ends: an iteration changes nothing of what it reads"
                 raise ITERATIONS.refusal(where(node), text)
-            looked_at = rounds >= 16 and not rounds & (rounds - 1)  # now and then is enough
             before = (state.pc, dict(state.cells)) if looked_at else None
             left = len(exits)
             if rounds or not isinstance(node, c_ast.DoWhile):
@@ -347,12 +353,17 @@ class Executor(StatementExpressions):
         if open_rounds < 16 or open_rounds & (open_rounds - 1):
             return False
         again = both(self.recorder.base, both(state.pc, cond))
-        if impossible(again):
+        if impossible(again) or self._leaves_array(again):
             return True
         if self.recorder.limits.is_true() or not impossible(both(self.recorder.limits, again)):
             return False
         self.recorder.assume(where(node), state.pc, negate(cond))
         return True
+
+    def _leaves_array(self, again: FNode) -> bool:
+        """Whether there are no runs that go round again and have not left an array before, which is undefined."""
+        left = [each.formula for each in self.recorder.undefined_behaviour if each.name in LEAVING]
+        return impossible(conjunction([again, *map(negate, left)]))
 
     def _body(self, node: Any, scope: Scope, state: State, frame: Frame, exits: list[State]) -> State | None:
         frame.broken.append(exits)

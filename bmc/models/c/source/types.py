@@ -345,6 +345,10 @@ def same_type(left: CType, right: CType) -> bool:
         return left.length == right.length and same_type(left.element, right.element)
     if isinstance(left, StructType) and isinstance(right, StructType):
         return left is right or (left.tag == right.tag and _same_members(left, right))
+    if isinstance(left, FunctionType) and isinstance(right, FunctionType):
+        taken = [(a, b) for (_, a), (_, b) in zip(left.parameters, right.parameters, strict=False)]
+        counts = len(left.parameters), left.variadic, len(right.parameters), right.variadic
+        return counts[:2] == counts[2:] and all(same_type(a, b) for a, b in [(left.result, right.result), *taken])
     return left == right
 
 
@@ -389,6 +393,10 @@ def show_type(ctype: CType) -> str:
     """The type as a C programmer would name it."""
     if isinstance(ctype, IntType | FloatType):
         return ctype.name
+    if isinstance(ctype, PointerType) and isinstance(ctype.target, FunctionType):
+        function = ctype.target
+        taken = [*(show_type(each) for _, each in function.parameters), *(["..."] if function.variadic else [])]
+        return f"{show_type(function.result)} (*)({', '.join(taken) or 'void'})"
     if isinstance(ctype, PointerType):
         return f"{'const ' if ctype.const else ''}{show_type(ctype.target)} *"
     if isinstance(ctype, ArrayType):

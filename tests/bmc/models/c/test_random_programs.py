@@ -35,8 +35,17 @@ def traps() -> Iterator[bool]:
         yield command is not None
 
 
+KINDS = {
+    "floating": "floating point",
+    "jumps": "jumps",
+    "gnu": "gnu",
+    "overlaid": "bit-fields and unions",
+    "pointers": "pointers",
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["integers", "floating point", "jumps", "gnu", "bit-fields and unions"])
+@pytest.mark.parametrize("kind", ["integers", *KINDS.values()])
 def test_random_programs_agree(traps: bool, kind: str) -> None:
     wanted = PROGRAMS if kind == "integers" else PROGRAMS // 2
     total = Agreement()
@@ -53,8 +62,7 @@ def test_random_programs_agree(traps: bool, kind: str) -> None:
     @given(seed=st.integers(0, 2**32 - 1), size=st.integers(3, 12))
     def check(seed: int, size: int) -> None:
         nonlocal programs, refused
-        flags = {"floating": "floating point", "jumps": "jumps", "gnu": "gnu", "overlaid": "bit-fields and unions"}
-        text = Program(random.Random(seed), size, **{flag: kind == name for flag, name in flags.items()}).text
+        text = Program(random.Random(seed), size, **{flag: kind == name for flag, name in KINDS.items()}).text
         with tempfile.TemporaryDirectory() as folder:
             try:
                 model = read(Path(folder), text, step="compute")
