@@ -85,13 +85,15 @@ def symbol_content(key: Key, shadowed: bool, step: int | None = None) -> Content
     name, mark = variable_name(*key), "" if step is None else f"@{step}"
     defined = Symbol(f"{name}{DEFINED}{mark}") if shadowed else TRUE()
     symbol = variable_type(key).value_type().symbol(name + mark)
-    if not key[0].pointees.get(key[1]):
+    if key[1] not in key[0].pointees:
         return Content(symbol, defined)
     return Content(_targets(symbol, key[0].pointees[key[1]]), defined)
 
 
 def _targets(number: FNode, pointees: Sequence[Pointee]) -> tuple[Target, ...]:
     """What a number stands for; the last also for all larger ones, so that it is always something."""
+    if not pointees:  # only pointers to what does not live on
+        return ()
     *others, last = [constant(n, POINTER_BITS) for n in range(len(pointees))]
     guards = [*(equals(number, other) for other in others), BVUGE(number, last) if others else TRUE()]
     return tuple(Target(guard, obj, path) for guard, (obj, path) in zip(guards, pointees, strict=True))
