@@ -90,7 +90,8 @@ class Environment:
             try:
                 external = reader.read(function, node)
             except InputRefused as error:
-                self._refused[function.name] = error
+                if function.ctype.prototype:  # else its declaration is asked for
+                    self._refused[function.name] = error
                 continue
             if external is not None:
                 self.functions[function.name] = external

@@ -189,6 +189,8 @@ class Expansion:
     within: bool = False
     line: int = 0
     """Where the outermost macro that is being expanded stands."""
+    column: int = 0
+    """Where it stands in its line, until the first token of its expansion is taken."""
 
     @contextmanager
     def apart(self, tokens: Sequence[Token]) -> Iterator[None]:
@@ -282,7 +284,7 @@ class Expansion:
         outermost = not self.contexts or self.contexts[-1].fence
         before = self.line
         if outermost:
-            self.line = name.line
+            self.line, self.column = name.line, name.column
         if macro.read is not None:
             tokens = tokens_of(Row(macro.read(self.line), self.line))
         elif macro.parameters is None:

@@ -288,7 +288,8 @@ class _Preprocessor:
             own = token.column and not self.expansion.contexts
             if own:
                 self.out.go(file.name, token.line)
-            self.out.write(token, token.column if own else 0, blank or token.blank)
+            self.out.write(token, token.column if own else self.expansion.column, blank or token.blank)
+            self.expansion.column = 0
             blank = False
 
     # directives

@@ -143,9 +143,9 @@ def test_what_has_no_meaning_is_refused_with_its_line(name: str, tmp_path: Path)
 
 
 def test_columns_are_kept_behind_macros_and_comments(tmp_path: Path) -> None:
-    (tmp_path / "c.c").write_text("#define LONG_NAME 1\nint a = LONG_NAME, /* c */ b;\n")
+    (tmp_path / "c.c").write_text("#define LONG_NAME 1\n#define TYPE int\n  TYPE a = LONG_NAME, /* c */ b;\n")
     text = preprocess(str(tmp_path / "c.c"), Given(), DATA_MODELS["lp64"]).text
-    assert text.splitlines()[-1] == "int a = 1        ,         b;"
+    assert text.splitlines()[-1] == "  int  a = 1        ,         b;"
 
 
 def test_directives_among_arguments_are_followed(tmp_path: Path) -> None:
