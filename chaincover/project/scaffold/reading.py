@@ -360,7 +360,7 @@ def _open_functions(config: SourceConfig, facts: Facts, reading: Reading, guesse
         program, executor, _ = with_deep_stack(lambda: read_program(config, Survey()))
     known = [f for f in (program.function(root.name) for root in roots) if f is not None]
     found = []
-    for each in with_deep_stack(lambda: undefined_functions(program, known)):
+    for each in with_deep_stack(lambda: undefined_functions(program, known, executor.library.knows)):
         place = f"called in {Path(each.call.file).name}:{each.call.line}"
         if each.role == "constant":
             found.append(

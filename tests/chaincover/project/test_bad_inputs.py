@@ -68,7 +68,6 @@ unbounded-loop ¦ while (i->b) s->n ^= 1; ¦ ¦ c.c:8:3: unsupported C construct
 input-bound-loop ¦ for (int k = 0; k < i->a; k++) s->n++; ¦ ¦ c.c:8:3: unsupported C construct: loop without ¦ bound the
 endless-loop ¦ for (unsigned k = 0; k < 2; k *= 1) s->n = i->a; ¦ ¦ c.c:8:3: this loop never ends ¦ bound the loop
 endless-loop-of-a-state ¦ while (i->b) s->n = s->m; ¦ ¦ c.c:8:3: this loop never ends ¦ bound the loop
-pointer-as-state ¦ p = &s->m; *p = 1; ¦ static int k; static int *p = &k; ¦ c.c:7:6: the pointer 'p' is changed by the ¦
 syntax-error ¦ s->n = ; ¦ ¦ c.c:8:10: C syntax error: ¦ C11
 """
 

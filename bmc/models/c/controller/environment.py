@@ -84,7 +84,7 @@ class Environment:
         """Find the undefined functions and objects that ``roots`` and all that they call use, and give them roles."""
         described = self._described()
         reader = ExternalReader(self.config)
-        for function, node in undefined_calls(self.program, roots):
+        for function, node in undefined_calls(self.program, roots, self.executor.library.knows):
             if self.executor.library.knows(function.name) and function.name not in described:
                 continue
             try:

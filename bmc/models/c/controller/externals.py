@@ -10,7 +10,7 @@ of the run-time environment of AUTOSAR (Rte_..., SchM_...).
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -122,22 +122,27 @@ class UndefinedFunction:
     call: Location
 
 
-def undefined_functions(program: Program, roots: Sequence[Function]) -> tuple[UndefinedFunction, ...]:
+def undefined_functions(
+    program: Program, roots: Sequence[Function], knows: Callable[[str], bool]
+) -> tuple[UndefinedFunction, ...]:
     """What ``roots``, and all that they call, call and no source defines, in source order, with proposed roles.
 
     Library functions that need no definition (``memcpy``, ``printf`` and the like) are among them, without a role.
     """
-    return tuple(_proposed(function, node) for function, node in undefined_calls(program, roots))
+    return tuple(_proposed(function, node) for function, node in undefined_calls(program, roots, knows))
 
 
-def undefined_calls(program: Program, roots: Sequence[Function]) -> Iterator[tuple[Function, Any]]:
+def undefined_calls(
+    program: Program, roots: Sequence[Function], knows: Callable[[str], bool]
+) -> Iterator[tuple[Function, Any]]:
     """Each undefined function that is called, with the first call; one that nothing declares is one that yields int
-    (C90 6.3.2.2), or nothing where nobody uses what it yields."""
+    (C90 6.3.2.2), or nothing where nobody uses what it yields, unless the library ``knows`` it."""
     seen: set[Function] = set()
     for caller in reachable_functions(list(roots)):
         for call in _calls(caller.node):
-            found = caller.unit.scope.find(call.name.name)
-            if found is None and call.name.name != ASSEMBLY and _is_free(call.name.name, caller.node):
+            name = call.name.name
+            found = caller.unit.scope.find(name)
+            if found is None and name != ASSEMBLY and not knows(name) and _is_free(name, caller.node):
                 found = _implicit(program, caller, call)
             if isinstance(found, Function) and found.node is None and found not in seen:
                 seen.add(found)

@@ -30,7 +30,9 @@ def stand_in(name: str) -> Path:
 
 
 def shown(path: str) -> str:
-    """How messages name a file: from the current folder on, where it is in there."""
+    """How messages name a file: as it is given, but from the current folder on where its whole path is given."""
+    if not os.path.isabs(path):
+        return os.path.normpath(path)
     whole, here = os.path.abspath(path), os.path.join(os.path.abspath(""), "")
     return whole[len(here) :] if whole.startswith(here) else whole
 

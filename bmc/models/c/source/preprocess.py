@@ -207,7 +207,7 @@ class _Preprocessor:
 
     def read(self) -> None:
         """Read the file with its headers: the text goes to ``out``."""
-        self._open(self.main, self.main, os.path.abspath(self.main))
+        self._open(self.main, shown(self.main), os.path.abspath(self.main))
         for path in reversed(self.given.first):
             try:
                 self._open(path, shown(path), os.path.abspath(path))

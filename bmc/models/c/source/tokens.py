@@ -111,7 +111,7 @@ class UnfinishedComment(InputRefused):
     """A comment does not end; ``line`` is where it begins."""
 
     def __init__(self, line: int) -> None:
-        super().__init__("a comment does not end")
+        super().__init__("a comment that does not end")
         self.line = line
 
 

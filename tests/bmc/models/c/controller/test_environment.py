@@ -253,7 +253,7 @@ def test_proposals_for_undefined_functions(tmp_path: Path) -> None:
     program = read_program(SourceConfig("p", (str(file),)))[0]
     step = program.function("step")
     assert step is not None
-    found = undefined_functions(program, [step])
+    found = undefined_functions(program, [step], lambda name: False)
     assert {f.name: f.role for f in found} == {
         "get": "input",
         "fill": "input",

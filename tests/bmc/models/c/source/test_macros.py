@@ -124,7 +124,7 @@ REFUSED = {
     "parameter twice": ("#define A(x, x) 1", 1, "'x' cannot be a parameter"),
     "name": ("#define defined 1", 1, "cannot be a macro's name"),
     "include among arguments": ('#define A(x) x\nint y = A(\n#include "c.c"\n1);', 3, "among the arguments"),
-    "comment": ("int a;\n/* b\n", 2, "a comment does not end"),
+    "comment": ("int a;\n/* b\n", 2, "a comment that does not end"),
     "else twice": ("#if 1\n#else\n#else\n#endif", 3, "#else after #else"),
     "endif alone": ("int x;\n#endif", 2, "#endif without #if"),
     "no endif": ("int x;\n#if 1\nint y;", 2, "does not end with #endif"),
