@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from pysmt.exceptions import PysmtTypeError
 
 from bmc.errors import InputRefused, Location
+from bmc.limits import TooLarge
 from bmc.models.c.controller.interface import (
     assemble,
     check_outside,
@@ -53,6 +54,8 @@ def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
     forget_intervals()
     try:
         model = with_deep_stack(lambda: _build(config, roots))
+    except TooLarge:  # to read it once more would take as long again
+        raise
     except InputRefused as error:
         first = error
         with_deep_stack(lambda: _survey(config, roots, first)).refuse()
