@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,11 +16,13 @@ from bmc.formulas.terms import choose, constant, equals, folded, negate
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.expressions import Evaluator
 from bmc.models.c.execute.lvalues import Result
-from bmc.models.c.execute.memory import Aggregate, Content, State, Value, live
+from bmc.models.c.execute.memory import Aggregate, Content, MemObject, State, Value, live
 from bmc.models.c.execute.typing import decayed
 from bmc.models.c.source.program import EnumConstant, Function, Scope, unsupported, where
 from bmc.models.c.source.rewritten import CHOOSE, COMPATIBLE, CONSTANT, GENERIC, pairs_of
 from bmc.models.c.source.types import (
+    ArrayType,
+    CType,
     IntType,
     PointerType,
     StructType,
@@ -80,8 +83,8 @@ class Builtins:
             return yes if self.executor.constant(condition, scope) else no
         if name != GENERIC:
             return None
-        ctype = decayed(self.executor.type_of(node.args.exprs[0], scope, State()))
         pairs = [(t if t is None else self.executor.types.read(t, scope), e) for t, e in pairs_of(node)]
+        ctype = self._controlling(node.args.exprs[0], scope, [named for named, _ in pairs])
         chosen = [expression for named, expression in pairs if named is not None and compatible(named, ctype)]
         if len(chosen) > 1:
             raise InputRefused("two types of a _Generic selection are compatible", where(node))
@@ -89,6 +92,38 @@ class Builtins:
         if not chosen:
             raise InputRefused(f"no type of this _Generic selection is {show_type(ctype)}", where(node))
         return chosen[0]
+
+    def _controlling(self, node: Any, scope: Scope, named: Sequence[CType | None]) -> CType:
+        """The type of the operand of a _Generic selection. Refused where it is a pointer that may or may not be one to
+        const, and a type that is named is one of the two."""
+        whole = self.executor.type_of(node, scope, State())
+        ctype = decayed(whole)
+        if not isinstance(ctype, PointerType) or (whole is ctype and _is_declared(node)):
+            return ctype
+        is_address = isinstance(node, c_ast.UnaryOp) and node.op == "&"
+        const = self._is_const(node.expr if is_address else node, scope) if is_address or whole is not ctype else None
+        either = [replace(ctype, const=each) for each in ((False, True) if const is None else (const,))]
+        if const is None and any(each is not None and compatible(each, one) for each in named for one in either):
+            raise unsupported("_Generic of a pointer that may be one to const", node)
+        return either[0]
+
+    def _is_const(self, node: Any, scope: Scope) -> bool | None:
+        """Whether the object that an lvalue designates is const; None where that is not known."""
+        if isinstance(node, c_ast.ID):
+            found = scope.find(node.name)
+            return found.const if isinstance(found, MemObject) else None
+        if isinstance(node, c_ast.StructRef) and node.type == ".":
+            return self._is_const(node.name, scope)
+        if isinstance(node, c_ast.StructRef | c_ast.ArrayRef):
+            inner = node.name
+        elif isinstance(node, c_ast.UnaryOp) and node.op == "*":
+            inner = node.expr
+        else:
+            return None
+        ctype = self.executor.type_of(inner, scope, State())
+        if isinstance(ctype, ArrayType):
+            return self._is_const(inner, scope)
+        return ctype.const if isinstance(ctype, PointerType) and _is_declared(inner) else None
 
     def called(self, node: Any, scope: Scope) -> Any:
         """The call of the function that a selection names; None where a call has no selection for a function."""
@@ -333,3 +368,8 @@ def _constancy(node: Any, scope: Scope) -> bool | None:
     if isinstance(node, c_ast.StructRef | c_ast.ArrayRef) or (isinstance(node, c_ast.UnaryOp) and node.op == "*"):
         return False
     return None
+
+
+def _is_declared(node: Any) -> bool:
+    """Whether an expression has a type that a declaration or a cast spells out."""
+    return isinstance(node, c_ast.ID | c_ast.StructRef | c_ast.Cast)
