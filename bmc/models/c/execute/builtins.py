@@ -111,7 +111,9 @@ class Builtins:
         """Whether the object that an lvalue designates is const; None where that is not known."""
         if isinstance(node, c_ast.ID):
             found = scope.find(node.name)
-            return found.const if isinstance(found, MemObject) else None
+            return found.const if isinstance(found, MemObject) and found.kind != "automatic" else None
+        if isinstance(node, c_ast.Constant):
+            return False  # a string
         if isinstance(node, c_ast.StructRef) and node.type == ".":
             return self._is_const(node.name, scope)
         if isinstance(node, c_ast.StructRef | c_ast.ArrayRef):
