@@ -13,7 +13,7 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, either, equals, negate
 from bmc.limits import ELEMENTS
-from bmc.models.c.execute.access import MemoryAccess
+from bmc.models.c.execute.access import MemoryAccess, is_character
 from bmc.models.c.execute.arithmetic import compare, constant_value, from_condition, in_range, interval
 from bmc.models.c.execute.memory import State, Target, Value, merge_targets
 from bmc.models.c.source.program import Program, unsupported, where
@@ -24,12 +24,14 @@ from bmc.models.c.source.types import (
     IntType,
     PointerType,
     VoidType,
+    bits_of_part,
     offset_of,
     size_of,
     type_at,
 )
 
 ORDERS = ("<", ">", "<=", ">=")
+_INDEX = "write an index, as in ((unsigned char *)&x)[i], which is read"
 
 
 class Walking(MemoryAccess):
@@ -52,6 +54,10 @@ class Walking(MemoryAccess):
             outer, last = _array_around(target)
             if outer is None:
                 zero = equals(index.bits, constant(0, index.ctype.bits))
+                if self._is_byte(target, ctype) and not self.cases.impossible(
+                    both(target.guard, negate(zero)), state.pc
+                ):
+                    raise unsupported("pointer that moves through the bytes of another object", node, _INDEX)
                 past = equals(index.bits, constant(1, index.ctype.bits))
                 if (
                     target.object is not None
@@ -71,6 +77,13 @@ class Walking(MemoryAccess):
                 choices.append((when, (moved,)))
         self.undefined_at(state, node)("pointer moved out of its array", wrong)
         return Value(merge_targets(choices), ctype)
+
+    def _is_byte(self, target: Target, ctype: PointerType) -> bool:
+        """Whether a pointer to characters points into an object of another type."""
+        if target.object is None or not is_character(ctype.target):
+            return False
+        into = bool(target.path) and bits_of_part(target.path[-1]) is not None
+        return into or not is_character(type_at(target.object.ctype, target.path))
 
     def distance(self, left: Value, right: Value, state: State, node: Any) -> Value:
         """``left - right`` in elements; undefined for pointers into two arrays."""

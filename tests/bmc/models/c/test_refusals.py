@@ -14,6 +14,11 @@ from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.execute import statements
 
 UNSUPPORTED = {
+    "pointer through the bytes of a number": (
+        "unsigned x; void step(int a) { x = a;\n r = *((unsigned char *)&x + 2); }",
+        "moves through the bytes of another object",
+        2,
+    ),
     "goto into a block": ("void step(int a) {\n goto x; { x: r = 1; } }", "goto into a block", 2),
     "goto without an end": ("void step(int a) {\n x: r++; goto x; }", "loop without a constant bound", 2),
     "union": ("union U { int a; char *b; } u; void step(int a) {\n u.a = a; }", "union with an address", 2),
