@@ -16,13 +16,16 @@ NO_CHILD = "NO_ACTIVE_CHILD"
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Each name without what stands before its last parts, as far as no other name ends in the same parts."""
+    """Each name without what stands before its last parts, as far as no other name ends in the same parts.
+
+    A number alone is no name: it is the place of a parameter without one.
+    """
     parts = {name: re.split(r"(?<=->)|(?<=\.)|(?<=::)", name) for name in names}
     tails = Counter("".join(of[-count:]) for of in parts.values() for count in range(1, len(of) + 1))
     short = {}
     for name, of in parts.items():
         own = ("".join(of[-count:]) for count in range(1, len(of)))
-        short[name] = next((tail for tail in own if tails[tail] == 1), name).lstrip("*")
+        short[name] = next((tail for tail in own if tails[tail] == 1 and not tail.isdecimal()), name).lstrip("*")
     return short if len(set(short.values())) == len(short) else {name: name for name in names}
 
 

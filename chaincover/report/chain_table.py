@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from bmc.errors import counted
 from bmc.formulas.unroll import unframed
@@ -23,10 +22,8 @@ from chaincover.chain import Chain
 from chaincover.formats.rows import reported
 from chaincover.project.names import Labels, short_names, without_front
 from chaincover.project.values import show_value
+from chaincover.report.console import Console, shortened
 from chaincover.subject import Subject
-
-if TYPE_CHECKING:
-    from chaincover.report.console import Console
 
 LEAST_FOLDED = 3
 """So many steps of waiting at least are shown as one row."""
@@ -424,7 +421,7 @@ def _cut(words: Sequence[str], width: int) -> str:
     while len(text) > width and kept > 1:
         kept -= 1
         text = f"{' '.join(words[:kept])} +{len(words) - kept}"
-    return text if len(text) <= width else f"{text[: width - 3]}..."
+    return shortened(text, width)
 
 
 def _broken(name: str, width: int, most: int) -> list[str]:

@@ -127,6 +127,14 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
+def shortened(text: str, width: int) -> str:
+    """``text`` in at most ``width`` characters: of one word the end is kept, by which names differ, else the start."""
+    if len(text) <= width:
+        return text
+    kept = max(width - 3, 0)
+    return f"{text[:kept]}..." if " " in text else f"...{text[len(text) - kept :]}"
+
+
 def console(everything: bool = False) -> Console:
     """Standard output."""
     return Console(everything=everything)

@@ -29,7 +29,17 @@ from chaincover.options import Options
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.slicing import ADVICE
 from chaincover.replaying.original import short_compiler
-from chaincover.report.console import FEW_LINES, MANY_LINES, MOST_LINES, WIDTH, Console, ended_by, goes_on_first, say
+from chaincover.report.console import (
+    FEW_LINES,
+    MANY_LINES,
+    MOST_LINES,
+    WIDTH,
+    Console,
+    ended_by,
+    goes_on_first,
+    say,
+    shortened,
+)
 from chaincover.report.console_variables import grouped, liveness_lines, names_of, show_interface
 from chaincover.subject import Subject
 from chaincover.verdicts import next_step
@@ -263,14 +273,10 @@ def _show_properties(out: Console, subject: Subject) -> None:
     rows = []
     for goal in subject.goals:
         text = " ".join(goal.text.split())
-        text = text if out.everything else _in_a_line(text, out.width - max(width, 4) - 9)
+        text = text if out.everything else shortened(text, out.width - max(width, 4) - 9)
         rows.append((goal.name, str(goal.over(0)), text))
     if rows:
         out.table(("goal", "steps", "property"), rows)
-
-
-def _in_a_line(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: max(width - 3, 0)]}..."
 
 
 def _show_variables(out: Console, subject: Subject) -> None:

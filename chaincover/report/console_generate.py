@@ -38,6 +38,7 @@ from chaincover.report.console import (
     infeasible_ones,
     minimal_for,
     say,
+    shortened,
     show_dead_end,
     show_next_steps,
     show_open_ends,
@@ -245,8 +246,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     else:
         both = enumerate(zip(chains, found.results, strict=True), 1)
         texts = [_chain_line(number, chain, result) for number, (chain, result) in both]
-        cut = [text if len(text) <= out.width else f"{text[: out.width - 3]}..." for text in texts]
-        _limited(out, cut, MANY_LINES, f"{asked.folder}/ has a file of each")
+        _limited(out, [shortened(text, out.width) for text in texts], MANY_LINES, f"{asked.folder}/ has a file of each")
     out.show(rest)
 
 

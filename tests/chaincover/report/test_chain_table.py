@@ -15,7 +15,7 @@ from chaincover.chain import Chain, Hit
 from chaincover.project.load import Request, load_request
 from chaincover.project.names import short_names, without_front
 from chaincover.report.chain_table import ChainTable
-from chaincover.report.console import Console
+from chaincover.report.console import Console, shortened
 
 BYTE = ValueType("unsigned char", 8)
 
@@ -144,6 +144,46 @@ def test_a_limit_that_a_counter_is_compared_with_is_no_mode() -> None:
     subject = load_request(Request(str(MODELS / "reminder")))
     found = subject.model.value_names([var.name for var in subject.system.state], ())
     assert {name.rpartition("->")[2] for name in found} == {"mode"}
+
+
+def test_the_words_of_cases_are_names_of_modes(tmp_path: Path) -> None:
+    code = """#define MODE_OFF 0
+    #define MODE_ON 1
+    #define KEY_UP 2
+    #define KEY_DOWN 3
+    static int phase, pressed, other;
+    void init(void) { phase = pressed = other = 0; }
+    void compute(int event) {
+        switch (phase) {  /* } */
+        case MODE_OFF:
+            switch (event) { case KEY_UP: pressed = 2; break; case KEY_DOWN: pressed = 3; }
+            if (pressed) { phase = 1; }
+        case MODE_ON: phase = !phase;
+        }
+        switch (other) { case 1: case 2: other = 0; }
+    }
+    """
+    (tmp_path / "m.c").write_text(code)
+    subject = load_request(Request(str(tmp_path / "m.c")))
+    names = [*(var.name for var in subject.system.state), *(var.name for var in subject.system.inputs)]
+    found = subject.model.value_names(names, ())
+    assert found == {"phase": {0: "MODE_OFF", 1: "MODE_ON"}, "event": {2: "KEY_UP", 3: "KEY_DOWN"}}
+
+
+def test_the_number_of_a_parameter_is_no_name_of_a_column() -> None:
+    assert short_names(["show::1", "s->mode"]) == {"show::1": "show::1", "s->mode": "mode"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Chart_IN_idle->IN_approach", "...->IN_approach"),
+        ("cover(mode == MODE_ON)", "cover(mode ==..."),
+        ("short", "short"),
+    ],
+)
+def test_a_name_that_is_too_long_keeps_its_end_and_a_sentence_its_start(text: str, shown: str) -> None:
+    assert shortened(text, 16) == shown
 
 
 def test_a_failed_consequent_is_in_the_headline_and_at_its_step(tmp_path: Path) -> None:
