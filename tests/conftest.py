@@ -18,6 +18,7 @@ import pytest
 from packaging.markers import Marker
 
 from bmc.footprint import taken
+from bmc.native import narrow
 from bmc.native.original import find_compiler
 
 os.environ["CHAINCOVER_CACHE"] = "off"  # nothing of other runs, and nothing for them
@@ -55,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: not in the fast subset (-m 'not slow')")
     config.addinivalue_line("markers", "evidence: too long for the suite; `python -m benchmarks tests` runs these")
     config.addinivalue_line("markers", "needs_compiler: compares with the compiled original")
+    config.addinivalue_line("markers", "needs_narrow: compiles and runs programs of 32 bits")
     config.addinivalue_line("markers", "needs_abc: asks the model checker ABC")
     config.addinivalue_line("markers", "needs(package): uses a package that is not always installed")
     config.addinivalue_line("markers", "needs_signals: sends a signal to one process")
@@ -87,6 +89,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     gc.set_threshold(20_000, 20, 20)  # a command in this process may have raised it
     if item.get_closest_marker("needs_compiler") and find_compiler() is None:
         pytest.skip("needs a C compiler")
+    if item.get_closest_marker("needs_narrow") and not narrow.usable():
+        pytest.skip("needs programs of 32 bits")
     if item.get_closest_marker("needs_abc") and shutil.which(os.environ.get("ABC", "berkeley-abc")) is None:
         pytest.skip("needs ABC")
     if item.get_closest_marker("needs_signals") and sys.platform == "win32":

@@ -335,7 +335,7 @@ class Builder:
         return self._run("-shared", *how, "-o", str(self.folder / "original.so"), *map(str, objects), *options)
 
     def _run(self, *arguments: str, output: Path | None = None) -> subprocess.CompletedProcess[bytes]:
-        return _run([*self.compiler, *arguments], output)
+        return run([*self.compiler, *arguments], output)
 
 
 def _at_once(work: Callable[[int], T], numbers: Sequence[int]) -> list[T]:
@@ -371,7 +371,7 @@ def _at_once(work: Callable[[int], T], numbers: Sequence[int]) -> list[T]:
     return [made[number] for number in numbers]
 
 
-def _run(command: Sequence[str], output: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+def run(command: Sequence[str], output: Path | None = None) -> subprocess.CompletedProcess[bytes]:
     """Run a command within limits, in a session of its own; its standard output goes to ``output`` if that is given."""
     most = (SECONDS, SECONDS + 5, MEMORY >> 10, (FILE_SIZE.most if output else MEMORY) >> 9)
     limited = [*LIMITED, *map(str, most)] if os.name == "posix" else []
@@ -422,7 +422,7 @@ def said(done: subprocess.CompletedProcess[bytes]) -> str:
 @cache
 def _version(compiler: tuple[str, ...]) -> str:
     """The first line of ``--version``, or the command where there is none. InputRefused where it comes to no end."""
-    done = _run([*compiler, "--version"])
+    done = run([*compiler, "--version"])
     if why_stopped(said(done)):
         raise InputRefused(
             f"the C compiler was stopped at --version, because it took {why_stopped(said(done))}",
@@ -439,7 +439,7 @@ def _object_of(text: str, compiler: tuple[str, ...], flags: tuple[str, ...]) -> 
     with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as name:
         source, target = Path(name) / "own.c", Path(name) / "own.o"
         source.write_text(text, encoding="utf-8")
-        done = _run([*compiler, *flags, "-fno-builtin", str(source), "-o", str(target)])
+        done = run([*compiler, *flags, "-fno-builtin", str(source), "-o", str(target)])
         if done.returncode or not target.exists():
             raise refusal(compiler, said(done), str(source))
         return target.read_bytes()

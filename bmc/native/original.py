@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import IO
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
+from bmc.native import narrow
 from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler, kill
 from bmc.native.cache import open_cache
 from bmc.native.job import Job, Work, write
 from bmc.native.plan import Encoder, Plan, Records
-from bmc.native.worker import CONFINED, FREE
+from bmc.native.worker import CONFINED, FREE, output_size
 from bmc.records import dataclass
 from bmc.system.original import NativeInterface
 from bmc.system.transition import Valuation
@@ -79,12 +80,13 @@ def compiled(interface: NativeInterface, kept: bool = False) -> Iterator[Compile
     """
     if interface.refusal:
         raise NoCompiler(interface.refusal)
-    words = compiler_words()
+    words = [*compiler_words(), *narrow.OPTIONS.get(interface.compilation.word_sizes, ())]
     with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as name:
+        worker = narrow.worker(words, Path(name)) if interface.compilation.word_sizes else None
         builder = Builder(words, interface, Path(name))
         with open_cache(kept) as cache:
             library, known = builder.library(cache)
-        yield CompiledOriginal(interface, Plan.of(interface, library, known), builder.version, cache.note)
+        yield CompiledOriginal(interface, Plan.of(interface, library, known), builder.version, cache.note, worker)
 
 
 class CompiledOriginal:
@@ -97,10 +99,12 @@ class CompiledOriginal:
     tool's own) are ignored in states.
     """
 
-    def __init__(self, interface: NativeInterface, plan: Plan, compiler: str, note: str = "") -> None:
+    def __init__(
+        self, interface: NativeInterface, plan: Plan, compiler: str, note: str = "", worker: Path | None = None
+    ) -> None:
         self.name, self.note = compiler, note
         self.confined = True
-        self._plan = plan
+        self._plan, self._worker = plan, worker
         self._cells = {cell.variable: cell for cell in interface.cells if cell.object in self._plan.index}
         self._arguments = {obj.name for obj in interface.objects if obj.kind == "argument"}
         self.unreadable = tuple(cell.variable for cell in interface.cells if cell.variable not in self._cells)
@@ -143,7 +147,7 @@ class CompiledOriginal:
         records = Records(self._plan, skipped)
         layouts = tuple(each.layout for each in encoder.layouts)
         job = Job(self._plan.image, work, records.layout, layouts, time_limit)
-        outcome = _work(job, Path(self._plan.image.library).parent)
+        outcome = _work(job, Path(self._plan.image.library).parent, self._worker)
         self.confined &= outcome.output[:1] != FREE
         return self._results(records, outcome, job)
 
@@ -184,13 +188,18 @@ def _names(valuations: Iterable[Valuation]) -> set[str]:
     return {name for values in valuations for name in values}
 
 
-def _work(job: Job, folder: Path) -> Outcome:
+def _work(job: Job, folder: Path, narrow_worker: Path | None) -> Outcome:
     """Run the worker in a process group of its own, in ``folder``; kill it all when the time is over."""
+    started = [sys.executable, *WORKER, str(PACKAGE_ROOT)]
     with tempfile.TemporaryFile(dir=folder) as order, tempfile.TemporaryFile(dir=folder) as output:
-        write(job, order)
+        if narrow_worker is None:
+            write(job, order)
+        else:
+            order.write(narrow.numbers(job))
+            started += [str(narrow_worker), str(job.time_limit), str(output_size(job))]
         order.seek(0)
         process = subprocess.Popen(
-            [sys.executable, *WORKER, str(PACKAGE_ROOT)],
+            started,
             stdin=order,
             stdout=output,
             stderr=subprocess.PIPE,

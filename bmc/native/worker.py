@@ -49,28 +49,35 @@ MEMORY = 4 << 30
 """Bytes of memory that the program may have."""
 
 ALLOWED = """
-read 0 63, write 1 64, close 3 57, lseek 8 62, pread64 17 67, pwrite64 18 68, readv 19 65, writev 20 66,
-stat 4 -, fstat 5 80, lstat 6 -, newfstatat 262 79, statx 332 291, access 21 -, faccessat 269 48, faccessat2 439 439,
-readlink 89 -, readlinkat 267 78, getdents64 217 61, getcwd 79 17,
-mmap 9 222, mprotect 10 226, munmap 11 215, brk 12 214, mremap 25 216, madvise 28 233,
-rt_sigaction 13 134, rt_sigprocmask 14 135, rt_sigreturn 15 139, rt_sigsuspend 130 133, sigaltstack 131 132,
-restart_syscall 219 128, pause 34 -, futex 202 98, sched_yield 24 124, sched_getaffinity 204 123,
-poll 7 -, ppoll 271 73, select 23 -, pselect6 270 72, nanosleep 35 101, clock_nanosleep 230 115,
-alarm 37 -, getitimer 36 102, setitimer 38 103,
-time 201 -, gettimeofday 96 169, clock_gettime 228 113, clock_getres 229 114, times 100 153,
-getpid 39 172, gettid 186 178, getppid 110 173, getuid 102 174, getgid 104 176, geteuid 107 175, getegid 108 177,
-uname 63 160, sysinfo 99 179, getrlimit 97 163, getrusage 98 165, getrandom 318 278, exit 60 93, exit_group 231 94
+read 0 63 3, write 1 64 4, close 3 57 6, lseek 8 62 19, _llseek - - 140, pread64 17 67 180, pwrite64 18 68 181,
+readv 19 65 145, writev 20 66 146, stat 4 - 106, stat64 - - 195, fstat 5 80 108, fstat64 - - 197, lstat 6 - 107,
+lstat64 - - 196, newfstatat 262 79 -, fstatat64 - - 300, statx 332 291 383, access 21 - 33, faccessat 269 48 307,
+faccessat2 439 439 439, readlink 89 - 85, readlinkat 267 78 305, getdents64 217 61 220, getcwd 79 17 183,
+mmap 9 222 90, mmap2 - - 192, mprotect 10 226 125, munmap 11 215 91, brk 12 214 45, mremap 25 216 163,
+madvise 28 233 219, rt_sigaction 13 134 174, rt_sigprocmask 14 135 175, rt_sigreturn 15 139 173, sigreturn - - 119,
+rt_sigsuspend 130 133 179, sigaltstack 131 132 186, restart_syscall 219 128 0, pause 34 - 29, futex 202 98 240,
+futex_time64 - - 422, sched_yield 24 124 158, sched_getaffinity 204 123 242, poll 7 - 168, ppoll 271 73 309,
+ppoll_time64 - - 414, select 23 - 82, _newselect - - 142, pselect6 270 72 308, pselect6_time64 - - 413,
+nanosleep 35 101 162,
+clock_nanosleep 230 115 267, clock_nanosleep_time64 - - 407, alarm 37 - 27, getitimer 36 102 105,
+setitimer 38 103 104, time 201 - 13, gettimeofday 96 169 78, clock_gettime 228 113 265, clock_gettime64 - - 403,
+clock_getres 229 114 266, clock_getres_time64 - - 406, times 100 153 43, getpid 39 172 20, gettid 186 178 224,
+getppid 110 173 64, getuid 102 174 24, getuid32 - - 199, getgid 104 176 47, getgid32 - - 200, geteuid 107 175 49,
+geteuid32 - - 201, getegid 108 177 50, getegid32 - - 202, uname 63 160 122, sysinfo 99 179 116,
+getrlimit 97 163 76, ugetrlimit - - 191, getrusage 98 165 77, getrandom 318 278 355, exit 60 93 1,
+exit_group 231 94 252
 """
-"""The system calls that the program may make, with their numbers on x86-64 and on aarch64 (-: it has no such call)."""
+"""The system calls that the program may make, with their numbers on x86-64, on aarch64, and for programs of 32 bits on
+x86-64 (-: there is no such call)."""
 
 CONDITIONED = """
-open 2 - 1 read, openat 257 56 2 read, fcntl 72 25 1 small,
-kill 62 129 0 own, tkill 200 130 0 own, tgkill 234 131 0 own, prlimit64 302 261 0 none
+open 2 - 5 1 read, openat 257 56 295 2 read, fcntl 72 25 55 1 small, fcntl64 - - 221 1 small,
+kill 62 129 37 0 own, tkill 200 130 238 0 own, tgkill 234 131 270 0 own, prlimit64 302 261 340 0 none
 """
 """Those that it may make if an argument, whose position follows the numbers, is right: flags that open a file for
 reading; a command of fcntl that no other process feels; the process itself (abort ends it so), by number or by none."""
 
-MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7), "i386": (2, 0x40000003)}
 """Which of the numbers a machine has, and the AUDIT_ARCH by which the kernel knows its calls from those of others."""
 
 LOAD, EQUAL, GREATER, COMMON, ANSWER = 0x20, 0x15, 0x25, 0x45, 0x06
@@ -256,25 +263,27 @@ def limit(time_limit: float, output: int) -> None:
 
 
 def confine() -> bool:
-    """Give up, for good, every system call that ``filter_of`` does not let pass; False where that cannot be done.
-
-    The rights of root are given up too, and the process ends with its parent (Linux, prctl(2), seccomp(2)).
-    """
+    """Give up, for good, every system call that ``filter_of`` does not let pass; False where that cannot be done."""
     machine = os.uname().machine if sys.platform.startswith("linux") and struct.calcsize("P") == 8 else ""
-    if machine not in MACHINES:
+    if machine not in MACHINES or not give_up_rights():
         return False
+    libc = ctypes.CDLL(None)
+    code = filter_of(machine, os.getpid())
+    place = ctypes.create_string_buffer(code)
+    program = struct.pack("@HP", len(code) // 8, ctypes.addressof(place))
+    return bool(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0)
+
+
+def give_up_rights() -> bool:
+    """Give up the rights of root, for good, and end with the parent (Linux, prctl(2)); whether that was done."""
     libc = ctypes.CDLL(None)
     libc.syscall.restype = ctypes.c_long
     for_good = libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
     hide_terminals(libc)
-    code = filter_of(machine, os.getpid())
-    place = ctypes.create_string_buffer(code)
-    program = struct.pack("@HP", len(code) // 8, ctypes.addressof(place))
     return bool(
         for_good
         and libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0
         and libc.capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) == 0
-        and libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0
     )
 
 
@@ -332,11 +341,32 @@ def filter_of(machine: str, process: int) -> bytes:
     )
 
 
+def output_size(job: Job) -> int:
+    """Bytes that are written if all goes well."""
+    _, work, reads, *_ = job
+    return 1 + (sum(size for *_, size, _ in reads) + 1) * (len(work[1]) + 1)
+
+
+def start_narrow() -> None:
+    """Become the worker for programs of 32 bits, whose path, time limit and bytes of output are the arguments.
+
+    It gets the filter of system calls as text, '' where it is to do without.
+    """
+    _, _, program, seconds, output = sys.argv
+    limit(float(seconds), int(output))
+    code = filter_of("i386", os.getpid()) if give_up_rights() else b""
+    os.execv(program, [program, code.hex()])
+
+
 def main() -> None:
-    """Read the job, keep the standard streams from the program, run, and leave without its exit handlers."""
+    """Read the job, keep the standard streams from the program, run, and leave without its exit handlers.
+
+    With the arguments of ``start_narrow`` another program does all that.
+    """
+    if len(sys.argv) > 2:
+        start_narrow()
     job: Job = marshal.load(sys.stdin.buffer)
-    _, work, reads, _, seconds = job
-    limit(seconds, 1 + (sum(size for *_, size, _ in reads) + 1) * (len(work[1]) + 1))
+    limit(job[-1], output_size(job))
     out = os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

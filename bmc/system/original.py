@@ -148,7 +148,8 @@ class Compilation:
     text that defines what no source defines. ``redefined`` names the functions of <math.h> that the sources define
     themselves. ``zero_sums`` are the sources that not every compiler gets right with the usual options, once each.
     ``pass_errors``: ``#error`` directives are passed over (they check for word sizes, and others do as well).
-    ``options``: what is given for single files besides, by their names.
+    ``options``: what is given for single files besides, by their names. ``word_sizes`` are those for which it is
+    compiled, where these are not the machine's own.
     """
 
     sources: tuple[str, ...]
@@ -160,6 +161,7 @@ class Compilation:
     zero_sums: tuple[ZeroSum, ...] = ()
     pass_errors: bool = False
     options: tuple[tuple[str, FileOptions], ...] = ()
+    word_sizes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

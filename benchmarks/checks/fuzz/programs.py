@@ -89,6 +89,11 @@ def _of_grammar(random: random.Random, floating: bool, gnu: bool = False) -> Inp
     return {"files": {"program.c": text}, "step": "compute"}
 
 
+def _narrow(random: random.Random) -> Input:
+    """A program whose types have 32 bits where the machine's have 64."""
+    return {**_of_grammar(random, random.random() < 0.3, random.random() < 0.5), "target": "ilp32"}
+
+
 def _of_csmith(random: random.Random) -> Input:
     text = csmith.source(random.getrandbits(31), random.random() < 0.5)
     return {"files": {"program.c": text, "csmith.h": csmith.HEADER}, "step": "step", "include": [str(csmith.WRAPPERS)]}
@@ -132,7 +137,8 @@ def _read(folder: Path, data: Input) -> CModel:
     if PROJECT_FILE in data["files"]:
         return c_model(Loaded.of(read_project(str(folder))).model)
     file = str(folder / "program.c")
-    return read_c(SourceConfig("program", (file,), include=(str(folder), *data.get("include", ())), step=data["step"]))
+    include, target = (str(folder), *data.get("include", ())), data.get("target", "lp64")
+    return read_c(SourceConfig("program", (file,), include=include, target=target, step=data["step"]))
 
 
 def _compare(data: Input) -> Row:
@@ -151,6 +157,7 @@ PROGRAMS = (
     Kind("c", lambda random: _of_grammar(random, False), _compare),
     Kind("c-floats", lambda random: _of_grammar(random, True), _compare),
     Kind("c-gnu", lambda random: _of_grammar(random, random.random() < 0.2, True), _compare),
+    Kind("c-narrow", _narrow, _compare),
     Kind("c-csmith", _of_csmith, _compare),
     Kind("c-mutants", mutant, _compare),
 )

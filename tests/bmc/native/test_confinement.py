@@ -10,15 +10,17 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from native_programs import Write, counter, needs_compiler, numbers, writer
+from native_programs import counter, needs_compiler, numbers, writer
 
 from bmc.native.build import compiler_words
 from bmc.native.original import UNCONFINED, compiled
 from bmc.native.worker import ALLOWED, CONDITIONED, MACHINES, filter_of
+from bmc.system.original import NativeInterface
 
 pytestmark = needs_compiler
 
@@ -127,9 +129,18 @@ void step(void) {
 """
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    return writer(tmp_path)
+Build = Callable[[str], NativeInterface]
+
+
+@pytest.fixture(params=["", pytest.param("ilp32", marks=pytest.mark.needs_narrow)])
+def build(tmp_path: Path, request: pytest.FixtureRequest) -> Build:
+    """A text as a program with the variable ``n``, for this machine's word sizes and for 32 bits."""
+
+    def built(text: str) -> NativeInterface:
+        native = counter(writer(tmp_path)(a=text))
+        return replace(native, compilation=replace(native.compilation, word_sizes=request.param))
+
+    return built
 
 
 @pytest.fixture
@@ -141,50 +152,50 @@ def outside(tmp_path: Path) -> Path:
     return folder
 
 
-def last(write: Write, text: str) -> int | None:
+def last(build: Build, text: str) -> int | None:
     """``n`` after a step of the program ``text``; None where this system confines nothing, which is then told."""
-    with compiled(counter(write(a=text))) as program:
+    with compiled(build(text)) as program:
         states = program.run([{}])
         assert program.notes == (() if program.confined else (UNCONFINED,))
         assert program.confined or sys.platform != "linux" or os.uname().machine not in MACHINES
         return states[-1]["n"] if program.confined else None
 
 
-def reached(write: Write, attempts: dict[str, str], before: str = "") -> list[str]:
+def reached(build: Build, attempts: dict[str, str], before: str = "") -> list[str]:
     """Which of the ``attempts`` come through, when the library is loaded or in a step."""
     tests = "".join(f"  if ({attempt}) got |= 1 << {k};\n" for k, attempt in enumerate(attempts.values()))
     tries = f"static int tried(void) {{\n  int got = 0;\n{tests}  return got;\n}}\n"
     loads = "static int first;\n__attribute__((constructor)) static void loaded(void) { first = tried(); }\n"
-    got = last(write, f"{BEGIN}{before}{tries}{loads}void step(void) {{ n = first | tried(); }}")
+    got = last(build, f"{BEGIN}{before}{tries}{loads}void step(void) {{ n = first | tried(); }}")
     return [name for k, name in enumerate(attempts) if got and got >> k & 1]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines")
-def test_nothing_is_changed_outside(write: Write, outside: Path) -> None:
+def test_nothing_is_changed_outside(build: Build, outside: Path) -> None:
     attempts = {name: text.replace("OUTSIDE", str(outside)) for name, text in OUTSIDE.items()}
-    assert reached(write, attempts) == []
+    assert reached(build, attempts) == []
     assert sorted(path.name for path in outside.iterdir()) == ["empty", "fifo", "kept"]
     assert (outside / "kept").read_text() == "a result of yours"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines")
-def test_no_terminal_is_made(write: Write) -> None:
+def test_no_terminal_is_made(build: Build) -> None:
     """To open /dev/ptmx, if only for reading, makes a device in /dev/pts; the other devices can be read."""
     made = 'open("/dev/ptmx", O_RDONLY | O_NOCTTY) >= 0 || open("/dev/pts/ptmx", O_RDONLY | O_NOCTTY) >= 0'
     around = 'open("/dev/../dev/./ptmx", O_RDONLY | O_NOCTTY) >= 0 || openat(open("/dev", O_PATH), "ptmx", 0) >= 0'
     has_landlock = ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
     tried = {"a terminal": made, "by another path": around} if has_landlock else {}
     null = 'open("/dev/null", O_RDONLY) >= 0 && open("/dev/urandom", O_RDONLY) >= 0'
-    assert reached(write, {**tried, "other devices": null}) in (["other devices"], [])
+    assert reached(build, {**tried, "other devices": null}) in (["other devices"], [])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines")
-def test_there_is_no_further_process_and_no_way_to_another(write: Write) -> None:
-    assert reached(write, PROCESSES, BEGUN) == []
+def test_there_is_no_further_process_and_no_way_to_another(build: Build) -> None:
+    assert reached(build, PROCESSES, BEGUN) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines")
-def test_there_is_no_network_and_no_other_socket(write: Write, outside: Path) -> None:
+def test_there_is_no_network_and_no_other_socket(build: Build, outside: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as local:
         local.bind(str(outside / "s"))
         local.listen()
@@ -196,11 +207,11 @@ def test_there_is_no_network_and_no_other_socket(write: Write, outside: Path) ->
             "a local socket": f"reached(AF_UNIX, &{path}, sizeof(struct sockaddr_un))",
             "a pair": "socketpair(AF_UNIX, SOCK_STREAM, 0, (int[2]){0}) == 0",
         }
-        assert reached(write, attempts, CONNECTS) == []
+        assert reached(build, attempts, CONNECTS) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines")
-def test_a_disk_is_not_filled_by_many_files(write: Write) -> None:
+def test_a_disk_is_not_filled_by_many_files(build: Build) -> None:
     text = """
     void step(void) {
       char name[20];
@@ -210,14 +221,14 @@ def test_a_disk_is_not_filled_by_many_files(write: Write) -> None:
       }
     }
     """
-    assert last(write, BEGIN + text) in (0, None)
+    assert last(build, BEGIN + text) in (0, None)
 
 
-def test_what_a_controller_may_call_works(write: Write, tmp_path: Path) -> None:
-    assert last(write, BEGIN + ALLOWED_TO_ALL.replace("SOURCE", str(tmp_path / "a.c"))) in (63, None)
+def test_what_a_controller_may_call_works(build: Build, tmp_path: Path) -> None:
+    assert last(build, BEGIN + ALLOWED_TO_ALL.replace("SOURCE", str(tmp_path / "a.c"))) in (63, None)
 
 
-def test_memory_without_end_is_not_given(write: Write) -> None:
+def test_memory_without_end_is_not_given(build: Build) -> None:
     text = """
     #include <stdlib.h>
     #include <sys/resource.h>
@@ -227,7 +238,7 @@ def test_memory_without_end_is_not_given(write: Write) -> None:
       while (n < 1000 && (p = malloc(1 << 27))) n++;
     }
     """
-    assert numbers(counter(write(a=text)), 1)[-1] < 32
+    assert numbers(build(text), 1)[-1] < 32
 
 
 def numbers_of(header: str) -> dict[str, int]:
@@ -240,25 +251,31 @@ def numbers_of(header: str) -> dict[str, int]:
     return {name: int(value) for name, value in calls.items() if name not in ("syscalls", "arch_specific_syscall")}
 
 
+HEADERS = {"x86_64": "asm/unistd_64.h", "aarch64": "asm-generic/unistd.h", "i386": "asm/unistd_32.h"}
+
+
 @pytest.mark.skipif(sys.platform != "linux" or os.uname().machine != "x86_64", reason="needs both kernel headers")
-@pytest.mark.parametrize(("machine", "header"), [("x86_64", "asm/unistd_64.h"), ("aarch64", "asm-generic/unistd.h")])
-def test_the_filter_grants_the_calls_that_are_named_and_no_others(machine: str, header: str) -> None:
-    numbers, code = numbers_of(header), filter_of(machine, 77)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_filter_grants_the_calls_that_are_named_and_no_others(machine: str) -> None:
+    column, architecture = MACHINES[machine]
+    numbers, code = numbers_of(HEADERS[machine]), filter_of(machine, 77)
     right = {"open": (0, 0o100000), "openat": (0, 0, 0o2000000), "fcntl": (0, 3)}
     right |= dict.fromkeys(("kill", "tkill", "tgkill"), (77,)) | {"prlimit64": (0,)}
     wrong = {"open": (0, 0o1001), "openat": (0, 0, 0o1000), "fcntl": (0, 8)}
     wrong |= dict.fromkeys(("kill", "tkill", "tgkill", "prlimit64"), (78,))
-    named = {each.split()[0] for each in ALLOWED.split(",")}
-    conditioned = {each.split()[0] for each in CONDITIONED.split(",")}
-    assert conditioned == set(right) == set(wrong)
+    right["fcntl64"], wrong["fcntl64"] = right["fcntl"], wrong["fcntl"]
+    rows = [each.split() for each in ALLOWED.split(",")], [each.split() for each in CONDITIONED.split(",")]
+    named, conditioned = ({row[0] for row in each if row[1 + column] != "-"} for each in rows)
+    assert {row[0] for row in rows[1]} == set(right) == set(wrong)
     assert len(numbers) > 300
     for name, number in numbers.items():
-        answer = answered(code, number, MACHINES[machine][1], right.get(name, ()))
+        answer = answered(code, number, architecture, right.get(name, ()))
         assert (answer == 0x7FFF0000) == (name in named | conditioned), name
         refused = {"open": errno.EACCES, "openat": errno.EACCES}.get(name, errno.ENOSYS)
-        assert name in named or answered(code, number, MACHINES[machine][1], wrong.get(name, ())) == 0x50000 | refused
-        assert answered(code, number, 0x40000003, right.get(name, ())) == 0x50000 | errno.ENOSYS
-        assert answered(code, number | 0x40000000, MACHINES[machine][1], right.get(name, ())) == 0x50000 | errno.ENOSYS
+        assert name in named or answered(code, number, architecture, wrong.get(name, ())) == 0x50000 | refused
+        other = 0x40000003 if machine != "i386" else 0xC000003E
+        assert answered(code, number, other, right.get(name, ())) == 0x50000 | errno.ENOSYS
+        assert answered(code, number | 0x40000000, architecture, right.get(name, ())) == 0x50000 | errno.ENOSYS
 
 
 def answered(code: bytes, number: int, architecture: int, arguments: Sequence[int]) -> int:

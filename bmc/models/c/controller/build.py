@@ -3,7 +3,7 @@
 A program for other word sizes than those of this machine is read once more with these, with every ``#error`` (a check
 of word sizes) passed over. If that gives the same transition system, term by term, the program means the same here, and
 compiled here it is a faithful original; its memory layout is then that of this machine. Otherwise it needs a compiler
-for its target.
+for its target: for ``ilp32`` that of this machine may do.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from bmc.models.c.execute.arithmetic import forget_intervals
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.source.program import Function, Program
 from bmc.models.c.source.types import DATA_MODELS, FloatType, IntType, VoidType
+from bmc.native.narrow import OPTIONS
 from bmc.stack import with_deep_stack
 from bmc.system.names import suggestion
 from bmc.system.original import NativeInterface
@@ -155,6 +156,8 @@ def native_here(model: CModel, config: SourceConfig, read: Callable[[SourceConfi
         why = str(error)
     except PysmtTypeError:  # a variable of one name has two types
         why = "variables have other sizes"
+    if why and config.target in OPTIONS:
+        return replace(model.native, compilation=replace(model.native.compilation, word_sizes=config.target))
     if why:
         text = f"the replay needs a compiler for the word sizes {config.target}; with this machine's ({here}): {why}"
         return replace(model.native, refusal=text)

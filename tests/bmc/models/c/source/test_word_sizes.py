@@ -89,8 +89,8 @@ DIFFERENT = {
         "static int n; void X_initialize(void) { n = 0; } void X_step(int a) { n = (int)((a * 2L) / 4); }",
         "differs",
     ),
-    "size of a pointer": (
-        "static int n; void X_initialize(void) { n = sizeof(void *); } void X_step(int a) { n ^= a; }",
+    "size of a type": (
+        "static int n; void X_initialize(void) { n = sizeof(long); } void X_step(int a) { n ^= a; }",
         "'n' after init differs",
     ),
     "conversion by rank": (
@@ -111,12 +111,24 @@ DIFFERENT = {
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_a_program_that_means_something_else_here_is_not_run(name: str, tmp_path: Path) -> None:
     code, why = DIFFERENT[name]
-    write_files(tmp_path, files(code))
+    write_files(tmp_path, files(code, "llp64"))
     read = chaincover("check", ".", "--property", "x: cover(n == 3)", "--exclude", "reach", cwd=tmp_path)
     assert read.code == 0
     told = " ".join((read.out + read.err).split())
-    assert "replay needs a compiler for the word sizes ilp32; with this machine's (lp64): " in told
+    assert "replay needs a compiler for the word sizes llp64; with this machine's (lp64): " in told
     assert " ".join(why.split()) in told
+
+
+@pytest.mark.slow
+@pytest.mark.needs_compiler
+@pytest.mark.needs_narrow
+@lp64_only
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_a_program_of_32_bits_that_means_something_else_here_is_compiled_for_them(name: str, tmp_path: Path) -> None:
+    write_files(tmp_path, files(DIFFERENT[name][0]))
+    read = chaincover("check", ".", "--compare", "400", "--effort", "0.02", cwd=tmp_path)
+    assert (read.code, read.err) == (0, "")
+    assert "equal on 200 steps along random runs and 200 from random states" in read.out
 
 
 @pytest.mark.needs_compiler
