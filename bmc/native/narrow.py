@@ -19,8 +19,11 @@ from bmc.native.build import NoCompiler, compiler_words, run
 from bmc.native.job import ActualArgument, ActualCall, Job, Layout, Patch
 
 HERE = sys.platform == "linux" and os.uname().machine == "x86_64"
-OPTIONS = {"ilp32": ("-m32", "-msse2", "-mfpmath=sse")} if HERE else {}
-"""By word sizes: how a compiler makes programs that have them, and whose floating-point operations round as C says."""
+PLATFORM = ("linux", "unix", "gnu_linux", "i386", "i686", "pentiumpro", "ELF", "SSE", "SSE2", "MMX", "FXSR")
+UNSEEN = [f"-U{word}" for name in PLATFORM for word in (name, f"__{name}", f"__{name}__")]
+OPTIONS = {"ilp32": ("-m32", "-msse2", "-mfpmath=sse", *UNSEEN)} if HERE else {}
+"""By word sizes: how a compiler makes programs that have them, and whose floating-point operations round as C says.
+They do not see on what platform they run here, for they are made for another: the project's options tell of it."""
 
 KINDS = {"constant": 0, "address": 1, "value": 2}
 

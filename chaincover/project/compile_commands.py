@@ -14,6 +14,7 @@ from bmc.limits import read_json, read_text
 from bmc.models.c.source.options import Dialect, Options
 from bmc.records import dataclass
 from bmc.system.original import FileOptions
+from chaincover.project.cross_compiler import options_of_compiler
 
 NAME = "compile_commands.json"
 LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc"})
@@ -67,7 +68,7 @@ def options_of(
     """The options of each of ``files``, ``more`` behind them, and what they say of the language.
 
     InputRefused where a file has no entry, or two that differ, where an option is not followed, where files differ in
-    their language, or where the compiler is one for another machine and ``target`` says nothing of that.
+    their language, or where the compiler is one for another machine that is not installed, and ``target`` says nothing.
     """
     where = Location(str(place))
     hint = "build the program with CMAKE_EXPORT_COMPILE_COMMANDS=ON, or with bear"
@@ -122,10 +123,17 @@ def _read(entry: Mapping[str, Any], more: Sequence[str], where: Location, target
         words.pop(0)
     compiler = os.path.basename(words[0]) if words else ""
     name = compiler.removeprefix("x86_64-linux-gnu-").rstrip("0123456789.").rstrip("-")
-    if name not in NATIVE and not target:
+    words = _expanded(words[1:], folder, where)
+    if name in NATIVE and "-m32" not in words:
+        return Options([*words, *more], folder, where)
+    found, own = options_of_compiler(compiler, words, target, where)
+    if not (found or target or name in NATIVE):
         text = f"'{entry['file']}' is compiled by {compiler or 'no compiler'}, whose word sizes are not known here"
-        raise InputRefused(text, where, 'say which they are: [sources] target = "ilp32" (or lp64, llp64, ip16)')
-    return Options([*_expanded(words[1:], folder, where), *more], folder, where)
+        hint = 'put it on the PATH, or say which they are: [sources] target = "ilp32" (or lp64, llp64, ip16)'
+        raise InputRefused(text, where, hint)
+    read = Options([*own, *words, *more], folder, where)
+    read.dialect = replace(read.dialect, target=read.dialect.target or found)
+    return read
 
 
 def _expanded(words: Sequence[str], folder: str, where: Location, depth: int = 0) -> list[str]:

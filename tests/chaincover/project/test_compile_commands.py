@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,12 @@ from c_support import agreement, fresh_environment, own_environment  # noqa: F40
 
 from bmc.errors import InputRefused
 from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.model import c_model
 from bmc.models.c.controller.reading import SourceConfig
-from bmc.models.c.source.options import Options
+from bmc.models.c.source.options import Dialect, Options
 from bmc.system.simulation import Simulator
 from chaincover.project.compile_commands import options_of
+from chaincover.project.load import Program as Loaded
 from chaincover.project.project_file import read_project
 
 PROGRAM = """
@@ -143,7 +147,7 @@ def entry(command: str) -> dict[str, str]:
 
 DATABASES = {
     "two that differ": ([entry("cc -DA=1 p.c"), entry("cc -DA=2 p.c")], "2 entries are for"),
-    "another machine": ([entry("arm-none-eabi-gcc -c p.c")], "compiled by arm-none-eabi-gcc"),
+    "another machine": ([entry("absent-none-eabi-gcc -c p.c")], "compiled by absent-none-eabi-gcc"),
     "no entry": ([{"directory": ".", "file": "q.c", "command": "cc q.c"}], "no entry is for"),
     "no list": ({}, "a list of entries"),
     "lacks": ([{"file": "p.c"}], "entry 1 lacks"),
@@ -169,3 +173,85 @@ def test_files_of_different_languages_are_refused(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(json.dumps(two))
     with pytest.raises(InputRefused, match="different targets or types"):
         options_of(tmp_path / "c.json", [str(tmp_path / "p.c"), str(tmp_path / "q.c")], (), "")
+
+
+CROSS = """#!/bin/sh
+echo "$@" >> {folder}/asked
+for kind in "SHORT__ 2" "INT__ 4" "LONG__ 4" "LONG_LONG__ 8" "POINTER__ 4" "DOUBLE__ {double}"; do
+  echo "#define __SIZEOF_$kind"
+done
+echo "#define __BYTE_ORDER__ __ORDER_{order}_ENDIAN__"
+echo "#define __BIGGEST_ALIGNMENT__ 8"
+echo "#define __ARM_SIZEOF_MINIMAL_ENUM 1"
+echo "#define __CHAR_UNSIGNED__ 1"
+echo "#define __arm__ 1"
+echo "#define __ARM_ARCH 7"
+echo "#define __INT_MAX__ 5"
+"""
+
+
+def cross_compiler(folder: Path, name: str, double: int = 8, order: str = "LITTLE") -> Path:
+    """A compiler for another machine, as far as its macros go; it writes with what it was called."""
+    place = folder / name
+    place.write_text(CROSS.format(folder=folder, double=double, order=order))
+    place.chmod(0o755)
+    return place
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_word_sizes_and_macros_of_an_installed_compiler_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cross_compiler(tmp_path, "arm-none-eabi-gcc")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    words = "/opt/arm/bin/arm-none-eabi-gcc -mcpu=cortex-m4 -D__ARM_ARCH=8 -std=c99 -c p.c"
+    (tmp_path / "c.json").write_text(json.dumps([entry(words)]))
+    options, dialect = options_of(tmp_path / "c.json", [str(tmp_path / "p.c")], (), "")
+    assert dialect == Dialect("ilp32", char_signed=False, short_enums=True, aligned=True)
+    macros = next(iter(options.values())).macros
+    assert ("__arm__", "1") in macros
+    assert [value for name, value in macros if name == "__ARM_ARCH"] == ["7", "8"]
+    assert "__INT_MAX__" not in dict(macros)
+    asked = (tmp_path / "asked").read_text().split()
+    assert asked == ["-mcpu=cortex-m4", "-std=c99", "-dM", "-E", "-x", "c", "/dev/null"]
+    with pytest.raises(InputRefused, match=r"sources.target is ip16, but arm-none-eabi-gcc has the word sizes ilp32"):
+        options_of(tmp_path / "c.json", [str(tmp_path / "p.c")], (), "ip16")
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_only_compilers_on_the_path_are_asked_and_of_no_types_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cross_compiler(tmp_path, "short-gcc", double=4)
+    cross_compiler(tmp_path, "ppc-gcc", order="BIG")
+    cross_compiler(tmp_path, "evil.sh")
+    (tmp_path / "elsewhere").mkdir()
+    cross_compiler(tmp_path / "elsewhere", "hidden-gcc")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    for compiler, message in (
+        ("short-gcc", "in bytes int 4, long 4, double 4, lowest byte first"),
+        ("ppc-gcc", "double 8, highest byte first"),
+        (f"{tmp_path}/evil.sh", "is compiled by evil.sh, whose word sizes are not known here"),
+        (f"{tmp_path}/elsewhere/hidden-gcc", "is compiled by hidden-gcc, whose word sizes are not known here"),
+    ):
+        (tmp_path / "c.json").write_text(json.dumps([entry(f"{compiler} -c p.c")]))
+        with pytest.raises(InputRefused, match=message):
+            options_of(tmp_path / "c.json", [str(tmp_path / "p.c")], (), "")
+    assert not (tmp_path / "elsewhere" / "asked").exists()
+
+
+@pytest.mark.needs_narrow
+def test_a_program_of_this_machine_for_32_bits_sees_its_platform_and_one_for_a_target_does_not(tmp_path: Path) -> None:
+    code = "int seen; void step(int x) {\n#ifdef __linux__\n  seen = x;\n#else\n  seen = -(long)(x & 3);\n#endif\n}\n"
+    (tmp_path / "p.c").write_text(code)
+    (tmp_path / "c.json").write_text(json.dumps([entry("gcc -m32 -c p.c")]))
+    for build, seen in (('compile_commands = "c.json"', 7), ('target = "ilp32"', -3)):
+        text = f'[sources]\nfiles = ["p.c"]\n{build}\n[functions]\nstep = "step"\n'
+        (tmp_path / "chaincover.toml").write_text(text)
+        fresh_environment()
+        model = c_model(Loaded.of(read_project(str(tmp_path))).model)
+        after = Simulator(model.system).step({"seen": 0}, {"x": 7})["seen"]
+        assert after == seen & 0xFFFFFFFF
+        assert agreement(model, pairs=40).differences == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -42,6 +43,12 @@ def predefined(model: DataModel) -> Sequence[tuple[str, str]]:
     if not model.char_signed:
         macros.append(("__CHAR_UNSIGNED__", "1"))
     return (*macros, *_sizes(model), *_own_limits(model), *KEYWORDS, ("__CHAINCOVER__", "1"))
+
+
+def platform_macros() -> list[str]:
+    """The names by which a program sees that it is compiled for x86-64 Linux."""
+    names = [name for name, _ in _listed("gcc_lp64.h")]
+    return [name for name in names if re.search(r"linux|unix|amd64|x86_64|k8|SSE|MMX|FXSR|SEG_|code_model", name)]
 
 
 def _listed(file: str) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ class Dialect:
 
     ``char_signed`` is None where plain char is that of the target. ``short_enums``: an enumeration takes the smallest
     type that holds it; ``wraps``: signed integers wrap around; ``pack``: the greatest alignment of members in bytes, 0
-    for none.
+    for none; ``aligned``: ``double`` and ``long long`` lie at multiples of their size in programs of 32 bits too.
     """
 
     target: str = ""
@@ -27,6 +27,7 @@ class Dialect:
     short_enums: bool = False
     wraps: bool = False
     pack: int = 0
+    aligned: bool = False
 
     @property
     def words(self) -> list[str]:
@@ -37,6 +38,7 @@ class Dialect:
             "-fshort-enums": self.short_enums,
             "-fwrapv": self.wraps,
             f"-fpack-struct={self.pack}": self.pack > 0,
+            "-malign-double": self.aligned,
         }
         return [word for word, holds in said.items() if holds]
 
@@ -44,7 +46,15 @@ class Dialect:
         """The word sizes of ``target`` with all that; KeyError for a target that is not known."""
         model = DATA_MODELS[target]
         signed = model.char_signed if self.char_signed is None else self.char_signed
-        return replace(model, char_signed=signed, short_enums=self.short_enums, wraps=self.wraps, struct_pack=self.pack)
+        align = 8 if self.aligned else model.long_long_align
+        return replace(
+            model,
+            char_signed=signed,
+            long_long_align=align,
+            short_enums=self.short_enums,
+            wraps=self.wraps,
+            struct_pack=self.pack,
+        )
 
 
 _STANDARDS = {
@@ -138,6 +148,8 @@ class Options:
             "-fwrapv": {"wraps": True},
             "-fno-wrapv": {"wraps": False},
             "-fno-pack-struct": {"pack": 0},
+            "-malign-double": {"aligned": True},
+            "-mno-align-double": {"aligned": False},
             "-m32": {"target": "ilp32"},
             "-m64": {"target": "lp64"},
         }.get(word)

@@ -1,0 +1,70 @@
+"""What a compiler for another machine predefines, asked of it where it is installed: word sizes, signs and macros."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from functools import cache
+
+from bmc.errors import InputRefused, Location
+from bmc.models.c.source.compiler_macros import platform_macros, predefined
+from bmc.models.c.source.types import DATA_MODELS
+from bmc.native.build import find_compiler, run
+
+_ASKED = re.compile(r"([\w.]+-)*(gcc|cc|clang)(-[\d.]+)?")
+"""Compilers that list their macros for ``-dM -E``."""
+_OF_MACHINE = re.compile(
+    r"-m[\w-]+(=[\w.+-]+)?|-std=[\w:]+|-f(no-)?(un)?signed-char|-f(no-)?short-enums|--target=[\w.-]+"
+)
+"""Options on which macros depend, and by which a compiler loads and reads nothing else."""
+
+
+def options_of_compiler(compiler: str, words: Sequence[str], target: str, where: Location) -> tuple[str, list[str]]:
+    """The word sizes of a compiler that is found on the PATH, and options that say the same to this machine's.
+
+    ('', []) where it is not installed, may not be run or does not list its macros. InputRefused where its types are
+    none that can be read, or have other sizes than those of ``target``.
+    """
+    place = shutil.which(compiler) if _ASKED.fullmatch(compiler) and find_compiler() is not None else None
+    macros = _macros(place, tuple(filter(_OF_MACHINE.fullmatch, words))) if place else {}
+    if not macros:
+        return "", []
+    found = _target(macros)
+    if not found or macros.get("__BYTE_ORDER__") != "__ORDER_LITTLE_ENDIAN__" or macros["__SIZEOF_DOUBLE__"] != "8":
+        sizes = ", ".join(
+            f"{name} {macros.get(f'__SIZEOF_{name.upper()}__', '?')}" for name in ("int", "long", "double")
+        )
+        text = f"the types of {compiler} are none that can be read: in bytes {sizes}, {_order(macros)}"
+        raise InputRefused(text, where, "compile for a machine whose lowest byte comes first, with double of 8 bytes")
+    if target not in ("", found):
+        text = f"sources.target is {target}, but {compiler} has the word sizes {found}"
+        raise InputRefused(text, where, f'write target = "{found}", or leave it out')
+    own = {name.partition("(")[0] for name, _ in predefined(DATA_MODELS[found])}
+    options = [f"-D{name}={value}" for name, value in macros.items() if name not in own and "(" not in name]
+    options += [f"-U{name}" for name in platform_macros() if found == "lp64" and name not in macros]
+    kinds = {
+        "-funsigned-char": "__CHAR_UNSIGNED__" in macros,
+        "-fshort-enums": macros.get("__ARM_SIZEOF_MINIMAL_ENUM") == "1",
+        "-malign-double": found == "ilp32" and int(macros["__BIGGEST_ALIGNMENT__"]) >= 8 and "__i386__" not in macros,
+    }
+    return found, [*options, *(option for option, holds in kinds.items() if holds)]
+
+
+@cache
+def _macros(compiler: str, words: tuple[str, ...]) -> dict[str, str]:
+    done = run([compiler, *words, "-dM", "-E", "-x", "c", "/dev/null"])
+    lines = done.stdout.decode("utf-8", "replace").splitlines() if not done.returncode else []
+    return dict(re.findall(r"^#define (\S+) ?(.*)$", "\n".join(lines), re.M))
+
+
+def _target(macros: dict[str, str]) -> str:
+    """The name of the word sizes, '' where there is none for them."""
+    kinds = ("SHORT", "INT", "LONG", "LONG_LONG", "POINTER")
+    sizes = [8 * int(macros.get(f"__SIZEOF_{kind}__", "0")) for kind in kinds]
+    known = (m for m in DATA_MODELS.values() if [m.short, m.int_, m.long, m.long_long, m.pointer] == sizes)
+    return next((model.name for model in known), "")
+
+
+def _order(macros: dict[str, str]) -> str:
+    return "lowest byte first" if macros.get("__BYTE_ORDER__") == "__ORDER_LITTLE_ENDIAN__" else "highest byte first"
