@@ -36,7 +36,7 @@ from bmc.limits import FILE_SIZE
 from bmc.native import symbols as native_symbols
 from bmc.native.cache import Cache
 from bmc.native.symbols import LibraryMap, Malformed
-from bmc.system.original import FileOptions, NativeInterface, ZeroSum
+from bmc.system.original import SHORT_DOUBLE, FileOptions, NativeInterface, ZeroSum
 
 T = TypeVar("T")
 
@@ -136,6 +136,13 @@ STOPPED = {
 STOPPING = [-number for name in ("SIGKILL", "SIGXCPU") if (number := getattr(signal, name, None))]
 """Exit codes of a process that the alarm or the limit on the processor has ended."""
 
+DOUBLE = re.compile(
+    rb'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\b(?:long +)?double\b'
+    rb"|(?<![\w.])(?:__builtin_)?(?:fabs|floor|ceil|trunc|l?l?round|l?l?rint|nearbyint|sqrt|fmod|fdim|fmin|fmax|copysign"
+    rb"|inf|huge_val|nan)(?=\s*\()"
+)
+"""Texts, the type ``double``, and calls of functions that yield or take it."""
+
 DRAWS_IN = re.compile(rb"incbin|\.include")
 """Directives of the assembler that read files of which the preprocessed text tells nothing but the name."""
 
@@ -191,6 +198,8 @@ class Builder:
         for each in self.zero_sums.values():
             if each.narrowed is not None:
                 raise misplaced(each, each.narrowed)
+        if self.clang and any(SHORT_DOUBLE in own.others for _, own in self.compilation.options):
+            raise NoCompiler(f"the replay needs gcc for {SHORT_DOUBLE}, and the compiler is {self.version}")
         headers, missing = self.folder / "include", self.folder / "stand_ins"
         headers.mkdir()
         missing.mkdir()
@@ -246,7 +255,10 @@ class Builder:
         """The options of one source file alone, but those by which the preprocessor sees it."""
         special = ZERO_SUMS if self.compilation.sources[number] in self.zero_sums else []
         renamed = [f"-Dmain=chaincover_main_{number}"] if sys.platform == "darwin" else []
-        special = [*self._own_options(number).others, *special]
+        others = [
+            "-fsingle-precision-constant" if word == SHORT_DOUBLE else word for word in self._own_options(number).others
+        ]
+        special = [*others, *special]
         return [*special, *(f"-fno-builtin-{name}" for name in self.compilation.redefined), *renamed]
 
     def _text(self, number: int) -> bytes:
@@ -264,6 +276,8 @@ class Builder:
         failed = why_stopped(errors) or (done.returncode and not self.compilation.pass_errors)
         if failed or not target.stat().st_size or re.search(r"^.+?:\d+:(?:\d+:)? (?:fatal )?error: ", errors, re.M):
             raise refusal(self.compiler, errors, source)
+        if SHORT_DOUBLE in self._own_options(number).others:
+            target.write_bytes(with_short_double(target.read_bytes(), self.compilation.redefined))
 
     def _seen(self, number: int) -> list[str]:
         """The options by which the preprocessor sees a file."""
@@ -480,6 +494,30 @@ def stub_text(functions: Sequence[str], others: Sequence[str]) -> str:
     if data:
         parts += [DATA_GUARD, *(DATA_STUB.replace("NAME", name) for name in data)]
     return "".join(parts)
+
+
+def with_short_double(text: bytes, redefined: Sequence[str]) -> bytes:
+    """A preprocessed text in which ``double`` is ``float``, and functions of <math.h> are those for ``float``.
+
+    Not in the system's headers, nor in texts; those that the program has ``redefined`` keep their names.
+    """
+    system, lines = False, []
+    for line in text.splitlines(keepends=True):
+        marker = re.match(rb'#(?:line)? \d+ "[^\n]*"([ \d]*)', line)
+        if marker is not None:
+            system = b"3" in marker[1].split()
+        elif not system:
+            line = DOUBLE.sub(lambda word: _as_float(word[0], redefined), line)
+        lines.append(line)
+    return b"".join(lines)
+
+
+def _as_float(word: bytes, redefined: Sequence[str]) -> bytes:
+    if word.startswith((b'"', b"'")):
+        return word
+    if word.endswith(b"double"):
+        return b"float"
+    return word if word.decode() in redefined else word + b"f"
 
 
 def misplaced(zero_sum: ZeroSum, initialiser: Location) -> InputRefused:

@@ -14,6 +14,9 @@ from bmc.errors import Location
 from bmc.records import dataclass
 from bmc.system.transition import Valuation
 
+SHORT_DOUBLE = "-fshort-double"
+"""The option of compilers whose ``double`` is ``float``, as gcc's for AVR has it without being told."""
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryObject:

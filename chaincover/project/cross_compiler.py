@@ -11,6 +11,7 @@ from bmc.errors import InputRefused, Location
 from bmc.models.c.source.compiler_macros import platform_macros, predefined
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.native.build import find_compiler, run
+from bmc.system.original import SHORT_DOUBLE
 
 _ASKED = re.compile(r"([\w.]+-)*(gcc|cc|clang)(-[\d.]+)?")
 """Compilers that list their macros for ``-dM -E``."""
@@ -30,13 +31,15 @@ def options_of_compiler(compiler: str, words: Sequence[str], target: str, where:
     macros = _macros(place, tuple(filter(_OF_MACHINE.fullmatch, words))) if place else {}
     if not macros:
         return "", []
-    found = _target(macros)
-    if not found or macros.get("__BYTE_ORDER__") != "__ORDER_LITTLE_ENDIAN__" or macros["__SIZEOF_DOUBLE__"] != "8":
+    found, double = _target(macros), macros.get("__SIZEOF_DOUBLE__")
+    if not found or macros.get("__BYTE_ORDER__") != "__ORDER_LITTLE_ENDIAN__" or double not in ("4", "8"):
         sizes = ", ".join(
             f"{name} {macros.get(f'__SIZEOF_{name.upper()}__', '?')}" for name in ("int", "long", "double")
         )
         text = f"the types of {compiler} are none that can be read: in bytes {sizes}, {_order(macros)}"
-        raise InputRefused(text, where, "compile for a machine whose lowest byte comes first, with double of 8 bytes")
+        raise InputRefused(
+            text, where, "compile for a machine whose lowest byte comes first, with one of the word sizes"
+        )
     if target not in ("", found):
         text = f"sources.target is {target}, but {compiler} has the word sizes {found}"
         raise InputRefused(text, where, f'write target = "{found}", or leave it out')
@@ -45,6 +48,7 @@ def options_of_compiler(compiler: str, words: Sequence[str], target: str, where:
     options += [f"-U{name}" for name in platform_macros() if found == "lp64" and name not in macros]
     kinds = {
         "-funsigned-char": "__CHAR_UNSIGNED__" in macros,
+        SHORT_DOUBLE: double == "4",
         "-fshort-enums": macros.get("__ARM_SIZEOF_MINIMAL_ENUM") == "1",
         "-malign-double": found == "ilp32" and int(macros["__BIGGEST_ALIGNMENT__"]) >= 8 and "__i386__" not in macros,
     }

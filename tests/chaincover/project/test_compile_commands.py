@@ -123,7 +123,7 @@ REFUSED = {
     "-x c++": "the language is not C",
     "-std=gnu++17": "this edition of C is not known",
     "-I": "its value is missing",
-    "-fshort-double": "-fshort-double",
+    "-fshort-double": "-fshort-wchar",
     "@flags": "names itself",
     "'": "cannot be read",
 }
@@ -230,8 +230,9 @@ def test_only_compilers_on_the_path_are_asked_and_of_no_types_that_cannot_be_rea
     (tmp_path / "elsewhere").mkdir()
     cross_compiler(tmp_path / "elsewhere", "hidden-gcc")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    (tmp_path / "c.json").write_text(json.dumps([entry("short-gcc -c p.c")]))
+    assert options_of(tmp_path / "c.json", [str(tmp_path / "p.c")], (), "")[1].short_double
     for compiler, message in (
-        ("short-gcc", "in bytes int 4, long 4, double 4, lowest byte first"),
         ("ppc-gcc", "double 8, highest byte first"),
         (f"{tmp_path}/evil.sh", "is compiled by evil.sh, whose word sizes are not known here"),
         (f"{tmp_path}/elsewhere/hidden-gcc", "is compiled by hidden-gcc, whose word sizes are not known here"),
@@ -255,3 +256,36 @@ def test_a_program_of_this_machine_for_32_bits_sees_its_platform_and_one_for_a_t
         after = Simulator(model.system).step({"seen": 0}, {"x": 7})["seen"]
         assert after == seen & 0xFFFFFFFF
         assert agreement(model, pairs=40).differences == []
+
+
+SHORT = """
+#include <float.h>
+#include <math.h>
+typedef struct { char c; double d; } record;
+double sum, most; int sizes, large; long rounded; float narrow;
+static double nan(double x) { return x + 1.0000001; }
+void step(signed char x, double y) {
+  const char *text = "double sqrt(1)";
+  sum = nan(y) * 0.1 + sqrt(fabs(sum)) / 3.0 + text[7] * 1e-3;
+  sizes = sizeof(double) * 1000 + sizeof(record) * 100 + sizeof 1.0 * 10 + (sizeof "double" == 7) + (DBL_DIG << 20);
+  large = sum > DBL_MAX / 2 || y > HUGE_VAL;
+  most = DBL_EPSILON * x + DBL_MAX;
+  if (y > -1e6 && y < 1e6) rounded = lround(y * 1.5);
+  narrow = (float)y + floor(sum);
+}
+"""
+
+
+@pytest.mark.needs_compiler
+def test_a_double_of_four_bytes_is_float_everywhere_but_in_headers_of_the_system(tmp_path: Path) -> None:
+    fresh_environment()
+    (tmp_path / "p.c").write_text(SHORT)
+    read = Options(["-fshort-double"], str(tmp_path), None)
+    file = str(tmp_path / "p.c")
+    config = SourceConfig("p", (file,), step="step", options={file: read.of_file}, dialect=read.dialect)
+    model = read_c(config)
+    after = Simulator(model.system).step(Simulator(model.system).initial(), {"x": 1, "y": 0})
+    assert after["sizes"] == 4000 + 800 + 40 + 1 + (6 << 20)
+    found = agreement(model, pairs=400)
+    assert (found.differences, found.traps) == ([], [])
+    assert found.steps > 200

@@ -38,7 +38,7 @@ def read_constant(node: Any, model: DataModel) -> Value:
         signed = raw - 256 if char.signed and raw > 127 else raw
         return Value(constant(signed, model.int_type.bits), model.int_type)
     if "int" not in node.type:
-        return _floating_constant(node)
+        return _floating_constant(node, model)
     text = node.value.rstrip("uUlL")
     suffix = node.value[len(text) :].lower()
     number = whole_number(text, 8 if _is_octal(text) else 0, where(node))
@@ -48,11 +48,11 @@ def read_constant(node: Any, model: DataModel) -> Value:
     return Value(constant(number, ctype.bits), ctype)
 
 
-def _floating_constant(node: Any) -> Value:
+def _floating_constant(node: Any, model: DataModel) -> Value:
     """A decimal or hexadecimal constant, rounded once to its type; one that is too large is infinite, as gcc has it."""
     if node.type not in ("float", "double"):
         raise unsupported(f"{node.type} constant {node.value}", node)
-    ctype = FloatType(node.type, 32 if node.type == "float" else 64)
+    ctype = FloatType(node.type, 32 if node.type == "float" else model.double)
     text = node.value[:-1] if node.type == "float" else node.value
     try:
         raw = read(text, ctype.format)

@@ -265,6 +265,8 @@ class MathCalls:
                 f"define '{name}' in a source file, such as a table with interpolation: model and replay then use that",
             )
         known = FUNCTIONS[name]
+        if known.ctype is _DOUBLE and self.executor.model.double == _FLOAT.bits:
+            known = FUNCTIONS[f"{name}f"]
         if isinstance(function, Function) and not known.agrees(function.ctype, self.executor.model):
             raise InputRefused(f"'{name}' is declared otherwise than in <math.h>", where(node))
         return self._result(known, node, scope, state)

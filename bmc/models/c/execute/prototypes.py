@@ -91,7 +91,7 @@ def _promoted(ctype: CType, model: DataModel) -> CType:
     """The default argument promotions (C11 6.5.2.2p6)."""
     if isinstance(ctype, IntType):
         return promote(ctype, model)
-    return FloatType("double", 64) if isinstance(ctype, FloatType) and ctype.bits == 32 else ctype
+    return FloatType("double", model.double) if isinstance(ctype, FloatType) and ctype.bits == 32 else ctype
 
 
 def _is_plain(*pointers: PointerType) -> bool:

@@ -51,6 +51,13 @@ def platform_macros() -> list[str]:
     return [name for name in names if re.search(r"linux|unix|amd64|x86_64|k8|SSE|MMX|FXSR|SEG_|code_model", name)]
 
 
+def short_double_macros() -> list[tuple[str, str]]:
+    """What is predefined otherwise where ``double`` is ``float``."""
+    known = dict(_listed("gcc.h"))
+    same = [(name, known.get(name.replace("__DBL_", "__FLT_"), "")) for name in known if name.startswith("__DBL_")]
+    return [("__SIZEOF_DOUBLE__", known["__SIZEOF_FLOAT__"]), *same]
+
+
 def _listed(file: str) -> list[tuple[str, str]]:
     """The macros of gcc 12.2 (x86-64 Linux, ``-dM -E`` with the options of the compiled original).
 

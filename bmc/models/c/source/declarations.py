@@ -108,7 +108,8 @@ class TypeReader:
         if "_Complex" in counts:
             raise unsupported(f"type '{' '.join(node.names)}'", node)
         if "float" in counts or "double" in counts:
-            return FloatType(" ".join(node.names), 32 if "float" in counts else 128 if "long" in counts else 64)
+            bits = 32 if "float" in counts else 128 if "long" in counts else self.model.double
+            return FloatType(" ".join(node.names), bits)
         if "_Bool" in counts:
             return self.model.basic["_Bool"]
         base = "char" if "char" in counts else "short" if "short" in counts else ""

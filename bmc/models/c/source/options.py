@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bmc.errors import InputRefused, Location
+from bmc.models.c.source.compiler_macros import short_double_macros
 from bmc.models.c.source.types import DATA_MODELS, DataModel
 from bmc.records import dataclass
-from bmc.system.original import FileOptions
+from bmc.system.original import SHORT_DOUBLE, FileOptions
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Dialect:
 
     ``char_signed`` is None where plain char is that of the target. ``short_enums``: an enumeration takes the smallest
     type that holds it; ``wraps``: signed integers wrap around; ``pack``: the greatest alignment of members in bytes, 0
-    for none; ``aligned``: ``double`` and ``long long`` lie at multiples of their size in programs of 32 bits too.
+    for none; ``aligned``: ``double`` and ``long long`` lie at multiples of their size in programs of 32 bits too;
+    ``short_double``: ``double`` is ``float``.
     """
 
     target: str = ""
@@ -28,6 +30,7 @@ class Dialect:
     wraps: bool = False
     pack: int = 0
     aligned: bool = False
+    short_double: bool = False
 
     @property
     def words(self) -> list[str]:
@@ -39,6 +42,7 @@ class Dialect:
             "-fwrapv": self.wraps,
             f"-fpack-struct={self.pack}": self.pack > 0,
             "-malign-double": self.aligned,
+            SHORT_DOUBLE: self.short_double,
         }
         return [word for word, holds in said.items() if holds]
 
@@ -54,6 +58,7 @@ class Dialect:
             short_enums=self.short_enums,
             wraps=self.wraps,
             struct_pack=self.pack,
+            double=32 if self.short_double else model.double,
         )
 
 
@@ -150,6 +155,7 @@ class Options:
             "-fno-pack-struct": {"pack": 0},
             "-malign-double": {"aligned": True},
             "-mno-align-double": {"aligned": False},
+            SHORT_DOUBLE: {"short_double": True},
             "-m32": {"target": "ilp32"},
             "-m64": {"target": "lp64"},
         }.get(word)
@@ -160,6 +166,7 @@ class Options:
             return True
         if told is None:
             return False
+        self.macros += short_double_macros() if word == SHORT_DOUBLE else ()
         self.dialect = replace(self.dialect, **told)  # type: ignore[arg-type]
         return True
 

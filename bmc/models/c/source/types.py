@@ -206,6 +206,7 @@ class DataModel:
     """Whether an enumeration takes the smallest type that holds its values."""
     wraps: bool = False
     """Whether signed sums, differences and products wrap around."""
+    double: int = 64
     struct_pack: int = 0
     """The greatest alignment of members in bytes that no ``#pragma pack`` changes; 0 for none."""
     basic: dict[str, IntType] = field(init=False, default_factory=dict, compare=False)
