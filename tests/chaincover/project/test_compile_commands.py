@@ -123,7 +123,7 @@ REFUSED = {
     "-x c++": "the language is not C",
     "-std=gnu++17": "this edition of C is not known",
     "-I": "its value is missing",
-    "-fshort-double": "-fshort-wchar",
+    "-fshort-wchar": "-fshort-wchar",
     "@flags": "names itself",
     "'": "cannot be read",
 }
@@ -263,10 +263,10 @@ SHORT = """
 #include <math.h>
 typedef struct { char c; double d; } record;
 double sum, most; int sizes, large; long rounded; float narrow;
-static double nan(double x) { return x + 1.0000001; }
+static double eased(double x) { return x + 1.0000001; }
 void step(signed char x, double y) {
   const char *text = "double sqrt(1)";
-  sum = nan(y) * 0.1 + sqrt(fabs(sum)) / 3.0 + text[7] * 1e-3;
+  sum = eased(y) * 0.1 + sqrt(fabs(sum)) / 3.0 + text[7] * 1e-3;
   sizes = sizeof(double) * 1000 + sizeof(record) * 100 + sizeof 1.0 * 10 + (sizeof "double" == 7) + (DBL_DIG << 20);
   large = sum > DBL_MAX / 2 || y > HUGE_VAL;
   most = DBL_EPSILON * x + DBL_MAX;
