@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
+from bmc.analysis.constants import KEPT
 from bmc.engines import sat_version
 from bmc.engines.protocol import Cost, Engine, Session
 from bmc.floats.operations import has_arithmetic
@@ -100,9 +101,6 @@ def _told(operations: tuple[tuple[int, int], ...], name: str) -> str:
 
 PATIENCE = 24
 """The work for one question about hard arithmetic where the caller sets no limit (see ``PortfolioEngine``)."""
-
-KEPT = 8
-"""So many systems' choices are remembered."""
 
 
 class AutoEngine:

@@ -19,7 +19,7 @@ from bmc.analysis.state_values import input_values
 from bmc.analysis.values import Box, Evaluation, narrowed, sets_of
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import Program
-from bmc.floats.ranges import cut
+from bmc.floats.ranges import KEPT, cut
 from bmc.formulas.unroll import at, framed, unframed
 from bmc.formulas.value_sets import NEVER, Ranges, common, united, whole, width_of
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, proved_invariants, symbols_of
@@ -40,9 +40,6 @@ PIECES = 4
 COPIES = 100
 """Sets that are copied in the time in which one is found."""
 
-
-KEPT = 4096
-"""Answers that are kept, for one formula or the step: combinations of alternatives have most of them in common."""
 
 Surroundings = tuple[tuple[Ranges | None, ...], tuple[Ranges | None, ...]]
 """The sets of state and inputs before a step, and those of the state after it, as far as they are known."""

@@ -25,7 +25,7 @@ OPTIONS = {"ilp32": ("-m32", "-msse2", "-mfpmath=sse", *UNSEEN)} if HERE else {}
 """By word sizes: how a compiler makes programs that have them, and whose floating-point operations round as C says.
 They do not see on what platform they run here, for they are made for another: the project's options tell of it."""
 
-KINDS = {"constant": 0, "address": 1, "value": 2}
+KINDS = ("constant", "address", "value")
 
 
 def worker(compiler: Sequence[str], folder: Path) -> Path:
@@ -115,7 +115,7 @@ def _call(call: ActualCall) -> Iterator[bytes]:
     yield _row(call.address or 0, len(call.arguments))
     for argument in call.arguments:
         size = struct.calcsize("=" + argument.code) if argument.code else 4
-        yield _row(KINDS[argument.kind], size, argument.code.islower(), argument.object, argument.offset)
+        yield _row(KINDS.index(argument.kind), size, argument.code.islower(), argument.object, argument.offset)
         yield _constant(argument, size)
     size = struct.calcsize("=" + call.result_code)
     yield _row(call.result >= 0, max(call.result, 0), size, call.result_code in ("f", "d"))

@@ -27,7 +27,7 @@ from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjunction, equal, symbols_of
 from chaincover.check.triggers import reach_each_other, states_where, trigger_states
-from chaincover.check.undefined_behaviour import SUSPECT_DEPTH
+from chaincover.check.undefined_behaviour import SIMULATED_STEPS, SUSPECT_DEPTH
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import PER_UNIT, Limits
 from chaincover.problem import Problem, Questions
@@ -362,10 +362,6 @@ def _sharing(goals: Sequence[Goal], graph: ReachGraph) -> tuple[list[Sharing], l
             elif graph.lower.get(edge, 0) in first.under_way:
                 undecided.append(edge)
     return found, undecided
-
-
-SIMULATED_STEPS = 500
-"""Random steps on which goals are looked for."""
 
 
 class VacuitySearch:

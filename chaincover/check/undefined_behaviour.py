@@ -33,7 +33,7 @@ SUSPECT_DEPTH = 8
 ENUMERATING = 0.3
 """The part of what may be spent in which all reachable states are enumerated: only those count. 0: they are not."""
 SIMULATED_STEPS = 1500
-"""Random steps from init that are looked at."""
+"""Random steps from init that are looked at, here and for goals."""
 STUCK = 5
 """What a run counts beyond its steps, so that runs which get stuck at once come to an end too."""
 ATTEMPTS = 20

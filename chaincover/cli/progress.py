@@ -21,10 +21,8 @@ from bmc.native.build import find_compiler
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED, Verdict
 from chaincover.cli.main import tell
+from chaincover.report.console import WIDTH
 from chaincover.result import ChainResult, Requirements
-
-WIDTH = 118
-"""Characters of the line that replaces itself on a terminal."""
 
 
 def described(result: ChainResult) -> str:
@@ -134,7 +132,7 @@ class Progress:
 
     def _replace_line(self) -> None:
         text = f"{self._elapsed}  {f'{self._best} | ' if self._best else ''}{self._stage}"
-        tell(f"\r\x1b[K{printable(text)[:WIDTH]}", nl=False)
+        tell(f"\r\x1b[K{printable(text)[: WIDTH - 2]}", nl=False)
 
 
 PART = 10

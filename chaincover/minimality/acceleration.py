@@ -35,6 +35,7 @@ from chaincover.graph.long_tests import long_test
 from chaincover.known import Board, Reason
 from chaincover.limits import PER_UNIT
 from chaincover.minimality.induction import with_value_facts
+from chaincover.minimality.product import PORTION
 from chaincover.options import STEP_BYTES
 from chaincover.orderings.bound import ACCELERATED
 from chaincover.problem import Problem
@@ -59,9 +60,6 @@ DEARER = 6
 
 MOST_PLACES = 400_000
 """Nodes with events covered that a search keeps: some 200 MB. What it has proved until then counts."""
-
-PORTION = 20_000
-"""Arcs that are followed before the limits are asked."""
 
 
 @dataclass(frozen=True)

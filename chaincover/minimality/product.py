@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from chaincover.minimality.covering_flow import PricedProduct
 
 PORTION = 25_000
-"""Arrows of the product that are followed before the limits are asked."""
+"""Arrows that are followed before the limits are asked."""
 
 PARTS = 8
 """A search that takes more than one part of the memory begins anew where the covering flow has given prices meanwhile:

@@ -22,7 +22,7 @@ from chaincover.chain import Chain
 from chaincover.formats.rows import reported
 from chaincover.project.names import Labels, short_names, without_front
 from chaincover.project.values import show_value
-from chaincover.report.console import Console, shortened
+from chaincover.report.console import NARROW, Console, shortened
 from chaincover.subject import Subject
 
 LEAST_FOLDED = 3
@@ -40,9 +40,6 @@ LEAST_INPUTS, LEAST_GOALS = 40, 28
 
 MOST_UNREAD = 12
 """Of more changing variables only those that goals read are shown."""
-
-NARROW = 12
-"""No column of texts is narrower, however narrow the terminal."""
 
 LEAST_ROWS = 6
 """Rows that are shown of a long chain, however little room there is."""

@@ -27,9 +27,9 @@ HEADER = """\
 #include "safe_math.h"
 """
 _LIMITS = {
-    "max-funcs": 4,
-    "max-block-depth": 3,
-    "max-expr-complexity": 6,
+    "max-funcs": 3,
+    "max-block-depth": 2,
+    "max-expr-complexity": 4,
     "max-array-dim": 2,
     "max-array-len-per-dim": 4,
 }
