@@ -16,11 +16,15 @@ Patch = tuple[int, bytes]
 
 
 class Storage(NamedTuple):
-    """One object of ``size`` bytes: at ``address`` in the library's file, or of an exported ``symbol``, or ours."""
+    """One object of ``size`` bytes: at ``address`` in the library's file, or of an exported ``symbol``, or ours.
+
+    ``fixed``: the address is that in memory.
+    """
 
     size: int
     address: int | None = None
     symbol: str = ""
+    fixed: bool = False
 
 
 class ActualArgument(NamedTuple):

@@ -71,7 +71,8 @@ def _pieces(job: Job) -> Iterator[bytes]:
     yield _text(image.anchor[0].encode())
     yield _row(image.anchor[1], len(image.objects), len(image.writable))
     for storage in image.objects:
-        yield _row(storage.size, storage.address is not None, storage.address or 0)
+        placed = (storage.address is not None) + storage.fixed
+        yield _row(storage.size, placed, storage.address or 0)
     for area in image.writable:
         yield _row(*area)
     yield _row(len(image.links))

@@ -93,6 +93,8 @@ def _storage(
     obj: MemoryObject, interface: NativeInterface, known: LibraryMap | None, exported: set[str]
 ) -> Storage | None:
     """Where an object lies; None where that cannot be told."""
+    if obj.kind == "register":
+        return Storage(obj.size, obj.address, fixed=True)
     if obj.kind not in ("global", "local"):
         return Storage(obj.size)
     if known is None:

@@ -143,9 +143,9 @@ class Process:
 
     def _place(self, storage: Storage) -> None:
         """Find an object in this process, or make room for it."""
-        size, address, symbol = storage
+        size, address, symbol, fixed = storage
         if address is not None:
-            place = self.base + address
+            place = address if fixed else self.base + address
         elif symbol:
             place = ctypes.addressof(ctypes.c_ubyte.in_dll(self.library, symbol))
         else:
@@ -155,7 +155,7 @@ class Process:
         view = view_of(place, size)
         self.addresses.append(place)
         self.views.append(view)
-        if self.anchor is None or (address is None and not symbol):  # else it is in what is writable
+        if self.anchor is None or fixed or (address is None and not symbol):  # else it is in what is writable
             self.changing.append(view)
 
     def prepare(self, call: ActualCall) -> Callable[[], object]:

@@ -239,7 +239,8 @@ int main(int count, char **given) {
   for (uint32_t n = 0; n < object_count; n++) {
     uint32_t size = number(), placed = number(), address = number();
     if (placed) {
-      objects[n] = base + address;
+      objects[n] = placed == 1 ? base + address : (char *)address;
+      if (placed == 2) parts[own++] = (struct part){objects[n], size, room(size)};
       continue;
     }
     char *made = room(size + ALIGNMENT);

@@ -24,8 +24,8 @@ class MemoryObject:
 
     ``kind``: ``pointee`` (the caller allocates ``size`` zeroed bytes and passes its address), ``argument`` (a scalar
     passed by value), ``global`` (file scope, static or not), ``local`` (a static local of ``function``),
-    ``return`` (the step's scalar result), ``number`` (of a ``Pointer``). ``name`` is unique; ``symbol`` is the C
-    identifier; ``file`` is the defining source file (for ``global`` and ``local``).
+    ``return`` (the step's scalar result), ``number`` (of a ``Pointer``), ``register`` (at ``address``). ``name`` is
+    unique; ``symbol`` is the C identifier; ``file`` is the defining source file (for ``global`` and ``local``).
     """
 
     name: str
@@ -34,6 +34,7 @@ class MemoryObject:
     symbol: str = ""
     function: str = ""
     file: str = ""
+    address: int = 0
 
 
 @dataclass(frozen=True, slots=True)

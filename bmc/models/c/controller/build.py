@@ -28,6 +28,7 @@ from bmc.models.c.controller.interface import (
 )
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.controller.registers import without_unused_registers
 from bmc.models.c.controller.runs import Runs
 from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.arithmetic import forget_intervals
@@ -82,7 +83,9 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     set_by_init, read_by_init = set(accesses.writes), set(accesses.early)
     result = runs.run_step(step, after_init)
     runs.executor.noted_in.remove(accesses)
-    result = without_untouched(runs, result, {key[0] for key in accesses.reads | accesses.writes})
+    touched = accesses.reads | accesses.writes
+    result = without_untouched(runs, result, {key[0] for key in touched})
+    result = without_unused_registers(runs.program, result, touched)
     roles = classify(runs, step, result)
     check_outside(runs, roles, result, read_by_init)
     runs.inputs = frozenset(key for key, role in roles.items() if role == "input")

@@ -30,6 +30,7 @@ from bmc.models.c.controller.externals import (
 )
 from bmc.models.c.controller.ranges import written_pattern
 from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.controller.registers import refuse_overlaps
 from bmc.models.c.execute.calls import Calls
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.lvalues import Result
@@ -98,6 +99,7 @@ class Environment:
         self._give_roles()
         self._check_runnables()
         self.externs = [obj for obj in used if obj.symbol and not obj.file]
+        refuse_overlaps(self.program, self.externs)
 
     def _described(self) -> list[str]:
         """The functions that the project describes; refused is one that a source defines."""
@@ -306,7 +308,7 @@ class Environment:
             Definition(obj, {path: start[obj, path] for path, _ in scalars(obj.ctype) if (obj, path) in start})
             for obj in (*self.objects, *self.externs)
         ]
-        return environment_text(list(self.functions.values()), definitions, self.program.model)
+        return environment_text(list(self.functions.values()), definitions, self.program)
 
 
 def _by_kind(names: Sequence[str]) -> list[str]:
@@ -332,6 +334,20 @@ def _last(obj: MemObject) -> str:
 _NAMES = ("signed char", "short", "int", "long", "long long")
 _HEAD = "/* What the program uses and no source file defines: one value per step of each input. */\n"
 
+_PAGE = 4096
+_PLACE = f"""\
+extern void *mmap(void *, unsigned long, int, int, int, long);
+extern long write(int, const void *, unsigned long);
+extern void _exit(int);
+static void chaincover_place(unsigned long page) {{
+  static const char text[] = "its registers cannot have memory at their addresses\\n";
+  if (mmap((void *)page, {_PAGE}, 3, 0x100022, -1, 0) == (void *)page) return;
+  write(2, text, sizeof text - 1);
+  _exit(1);
+}}
+"""
+"""Readable and writable memory of its own at a place where nothing lies yet (mmap(2), Linux)."""
+
 
 @dataclass(frozen=True)
 class Definition:
@@ -341,11 +357,11 @@ class Definition:
     start: Mapping[Path, Content]
 
 
-def environment_text(functions: Sequence[External], objects: Sequence[Definition], model: DataModel) -> str:
+def environment_text(functions: Sequence[External], objects: Sequence[Definition], program: Program) -> str:
     """C source of these functions and objects; '' if there are none."""
     if not functions and not objects:
         return ""
-    return _Writer(model, {each.object: each for each in objects}).text(functions)
+    return _Writer(program.model, {each.object: each for each in objects}, program.registers).text(functions)
 
 
 @dataclass
@@ -359,26 +375,40 @@ class _Writer:
 
     model: DataModel
     objects: Mapping[MemObject, Definition]
+    registers: Mapping[MemObject, int]
     structs: dict[int, str] = field(default_factory=dict)
     types: list[str] = field(default_factory=list)
 
     def text(self, functions: Sequence[External]) -> str:
         inside = {slot.object for f in functions for slot in f.slots if slot.object.function}
-        outside = [self._object(obj) for obj in self.objects if obj not in inside]
+        outside = [self._object(obj) for obj in self.objects if obj not in inside and obj not in self.registers]
         bodies = [self._function(function) for function in functions]
-        return "".join([_HEAD, *self.types, *outside, *bodies])
+        return "".join([_HEAD, *self.types, *outside, *bodies, self._placed_registers()])
+
+    def _placed_registers(self) -> str:
+        """Memory for the registers, which is there before anything of the program runs; '' where there are none."""
+        data = {self.registers[obj]: self._bytes(obj) for obj in self.objects if obj in self.registers}
+        pages = {page for at, own in data.items() for page in range(at - at % _PAGE, at + len(own), _PAGE)}
+        values = ((at + number, byte) for at, own in data.items() for number, byte in enumerate(own) if byte)
+        lines = [f"  chaincover_place({page:#x}ul);\n" for page in sorted(pages)]
+        lines += [f"  *(unsigned char *){at:#x}ul = {byte};\n" for at, byte in values]
+        start = "__attribute__((constructor)) static void chaincover_registers(void)"
+        return f"{_PLACE}{start} {{\n{''.join(lines)}}}\n" if data else ""
 
     def _object(self, obj: MemObject) -> str:
         """A definition as bytes; only what the program itself names is visible to it."""
-        size = max(size_of(obj.ctype, self.model), 1)
+        data = self._bytes(obj)
+        static = "" if obj.kind in ("global", "constant") and not obj.function else "static "
+        values = ", ".join(map(str, data)) if any(data) else "0"
+        return f"{static}unsigned char {obj.symbol}[{len(data)}] __attribute__((aligned(16))) = {{{values}}};\n"
+
+    def _bytes(self, obj: MemObject) -> bytes:
+        """What an object holds at the start."""
         number = 0
         for path, content in self.objects[obj].start.items():
             if isinstance(content.term, FNode):
                 number |= content.term.constant_value() << bit_offset_of(obj.ctype, path, self.model)
-        data = number.to_bytes(size, "little")
-        static = "" if obj.kind in ("global", "constant") and not obj.function else "static "
-        values = ", ".join(map(str, data)) if any(data) else "0"
-        return f"{static}unsigned char {obj.symbol}[{size}] __attribute__((aligned(16))) = {{{values}}};\n"
+        return number.to_bytes(max(size_of(obj.ctype, self.model), 1), "little")
 
     def _function(self, external: External) -> str:
         ctype = external.function.ctype

@@ -19,6 +19,7 @@ from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.pointers import native_pointer, pointed_objects
 from bmc.models.c.controller.ranges import ProjectRanges, only_named
 from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.controller.registers import undescribed, unplaced
 from bmc.models.c.controller.runs import Runs
 from bmc.models.c.execute.math_library import FUNCTIONS, UNKNOWN
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject
@@ -252,7 +253,11 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
     wanted.update(dict.fromkeys(pointed_objects(variables)))
     objects = (
         *(
-            MemoryObject(obj.name, _native_kind(obj), _size(obj, runs), obj.symbol or obj.name, obj.function, obj.file)
+            MemoryObject(obj.name, "register", _size(obj, runs), address=runs.program.registers[obj])
+            if obj in runs.program.registers
+            else MemoryObject(
+                obj.name, _native_kind(obj), _size(obj, runs), obj.symbol or obj.name, obj.function, obj.file
+            )
             for obj in wanted
         ),
         *(MemoryObject(pointer.number, "number", 1) for pointer in pointers.values()),
@@ -277,7 +282,14 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
         for (obj, path), target in runs.binding.members.items()
     )
     return NativeInterface(
-        compilation, objects, cells, tuple(runs.init_calls), call, links, pointers=tuple(pointers.values())
+        compilation,
+        objects,
+        cells,
+        tuple(runs.init_calls),
+        call,
+        links,
+        unplaced(runs.environment.externs, runs.program),
+        tuple(pointers.values()),
     )
 
 
@@ -332,6 +344,11 @@ def check_outside(runs: Runs, roles: Mapping[Key, str], result: StepResult, read
 
     for obj in environment.externs:
         keys = [(obj, path) for path, _ in scalars(obj.ctype)]
+        if obj in runs.program.registers:  # a volatile one is told below, as any other
+            keys = [key for key in keys if not is_volatile(key, runs.executor.through_volatile)]
+            if not any(map(unknown, keys)):
+                continue
+            raise undescribed(obj, runs.program.registers[obj])
         if not keys or isinstance(obj.ctype, PointerType) or any(unknown(key) for key in keys):
             raise undefined_object(obj)
     early = set(read_by_init)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
@@ -11,17 +10,17 @@ from typing import Any, ClassVar
 
 from pysmt.shortcuts import TRUE
 
-from bmc.errors import InputRefused, Location, marked
+from bmc.errors import InputRefused, Location
 from bmc.models.c.controller.ranges import FloatReader, is_boolean, only_named, read_constant, read_ranges
 from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.controller.registers import place_registers
 from bmc.models.c.controller.value_names import value_names
 from bmc.models.c.execute.decisions import decisions
 from bmc.models.c.execute.memory import Content, Key, MemObject, Place, State, Target
 from bmc.models.c.execute.recorder import Recorder
 from bmc.models.c.execute.statements import Executor
 from bmc.models.c.execute.variables import CVariable, symbol_content
-from bmc.models.c.source.program import EnumConstant, Program, Scope, Typedef, Unit, parse_text
-from bmc.models.c.source.rewritten import rewritten
+from bmc.models.c.source.program import EnumConstant, Program, Scope, Unit, expression_of
 from bmc.models.c.source.types import type_at
 from bmc.models.model import Decision, Language, Model, NotAMember, Quantity, UnknownFunction
 from bmc.native.original import compiled
@@ -174,17 +173,13 @@ class CModel:
     def expand_and_parse(self, text: str, where: Location) -> Any:
         """A C expression's syntax tree; macros of the step's unit are expanded. InputRefused for a syntax error."""
         unit, expanded = self._unit, self.expanded(text)
-        words = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", expanded))
-        types = [word for word in words if isinstance(unit.scope.names.get(word), Typedef)]
-        prelude = "".join(f"typedef int {name};\n" for name in types)
-        marker = f'#line {max(where.line, 1)} "{marked(where.file)}"'
-        source = f"{prelude}\n{marker}\nint chaincover_text(void) {{ return ({expanded}); }}"
         try:
-            tree = parse_text(rewritten(source), where.file)
+            tree = expression_of(expanded, unit.scope, where)
         except InputRefused as error:
             detail = error.message.removeprefix("C syntax error: ")
             raise InputRefused(f"cannot read the expression '{text.strip()}': {detail}", where) from None
-        return tree.ext[-1].body.block_items[0].expr
+        place_registers(expanded, tree, unit.scope, unit.source, self.executor)
+        return tree
 
     def unknown_name(self, node: Any, where: Location) -> Place:
         """Resolve a short name: the last part of the path of one variable, array or struct, or a function's name."""

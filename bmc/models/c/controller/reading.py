@@ -12,6 +12,7 @@ from pycparser import c_ast
 
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
 from bmc.limits import ELEMENTS, NUMBERS
+from bmc.models.c.controller.registers import place_registers
 from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import Content, Key, MemObject
 from bmc.models.c.execute.statements import Executor
@@ -105,6 +106,7 @@ def read_program(config: SourceConfig, survey: Survey | None = None) -> tuple[Pr
         unit = Unit(source, tree, linked=program.functions)
         program.units.append(unit)
         reader.read(unit, survey)
+        place_registers(source.text, tree, unit.scope, source, executor)
     return program, executor, _file_scope_cells(program, executor, reader)
 
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pycparser import c_ast, c_parser
 
 from bmc import ending
-from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.errors import InputRefused, Location, UnsupportedConstruct, marked
 from bmc.limits import BRACKETS, CALLS, STRUCTS, SYNTAX, text_of
 from bmc.models.c.source.extensions import keyword_hint
 from bmc.models.c.source.preprocess import Given, PreprocessedUnit, preprocess
+from bmc.models.c.source.rewritten import rewritten
 from bmc.models.c.source.types import CType, DataModel, FunctionType, IntType
 from bmc.records import dataclass
 
@@ -150,6 +151,8 @@ class Program:
     units: list[Unit]
     model: DataModel
     functions: dict[str, Function] = field(default_factory=dict)
+    registers: dict[Any, int] = field(default_factory=dict)
+    """The objects at addresses that the program writes as numbers, with these."""
 
     @property
     def stand_ins(self) -> tuple[tuple[str, str], ...]:
@@ -202,6 +205,15 @@ def parse_text(text: str, file: str) -> Any:
         if isinstance(node, c_ast.FuncDef):
             _complete_parameters(node)
     return tree
+
+
+def expression_of(text: str, scope: Scope, place: Location) -> Any:
+    """The syntax tree of a preprocessed expression, whose types ``scope`` knows. InputRefused for a syntax error."""
+    words = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", text))
+    prelude = "".join(f"typedef int {word};\n" for word in words if isinstance(scope.names.get(word), Typedef))
+    marker = f'#line {max(place.line, 1)} "{marked(place.file)}"'
+    whole = f"{prelude}\n{marker}\nint chaincover_text(void) {{ return ({text}); }}"
+    return parse_text(rewritten(whole), place.file).ext[-1].body.block_items[0].expr
 
 
 def _complete_parameters(definition: Any) -> None:

@@ -1,0 +1,164 @@
+"""Registers: objects at addresses that the program writes as numbers, ``(*(volatile uint8_t *)0x4000)``.
+
+A cast of a constant number other than 0 to a pointer is the address of an object of its own. It has the name of the
+macro that stands for it: that of the innermost one, where macros stand for one another.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any
+
+from pycparser import c_ast
+
+from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.limits import text_of
+from bmc.models.c.execute.calls import Calls
+from bmc.models.c.execute.memory import Key, MemObject
+from bmc.models.c.execute.recorder import StepResult
+from bmc.models.c.source.preprocess import PreprocessedUnit
+from bmc.models.c.source.program import Program, Scope, expression_of, nodes, where
+from bmc.models.c.source.types import (
+    ArrayType,
+    CType,
+    FloatType,
+    IntType,
+    PointerType,
+    StructType,
+    same_type,
+    show_type,
+    size_of,
+)
+
+_CAST = re.compile(r"\*\s*(?:const\s*|volatile\s*)*\)[\s(]*(?:\([\w\s]+\)[\s(]*)*(?:0[xX]\w|[1-9]|0\d)")
+"""A text in which a number may become a pointer."""
+_OBJECTS = (IntType, FloatType, StructType, ArrayType)
+LEAST, GREATEST = 1 << 16, 0xF000_0000
+"""Where Linux lets programs of 32 and of 64 bits have memory, as a rule: from vm.mmap_min_addr to the first libraries."""
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def place_registers(text: str, tree: Any, scope: Scope, source: PreprocessedUnit, executor: Calls) -> None:
+    """Let each such cast in ``tree``, parsed from ``text``, be one of an object's address, which ``scope`` gets."""
+    if _CAST.search(text) is None:
+        return
+    for node in nodes(tree):
+        if isinstance(node, c_ast.Cast) and _is_number(node.expr):
+            _place(node, scope, source, executor)
+
+
+def _is_number(node: Any) -> bool:
+    """Whether an expression has nothing in it but numbers."""
+    if isinstance(node, c_ast.BinaryOp):
+        return _is_number(node.left) and _is_number(node.right)
+    if isinstance(node, c_ast.UnaryOp | c_ast.Cast):
+        return _is_number(node.expr) and not (isinstance(node, c_ast.UnaryOp) and node.op in ("&", "*", "sizeof"))
+    return isinstance(node, c_ast.Constant) and "int" in node.type
+
+
+def _place(node: Any, scope: Scope, source: PreprocessedUnit, executor: Calls) -> None:
+    try:
+        ctype = executor.types.read(node.to_type, scope)
+        address = executor.constant(node.expr, scope)
+    except InputRefused:
+        return
+    if not isinstance(ctype, PointerType) or address == 0:
+        return
+    address %= 1 << executor.model.pointer
+    known = next((obj for obj, place in executor.program.registers.items() if place == address), None)
+    if known is None or not same_type(known.ctype, ctype.target):
+        if not _size(ctype.target, executor):
+            return
+        known = _register(node, address, ctype, scope, source, executor)
+        executor.program.registers[known] = address
+    key = f"{known.name} at {address:#x}"
+    scope.names[key] = known
+    if known.name not in source.macros:
+        scope.names.setdefault(known.name, known)
+    node.expr = c_ast.UnaryOp("&", c_ast.ID(key, node.coord), node.coord)
+
+
+def _size(ctype: CType, executor: Calls) -> int:
+    """The bytes of an object, 0 where the type is none of objects or not complete."""
+    with suppress(InputRefused):
+        return size_of(ctype, executor.model) if isinstance(ctype, _OBJECTS) else 0
+    return 0
+
+
+def _register(
+    node: Any, address: int, ctype: PointerType, scope: Scope, source: PreprocessedUnit, executor: Calls
+) -> MemObject:
+    """The object at ``address``, which ``node`` names first."""
+    place = where(node)
+    lines = text_of(place.file, "replace").splitlines()[place.line - 1 : place.line] if place.line else []
+    before = [found[0] for line in lines for found in _WORD.finditer(line) if found.start() < place.column]
+    named = (each for word in before[::-1] if (each := _named(word, address, scope, source, executor)) is not None)
+    name, content = next(named, (f"register_{address:x}", True))
+    kind = "global" if content else "pointee"
+    return MemObject(name, ctype.target, kind, name, declared=place, volatile=ctype.volatile)
+
+
+def _named(word: str, address: int, scope: Scope, source: PreprocessedUnit, executor: Calls) -> tuple[str, bool] | None:
+    """The innermost macro to which ``word`` leads that stands for ``address``, or, which is told, for what is there."""
+    todo, named = [word], None
+    for each in todo:
+        macro = source.macros.get(each)
+        if macro is None:
+            continue
+        todo += [token.text for token in macro.body if token.text not in todo]
+        expanded = source.expand(each) if macro.parameters is None else ""
+        if _CAST.search(expanded) is None:
+            continue
+        with suppress(InputRefused):
+            found = expression_of(expanded, scope, Location(source.file))
+            content = isinstance(found, c_ast.UnaryOp) and found.op == "*"
+            cast = found.expr if content else found
+            if isinstance(cast, c_ast.Cast) and executor.constant(cast.expr, scope) == address:
+                named = each, content
+    return named
+
+
+def refuse_overlaps(program: Program, used: Sequence[MemObject]) -> None:
+    """UnsupportedConstruct where two registers have bytes in common."""
+    placed = [(program.registers[obj], obj) for obj in used if obj in program.registers]
+    for one, other in pairwise(sorted(placed, key=itemgetter(0))):
+        if other[0] < one[0] + size_of(one[1].ctype, program.model):
+            both = (f"'{obj.name}' ({show_type(obj.ctype)} at {address:#x})" for address, obj in (one, other))
+            raise UnsupportedConstruct(
+                f"unsupported C construct: two registers with bytes in common: {' and '.join(both)}",
+                other[1].declared,
+                "reach what lies there by one of the two types",
+            )
+
+
+def without_unused_registers(program: Program, result: StepResult, touched: Collection[Key]) -> StepResult:
+    """The run without the members of registers that neither init nor the step came to."""
+    unused = {key for key in result.start if key[0] in program.registers} - {*touched}
+    start, final = (
+        {key: cell for key, cell in cells.items() if key not in unused} for cells in (result.start, result.final)
+    )
+    return replace(result, start=start, final=final, shadowed=result.shadowed - unused) if unused else result
+
+
+def undescribed(obj: MemObject, address: int) -> InputRefused:
+    """The refusal of a register of which a value is read that the project does not describe."""
+    return InputRefused(
+        f"'{obj.name}' is at {address:#x}, and the project does not say what it holds",
+        obj.declared,
+        "list it in interface.input (one value per step), or in interface.state (it keeps its value)",
+    )
+
+
+def unplaced(objects: Sequence[MemObject], program: Program) -> str:
+    """Why the compiled original cannot have its registers where the program expects them, '' if it can."""
+    placed = {program.registers[obj]: obj.name for obj in objects if obj in program.registers}
+    for address, name in placed.items():
+        if not LEAST <= address < GREATEST:
+            return f"the register '{name}' lies at {address:#x}, where this machine lets no program have memory"
+    return "registers get memory at their addresses on Linux alone" if placed and sys.platform != "linux" else ""
