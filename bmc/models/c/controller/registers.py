@@ -40,7 +40,7 @@ _CAST = re.compile(r"\*\s*(?:const\s*|volatile\s*)*\)[\s(]*(?:\([\w\s]+\)[\s(]*)
 """A text in which a number may become a pointer."""
 _OBJECTS = (IntType, FloatType, StructType, ArrayType)
 LEAST, GREATEST = 1 << 16, 0xF000_0000
-"""Where Linux lets programs of 32 and of 64 bits have memory, as a rule: from vm.mmap_min_addr to the first libraries."""
+"""Where Linux lets programs of 32 and 64 bits have memory, as a rule: from vm.mmap_min_addr on, below the libraries."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
