@@ -47,7 +47,7 @@ KEYS: dict[str, dict[str, str]] = {
         "include": "folders of headers",
         "defines": "macros and their values, as texts",
         "target": "word sizes of the target: `lp64` (default), `ilp32`, `llp64`, `ip16`",
-        "options": "further options of the compiler, such as `-funsigned-char`, `-fshort-enums`, `-fwrapv`",
+        "options": "further options of the compiler, such as `-funsigned-char`, `-fwrapv`, `-mlong-double-64`",
         "compile_commands": "a `compile_commands.json`: folders of headers, macros and options of each file",
     },
     "functions": {
@@ -60,6 +60,7 @@ KEYS: dict[str, dict[str, str]] = {
         "input": "functions that no source defines, and that deliver inputs",
         "output": "functions that no source defines, and that take outputs",
         "status": "functions whose result tells whether the call worked, where that is an input",
+        "bases": "true: functions may be called through pointers that name a struct which the function's begins with",
         "shared": "functions that read and write one variable, by its name",
     },
     "interface": {
@@ -314,6 +315,7 @@ class _Reader(Keys):
             input_functions=self.strings("functions", "input"),
             output_functions=self.strings("functions", "output"),
             status_functions=self.strings("functions", "status"),
+            bases=self.flag("functions", "bases"),
             shared=self.named_groups("functions", "shared"),
             values=self.named_numbers("interface", "values"),
             where=Location(str(self.place)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from benchmarks.checks.fuzz import idioms as idiom_texts
 from benchmarks.checks.fuzz.gnu import GNU_HEAD, GNU_TAIL, GnuStatements
 from benchmarks.checks.fuzz.overlays import Overlays
 from benchmarks.checks.fuzz.pointers import MEMBERS, TYPES
@@ -28,7 +29,8 @@ class Program(GnuStatements, Overlays):
     """One random program; ``text`` is its source. ``floating``: it computes with float and double too. ``jumps``: it
     has labels, and jumps to them. ``gnu``: it uses extensions of gcc, strings, and functions without prototypes.
     ``overlaid``: it has bit-fields and unions. ``pointers``: it has pointers to functions, and pointers that change.
-    ``fault`` are statements that run where the first input is 1."""
+    ``idioms``: it has structs that begin with others, and what else ``idioms.py`` has. ``fault`` are statements that
+    run where the first input is 1."""
 
     def __init__(
         self,
@@ -39,10 +41,12 @@ class Program(GnuStatements, Overlays):
         gnu: bool = False,
         overlaid: bool = False,
         pointers: bool = False,
+        idioms: bool = False,
         fault: str = "",
     ) -> None:
         super().__init__(source)
         self.with_jumps, self.with_pointers, self.fault = jumps, pointers, fault
+        self.with_idioms = idioms
         self.overlaid = overlaid
         self.floating = floating
         self.gnu = gnu
@@ -59,9 +63,11 @@ class Program(GnuStatements, Overlays):
         members = "".join(f"{t} {n}; " for n, t in fields.items())
         members += "int x32; unsigned u32; struct pair pair; struct nest nest[2]; unsigned short row[3]; t_mode mode;"
         members += MEMBERS if self.with_pointers else ""
+        members += idiom_texts.MEMBERS if self.with_idioms else ""
         members += " double d0, d1; float r0, r1; struct reals reals;" if self.floating else ""
         members += self.overlay_members() if self.overlaid else ""
         parts += ["struct state;", TYPES] if self.with_pointers else []
+        parts += [idiom_texts.TYPES] if self.with_idioms else []
         parts.append(f"typedef struct state {{ {members} }} t_state;")
         parts.append(
             "static struct pair g_pair = {1, 2}; int g_i = 5; unsigned char g_u; long g_l = -1; _Bool g_b = 1;"
@@ -78,6 +84,7 @@ class Program(GnuStatements, Overlays):
             "void tick(void) { static unsigned char n; g_u += ++n; if (n > 3) n = 0; }"
         )
         parts += [GNU_HEAD] if self.gnu else []
+        parts += [idiom_texts.VARIADIC_HEAD, idiom_texts.HEAD] if self.with_idioms else []
         parts += [self.pointer_head()] if self.with_pointers else []
         parts += [self._helper(n) for n in range(2)]
         parts.append(self._init(fields))
@@ -109,6 +116,7 @@ class Program(GnuStatements, Overlays):
         lines = ["memset(s, 0, sizeof *s);"] if self.chance(0.8) else []
         lines += [f"s->{name} = {self.random.randint(-3, 5)};" for name in fields if self.chance(0.5)]
         lines += ["s->nest[1].row[2] = 77; s->pair = g_pair; s->x32 = -3;"]
+        lines += [self.idiom_start()] if self.with_idioms else []
         lines += [self.pointer_start()] if self.with_pointers else []
         return f"void init(t_state *s) {{ {' '.join(lines)} }}"
 
@@ -130,7 +138,8 @@ class Program(GnuStatements, Overlays):
             self.real_reads += ["g_reals.a", "g_reals.b", "curve[i->i1 & 3]"]
         if self.overlaid:
             self.overlay_places()
-        self.pointers = self.with_pointers
+        self.pointers, self.idioms = self.with_pointers, self.with_idioms
+        self.reads += self.idiom_reads() if self.idioms else []
         self.reads += self.pointer_reads() if self.pointers else []
         self.scratch = ["e0", "e1", "e2"]
         types = [self.type() for _ in self.scratch]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.checks.fuzz.expressions import Expressions
+from benchmarks.checks.fuzz.idioms import Idioms
 
 TYPES = """\
 typedef int fn(int);
@@ -33,7 +33,7 @@ FAULTS = {
 """Undefined calls."""
 
 
-class Pointers(Expressions):
+class Pointers(Idioms):
     """Calls of what pointers point to, and pointers that change."""
 
     writes: list[tuple[str, str]]

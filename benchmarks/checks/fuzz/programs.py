@@ -84,8 +84,8 @@ WORDS = (
 def _of_grammar(random: random.Random, floating: bool, gnu: bool = False) -> Input:
     size, kind = 1 + random.randrange(5), random.randrange(4)  # the two together in a quarter
     overlaid, pointers = kind in (1, 3), kind in (2, 3)
-    program = Program(random, size, floating, jumps=not floating, gnu=gnu, overlaid=overlaid, pointers=pointers)
-    text = program.text
+    flags = {"overlaid": overlaid, "pointers": pointers, "idioms": random.random() < 0.3}
+    text = Program(random, size, floating, not floating, gnu, **flags).text  # type: ignore[arg-type]
     return {"files": {"program.c": text}, "step": "compute"}
 
 

@@ -20,6 +20,8 @@ class Statements(Pointers):
         """Whether there are labels, and statements that jump to them."""
         self.pointers = False
         """Whether there are pointers to functions, and pointers that change."""
+        self.idioms = False
+        """Whether there are structs that begin with others, and the like."""
         self.labels: list[str] = []
         """Those to which one may jump forward from here."""
 
@@ -61,6 +63,8 @@ class Statements(Pointers):
     def statement(self, depth: int) -> str:
         if self.real_writes and self.chance(0.35):
             return self.real_statement()
+        if self.idioms and self.chance(0.4):
+            return self.idiom_statement()
         if self.pointers and self.chance(0.5):
             return self.pointer_statement()
         kinds = [self.assignment] * 5 + [self.declaration] * 2 + [self.copy, self.pointer, self.call, self.leave]

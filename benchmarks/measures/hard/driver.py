@@ -38,7 +38,7 @@ void cc_choose(void) { chaincover_choose(); }
 void cc_step(void) { chaincover_before(); chaincover_step(); chaincover_after(); }
 void cc_end(void) { chaincover_end(); }
 """
-TRAPS = ("-fsanitize=undefined,float-cast-overflow", "-fsanitize-undefined-trap-on-error")
+TRAPS = ("-fsanitize=undefined,float-cast-overflow", "-fno-sanitize=shift-base", "-fsanitize-undefined-trap-on-error")
 """With these a compiled program stops where it would do what C leaves undefined."""
 
 FLAGS = ("-std=gnu11", "-O1", "-w")

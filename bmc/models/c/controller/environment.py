@@ -31,7 +31,7 @@ from bmc.models.c.controller.externals import (
 from bmc.models.c.controller.ranges import written_pattern
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.controller.registers import refuse_overlaps
-from bmc.models.c.execute.calls import Calls
+from bmc.models.c.execute.calls import STREAMS, Calls
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.memory import Content, Key, MemObject, State, Value
@@ -69,7 +69,7 @@ class Environment:
         self.config = config
         self.program = program
         self.executor = executor
-        self.calls = ExternalCalls(executor)
+        self.calls = ExternalCalls(executor, config.output_functions)
         self.initialising = False
         self.functions: dict[str, External] = {}
         self.objects: dict[MemObject, str] = {}
@@ -98,7 +98,7 @@ class Environment:
                 self.functions[function.name] = external
         self._give_roles()
         self._check_runnables()
-        self.externs = [obj for obj in used if obj.symbol and not obj.file]
+        self.externs = [obj for obj in used if obj.symbol and not obj.file and obj.symbol not in STREAMS]
         refuse_overlaps(self.program, self.externs)
 
     def _described(self) -> list[str]:
@@ -294,6 +294,9 @@ class Environment:
             for path, _ in scalars(obj.ctype)
             if (obj, path) not in self.valued and (obj, path) not in set_by_init
         ]
+        traces = [name for name, external in self.functions.items() if external.role == "trace"]
+        if traces:
+            notes.append(f"calls are passed over, as those of printf: {listed(traces)}")
         implicit = [name for name, external in self.functions.items() if not external.function.ctype.prototype]
         if implicit:
             notes.append(f"nothing declares {listed(implicit)}: each is taken for a function of ints")
@@ -415,6 +418,7 @@ class _Writer:
         parameters = [
             f"{self._type(parameter)} chaincover_{number}" for number, (_, parameter) in enumerate(ctype.parameters, 1)
         ]
+        parameters += ["..."] if ctype.variadic else []
         result = self._type(ctype.result)
         lines = [self._object(obj) for obj in dict.fromkeys(s.object for s in external.slots) if obj.function]
         lines += [self._move(slot, ctype.parameters[slot.place - 1][1]) for slot in external.slots if slot.place]

@@ -3,8 +3,9 @@
 Roles (docs/reference/project-file.md): ``input`` (delivers values: its result, or what it fills through pointers),
 ``output`` (takes values), ``shared`` (reads or writes a variable that several functions share), ``memory`` (its result
 points to memory that the program owns), ``constant`` (its result never changes), ``status`` (its result tells that all
-went well). A *slot* is one value that a call moves. The project gives the roles, or the name does: that of a function
-of the run-time environment of AUTOSAR (Rte_..., SchM_...).
+went well), ``trace`` (it writes a text, as ``printf`` does: its calls are passed over). A *slot* is one value that a
+call moves. The project gives the roles, or the name does: that of a function of the run-time environment of AUTOSAR
+(Rte_..., SchM_...).
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from bmc.models.c.controller.binding import reachable_functions
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.execute.access import refuse_opaque, struct_scalars
 from bmc.models.c.execute.calls import Calls
+from bmc.models.c.execute.first_members import is_character
 from bmc.models.c.execute.lvalues import Result
-from bmc.models.c.execute.memory import Aggregate, MemObject, Place, State, Target, Value, whole
+from bmc.models.c.execute.memory import Aggregate, MemObject, Place, State, Target, Value, live, whole
 from bmc.models.c.source.extensions import ASSEMBLY
 from bmc.models.c.source.program import Function, Program, Scope, nodes, where
 from bmc.models.c.source.types import (
@@ -222,6 +224,8 @@ class ExternalReader:
     def read(self, function: Function, node: Any) -> External | None:
         """The role and slots of ``function``, None if it has no role. InputRefused where its type does not fit."""
         role = self.role(function.name)
+        if function.ctype.variadic and role in ("", "output"):
+            return External(function, "trace", ()) if role or is_trace(function) else None
         if not role:
             return None
         slots = {
@@ -346,29 +350,40 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
-class ExternalCalls:
-    """Runs calls of functions with known slots."""
+def is_trace(function: Function) -> bool:
+    """Whether a function looks like ``printf``: a text, then any arguments."""
+    ctype = function.ctype
+    first = ctype.parameters[0][1] if ctype.parameters else None
+    text = isinstance(first, PointerType) and first.const and is_character(first.target)
+    return ctype.variadic and text and all(not isinstance(p, PointerType) or p.const for _, p in ctype.parameters)
 
-    def __init__(self, executor: Calls) -> None:
+
+class ExternalCalls:
+    """Runs calls of functions with known slots; ``outputs`` are patterns of those that the project calls outputs."""
+
+    def __init__(self, executor: Calls, outputs: Sequence[str]) -> None:
         self.executor = executor
+        self.outputs = outputs
 
     def arguments(self, external: External, node: Any, scope: Scope, state: State) -> list[Value | Aggregate]:
         """The values of a call's arguments, converted to the types of the parameters."""
         parameters = external.function.ctype.parameters
         arguments = self.executor.arguments(node, scope, state)
-        if len(arguments) != len(parameters):
+        variadic = external.function.ctype.variadic
+        if len(arguments) < len(parameters) or (len(arguments) > len(parameters) and not variadic):
             text = f"'{external.function.name}' takes {len(parameters)} argument(s), not {len(arguments)}"
             raise InputRefused(text, where(node))
-        return [
-            self.executor.as_type(value, ctype, node, state)
-            for value, (_, ctype) in zip(arguments, parameters, strict=True)
-        ]
+        named = zip(arguments, parameters, strict=False)
+        values = [self.executor.as_type(value, ctype, node, state) for value, (_, ctype) in named]
+        return values + arguments[len(parameters) :]
 
     def run(self, external: External, values: list[Value | Aggregate], node: Any, state: State) -> Result:
         """Move what each slot moves; the result is that of the call."""
         for slot in external.slots:
             if slot.place:
                 self._move(slot, values[slot.place - 1], state, node)
+        if external.role == "trace":
+            self._check_unchanged(external, values, node)
         if external.result is not None:
             return self._result(external, external.result, state, node)
         if isinstance(external.function.ctype.result, IntType) and node is not self.executor.discarded:
@@ -379,6 +394,16 @@ class ExternalCalls:
                 f'list "{name}" in functions.status (an input), or give its value in [interface.values]',
             )
         return None
+
+    def _check_unchanged(self, external: External, values: Sequence[Value | Aggregate], node: Any) -> None:
+        """Refuse a trace that might fill an object, unless the project says that it takes values alone."""
+        name = external.function.name
+        for number, value in enumerate(values, 1):
+            if not isinstance(value, Value) or not isinstance(value.ctype, PointerType) or value.ctype.const:
+                continue
+            if any(not obj.const for _, obj, _ in live(value.targets)) and not _fits(name, self.outputs):
+                text = f"'{name}', which no source defines, might change what its argument {number} points to"
+                raise InputRefused(text, where(node), f'if it only takes values, list "{name}" in functions.output')
 
     def _result(self, external: External, slot: Slot, state: State, node: Any) -> Result:
         place = whole(slot.object)
@@ -414,7 +439,7 @@ class ExternalCalls:
                     f"declare its parameter as an array: {show_type(own.ctype)} data[COUNT]",
                 )
         self.executor.check_not_null(Place(pointer.targets, own.ctype), state, node)
-        yield own, self.executor.dereference(pointer, node)
+        yield own, self.executor.dereference(pointer, state, node)
 
     def _copy(self, source: Place, target: Place, state: State, node: Any) -> None:
         paths = [path for path, _ in struct_scalars(source.ctype, node)]

@@ -85,6 +85,13 @@ class CModel:
         """What every result rests on: inputs that could hold further values, and the environment may deliver them."""
         named = only_named(self)
         rests = [f"inputs given no values but those that the type names: {', '.join(named)}"] if named else []
+        if self.executor.by_bases:
+            names = ", ".join(sorted(self.executor.by_bases))
+            rests.append(
+                f"calls through pointers that name a struct which the function's begins with (functions.bases): {names}"
+            )
+        if self.config.dialect.long_double == 64:
+            rests.append("long double is computed as double (-mlong-double-64)")
         return rests + [f"the stub {name}, which was confirmed" for name, confirmed in self._stubs() if confirmed]
 
     @property

@@ -74,6 +74,8 @@ def note_pointees(result: StepResult, model: DataModel, step: Function) -> bool:
         known = obj.pointees.get(path)
         if (known is None and old == new) or not isinstance(type_at(obj.ctype, path), PointerType):
             continue
+        if known is None and () == old.term == new.term:
+            continue  # it points nowhere, and is copied onto itself
         if known is None:
             if is_volatile(key, {}):
                 raise InputRefused(f"the volatile pointer '{variable_name(*key)}' is changed by the step", obj.declared)

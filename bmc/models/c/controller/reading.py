@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,17 @@ from bmc.models.c.execute.statements import Executor
 from bmc.models.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local, type_alignment
 from bmc.models.c.source.options import Dialect
 from bmc.models.c.source.preprocess import Given
-from bmc.models.c.source.program import Function, Program, Typedef, Unit, Unreadable, is_old_style, parse_file, where
+from bmc.models.c.source.program import (
+    Function,
+    Program,
+    Typedef,
+    Unit,
+    Unreadable,
+    is_old_style,
+    nodes,
+    parse_file,
+    where,
+)
 from bmc.models.c.source.types import (
     DATA_MODELS,
     ArrayType,
@@ -45,10 +56,11 @@ class SourceConfig:
     convention (``compute``). Patterns are shell patterns over full variable names, or unambiguous tails.
     ``ranges`` maps a variable to the text of its allowed values: ``"0..9"`` or a tuple of constants.
     ``input_functions``, ``output_functions`` and ``status_functions`` are patterns of functions that no source defines,
-    ``shared`` names the variables that several of them share. ``values`` maps what no source defines (an object, a
-    function's result) to the text of its start value. ``zeroed`` are patterns of variables behind the step's pointers
-    that hold 0 before init runs. ``initial`` are conditions on the inputs of the first step; ``dwell`` maps inputs to
-    the number of steps for which they keep each value.
+    ``bases``: pointers to functions may name a struct that the function's begins with. ``shared`` names the variables
+    that several of them share. ``values`` maps what no source defines (an object, a function's result) to the text of
+    its start value. ``zeroed`` are patterns of variables behind the step's pointers that hold 0 before init runs.
+    ``initial`` are conditions on the inputs of the first step; ``dwell`` maps inputs to the number of steps for which
+    they keep each value.
     ``where`` is the project file, for messages.
     """
 
@@ -76,6 +88,7 @@ class SourceConfig:
     input_functions: tuple[str, ...] = ()
     output_functions: tuple[str, ...] = ()
     status_functions: tuple[str, ...] = ()
+    bases: bool = False
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     where: Location | None = None
@@ -98,6 +111,7 @@ def read_program(config: SourceConfig, survey: Survey | None = None) -> tuple[Pr
     model = config.dialect.model(config.target)
     program = Program([], model)
     executor = Executor(program, survey)
+    executor.bases = config.bases
     reader = UnitReader(program, executor.types, executor.initialiser)
     for file in config.files:
         own = config.options.get(file, FileOptions())
@@ -146,6 +160,7 @@ class UnitReader:
     def _external(self, node: Any, unit: Unit) -> None:
         if isinstance(node, c_ast.FuncDef):
             self._function(node.decl, unit, node)
+            self._linked_within(node.body, unit)
         elif isinstance(node, c_ast.Typedef):
             ctype = self._named(node, unit)
             unit.scope.names[node.name] = Typedef(
@@ -170,6 +185,13 @@ class UnitReader:
             self._function(node, unit, None)
         else:
             self._variable(node, ctype, unit)
+
+    def _linked_within(self, body: Any, unit: Unit) -> None:
+        """Enter the objects that a block declares extern; what is wrong with one is told where the block is run."""
+        for node in nodes(body):
+            if isinstance(node, c_ast.Decl) and "extern" in node.storage and not isinstance(node.type, c_ast.FuncDecl):
+                with suppress(InputRefused):
+                    self._declaration(node, unit)
 
     def _function(self, decl: Any, unit: Unit, definition: Any) -> None:
         ctype = self.types.read(decl, unit.scope)

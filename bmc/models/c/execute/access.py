@@ -14,6 +14,7 @@ from bmc.formulas.terms import both, constant, either, equals, negate
 from bmc.limits import ELEMENTS
 from bmc.models.c.execute.arithmetic import Undefined, constant_value, in_range, interval
 from bmc.models.c.execute.cases import Cases
+from bmc.models.c.execute.first_members import begin_alike, converted, is_character
 from bmc.models.c.execute.floating import convert
 from bmc.models.c.execute.memory import (
     UNDEFINED,
@@ -198,6 +199,7 @@ class MemoryAccess:
 
     def set_cell(self, key: Key, content: Content, guard: FNode, state: State, node: Any) -> None:
         """Set one cell where ``guard`` holds; that it is written is noted."""
+        self.representation.note_change(key[0], node)
         self.recorder.work += 1
         for accesses in self.noted_in:
             accesses.writes.add(key)
@@ -231,22 +233,36 @@ class MemoryAccess:
                 f"access to '{target.object.name}' as {show_type(ctype)} (another type than its own)", node
             )
 
-    def dereference(self, pointer: Value, node: Any) -> Place:
-        """The lvalue that a pointer points to; access as another type is refused."""
+    def dereference(self, pointer: Value, state: State, node: Any) -> Place:
+        """The lvalue that a pointer points to.
+
+        Access as another type is refused; as a struct that begins alike it is undefined, unless that is what every run
+        does.
+        """
         if not isinstance(pointer.ctype, PointerType):
             raise NotAMember("'->' needs a pointer to a struct", where(node))
         ctype = pointer.ctype.target
         if isinstance(ctype, FunctionType):
             return Place(pointer.targets, ctype)
-        for _, obj, path in live(pointer.targets):
-            if pointer.ctype.volatile:
+        targets, others = [], []
+        for target in converted(pointer.targets, ctype):
+            obj, path = target.object, target.path
+            if obj is None or is_character(ctype) or same_type(type_at(obj.ctype, path), ctype):
+                targets.append(self._first_byte(target, ctype))
+            else:
+                others.append(target)
+            if obj is not None and pointer.ctype.volatile:
                 self.through_volatile.setdefault(obj, set()).add(outside_of_unions(obj.ctype, path))
-            actual = type_at(obj.ctype, path)
-            if not same_type(actual, ctype) and not is_character(ctype):
-                raise unsupported(
-                    f"access to a {show_type(actual)} as {show_type(ctype)} (another type than its own)", node
-                )
-        return Place(tuple(self._first_byte(target, ctype) for target in pointer.targets), ctype)
+        for guard, obj, path in live(others):
+            text = (
+                f"access to a {show_type(type_at(obj.ctype, path))} as {show_type(ctype)} (another type than its own)"
+            )
+            path_here = both(self.recorder.base, both(state.pc, guard))
+            possible = not self.cases.impossible(guard, state.pc)
+            if possible and (path_here.is_true() or not begin_alike(type_at(obj.ctype, path), ctype)):
+                raise unsupported(text, node)
+            self.undefined_at(state, node)(text, guard)
+        return Place(tuple(targets), ctype)
 
     def _first_byte(self, target: Target, ctype: CType) -> Target:
         """A target as what a pointer to ``ctype`` points to: the first byte of another object for a character type."""
@@ -307,7 +323,7 @@ class MemoryAccess:
                 outside = both(target.guard, negate(inside))
                 self.recorder.note_undefined("index out of range", where(node), state.pc, outside)
                 targets.append(target)
-        return self.dereference(Value(tuple(targets), pointer.ctype), node)
+        return self.dereference(Value(tuple(targets), pointer.ctype), state, node)
 
     def as_type(self, value: Value | Aggregate, ctype: CType, node: Any, state: State) -> Value | Aggregate:
         """Conversion as if by assignment (C11 6.5.16.1) or cast; one that is undefined is noted."""
@@ -325,7 +341,8 @@ class MemoryAccess:
             return convert(value, ctype, self.undefined_at(state, node))
         if isinstance(ctype, PointerType):
             if isinstance(value.ctype, PointerType):
-                return Value(value.term, ctype)
+                same = same_type(value.ctype.target, ctype.target)
+                return Value(value.targets if same else converted(value.targets, ctype.target), ctype)
             if isinstance(value.ctype, FloatType):
                 raise InputRefused("a floating-point number is used as a pointer", where(node))
             if constant_value(value) == 0:
@@ -347,11 +364,6 @@ class MemoryAccess:
 
 WRAPPING = frozenset({"signed overflow in negation", *(f"signed overflow in '{op}'" for op in "+-*")})
 """The undefined behaviour that -fwrapv defines."""
-
-
-def is_character(ctype: CType) -> bool:
-    """Whether a type is one of the three character types, as which any object may be accessed."""
-    return isinstance(ctype, IntType) and ctype.rank == 1
 
 
 def is_past(obj: MemObject, path: Path) -> bool:

@@ -30,7 +30,7 @@ from pysmt.shortcuts import (
     Iff,
 )
 
-from bmc.formulas.terms import both, choose, constant, either, equals, folded, is_constant_choice, negate, number
+from bmc.formulas.terms import both, choose, constant, equals, folded, is_constant_choice, negate, number
 from bmc.models.c.execute.memory import Value
 from bmc.models.c.source.types import DataModel, IntType, common_type, promote
 
@@ -178,6 +178,7 @@ def _divide(op: str, a: FNode, b: FNode, ctype: IntType, undefined: Undefined) -
 
 
 def _shift(op: str, left: Value, right: Value, model: DataModel, undefined: Undefined) -> Value:
+    """A shift with gcc's meaning: of negative numbers too, and bits that leave a signed number are lost."""
     assert isinstance(left.ctype, IntType)
     assert isinstance(right.ctype, IntType)
     ctype, count = promote(left.ctype, model), promote(right.ctype, model)
@@ -192,13 +193,7 @@ def _shift(op: str, left: Value, right: Value, model: DataModel, undefined: Unde
     b = _resize(amount, count, ctype.bits)
     if op == ">>":
         return Value(folded((BVAShr if ctype.signed else BVLShr)(a, b)), ctype)
-    result = folded(BVLShl(a, b))
-    if ctype.signed:
-        low_a, high_a = interval(a, ctype)
-        if low_a < 0 or (high_a << max(min(high, ctype.bits), 0)) > ctype.greatest:
-            lost = negate(equals(folded(BVAShr(result, b)), a))
-            undefined("signed overflow in '<<'", either(_negative(a, constant(0, ctype.bits)), lost))
-    return Value(result, ctype)
+    return Value(folded(BVLShl(a, b)), ctype)
 
 
 def in_range(index: Value, least: int, end: int) -> FNode:

@@ -211,7 +211,7 @@ class Builtins:
             raise InputRefused(f"{node.name.name} needs a pointer to an integer that it sets", where(node))
         left, right = (self._integer(value, ctype, node, state) for value in (left, right))
         stored, overflows = _exactly(name, left, right, target)
-        place = self.executor.dereference(pointer, node)
+        place = self.executor.dereference(pointer, state, node)
         self.executor.store(place, Value(stored, target), state, node)
         return arithmetic.from_condition(overflows, self.executor.model.basic["_Bool"])
 

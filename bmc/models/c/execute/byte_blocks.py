@@ -41,16 +41,16 @@ class ByteBlocks:
             self._note_overlap(to, from_, 8 * count, state, node)
         found: list[tuple[Run, Cell, int, CType, Content]] = []
         for run in to:
-            for cell in self._cells(run, count):
+            for cell in self.cells(run, count):
                 low, high = max(cell.start, run.start), min(cell.end, run.start + 8 * count)
-                ctype = cell.ctype if (low, high) == (cell.start, cell.end) else _bits(high - low)
-                content = self._read(from_, low - run.start, ctype, state, node, run.guard)
+                ctype = cell.ctype if (low, high) == (cell.start, cell.end) else bits_type(high - low)
+                content = self.read_runs(from_, low - run.start, ctype, state, node, run.guard)
                 found.append((run, cell, low, ctype, content))
         for run, _, low, ctype, content in found:
-            self._check_writable(run, node)
+            self.check_writable(run, node)
             self.executor.representation.write((run.object, low), ctype, content, run.guard, state, node)
 
-    def _read(
+    def read_runs(
         self, runs: list[Run], at: int, ctype: CType, state: State, node: Any, when: FNode | None = None
     ) -> Content:
         """The bits ``at`` (counted from where the runs start), over all of them; needed only ``when`` that holds."""
@@ -68,14 +68,14 @@ class ByteBlocks:
         value = self.executor.as_type(byte, char, node, state)
         assert isinstance(value, Value)
         for run in self._runs(target, count, state, node):
-            self._check_writable(run, node)
-            for cell in self._cells(run, count):
+            self.check_writable(run, node)
+            for cell in self.cells(run, count):
                 low, high = max(cell.start, run.start), min(cell.end, run.start + 8 * count)
                 if isinstance(cell.ctype, PointerType):
                     raise unsupported("memset over an address", node)
                 pattern = joined([value.bits] * (high // 8 + 1 - low // 8))
                 term = cut(pattern, low % 8, low % 8 + high - low)
-                ctype, content = _bits(high - low), Content(term, TRUE())
+                ctype, content = bits_type(high - low), Content(term, TRUE())
                 self.executor.representation.write((run.object, low), ctype, content, run.guard, state, node)
 
     def compare(self, left: Value, right: Value, count: int, state: State, node: Any) -> FNode:
@@ -85,7 +85,7 @@ class ByteBlocks:
         for at in range(0, 8 * count, 8):
             sides = []
             for each in runs:
-                content = self._read(each, at, _bits(8), state, node)
+                content = self.read_runs(each, at, bits_type(8), state, node)
                 if content.defined.is_false() or not isinstance(content.term, FNode):
                     raise unsupported("memcmp of bytes that nothing has set, such as padding", node)
                 undefined = self.executor.undefined_at(state, node)
@@ -94,7 +94,8 @@ class ByteBlocks:
             differ = either(differ, negate(equals(*sides)))
         return differ
 
-    def _cells(self, run: Run, count: int) -> list[Cell]:
+    def cells(self, run: Run, count: int) -> list[Cell]:
+        """The cells that share bits with the first ``count`` bytes."""
         return list(cells_of(run.object.ctype, self.executor.model, run.start, run.start + 8 * count))
 
     def _runs(self, pointer: Value, count: int, state: State, node: Any) -> list[Run]:
@@ -113,7 +114,8 @@ class ByteBlocks:
         return found
 
     @staticmethod
-    def _check_writable(run: Run, node: Any) -> None:
+    def check_writable(run: Run, node: Any) -> None:
+        """Refuse to change a const object."""
         if run.object.const:
             raise InputRefused(f"{node.name.name} changes the const object '{run.object.name}'", where(node))
 
@@ -129,7 +131,8 @@ def truth_value(differ: FNode, ctype: IntType) -> Value:
     return Value(choose(differ, constant(1, ctype.bits), constant(0, ctype.bits)), ctype)
 
 
-def _bits(width: int) -> IntType:
+def bits_type(width: int) -> IntType:
+    """The type of some bits of an object."""
     return IntType("bits", width, False, 2, partial=True)
 
 

@@ -17,47 +17,36 @@ from pysmt.shortcuts import TRUE
 from bmc import ending
 from bmc.errors import InputRefused, listed
 from bmc.formulas.terms import both, constant
-from bmc.models.c.execute import arithmetic
-from bmc.models.c.execute.access import struct_scalars
+from bmc.models.c.execute.blocks import Blocks
 from bmc.models.c.execute.builtins import PREFIX, Builtins
-from bmc.models.c.execute.byte_blocks import ByteBlocks, constant_size, truth_value
-from bmc.models.c.execute.expressions import Evaluator
 from bmc.models.c.execute.indirect import IndirectCalls
-from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.math_library import MathCalls, stand_in
 from bmc.models.c.execute.memory import (
     UNDEFINED,
-    Content,
     Fork,
     MemObject,
     Place,
     State,
-    Target,
     Value,
-    is_null,
     join,
-    live,
     whole,
 )
 from bmc.models.c.execute.prototypes import Prototypes
 from bmc.models.c.execute.string_library import Strings
+from bmc.models.c.execute.text_output import TextOutput
+from bmc.models.c.execute.variadic import Variadic
 from bmc.models.c.source.extensions import ASSEMBLY
-from bmc.models.c.source.overlay import is_shared
 from bmc.models.c.source.program import DEEPEST_CALL, Function, Program, Scope, too_deep, unsupported, where
 from bmc.models.c.source.shown import shown
 from bmc.models.c.source.types import (
     ArrayType,
     CType,
-    IntType,
     Path,
-    PointerType,
     StructType,
     VoidType,
     offset_of,
-    same_type,
     scalars,
-    size_of,
     type_at,
 )
 from bmc.models.model import UnknownFunction
@@ -82,6 +71,8 @@ class Frame:
     repeated: set[str] = field(default_factory=set)
     """The labels to which a goto goes back that is run now."""
     locals: list[MemObject] = field(default_factory=list)
+    rest: MemObject | None = None
+    """The arguments behind the named parameters."""
 
 
 class Outside(Protocol):
@@ -149,11 +140,9 @@ class Calls(IndirectCalls):
         if len(self.frames) >= DEEPEST_CALL:
             raise too_deep("calls", DEEPEST_CALL, where(node))
         ctype = function.ctype
-        if len(arguments) != len(ctype.parameters) and not ctype.variadic:
-            needs = len(ctype.parameters)
+        needs = len(ctype.parameters)
+        if len(arguments) < needs or (len(arguments) > needs and not ctype.variadic):
             raise InputRefused(f"'{function.name}' takes {needs} argument(s), not {len(arguments)}", where(node))
-        if ctype.variadic:
-            raise unsupported(f"call of the variadic function '{function.name}'", node)
         result = None if isinstance(ctype.result, VoidType) else MemObject("(result)", ctype.result, "automatic")
         self.recorder.entered[function] = None
         self.recorder.work += len(self.frames)  # each of them notes what this one reads and writes
@@ -162,11 +151,13 @@ class Calls(IndirectCalls):
         inner = State(state.cells, TRUE())
         for path, _ in scalars(ctype.result):
             inner.cells[result, path] = UNDEFINED  # type: ignore[index]
-        for (name, ptype), value in zip(ctype.parameters, arguments, strict=True):
+        for (name, ptype), value in zip(ctype.parameters, arguments, strict=False):
             if value is None:
                 raise InputRefused(f"a void value is passed to '{function.name}'", where(node))
             place = self.local(name, ptype, scope, frame, inner)
             self.store(place, self.as_type(value, ptype, node, state), inner, node)
+        if ctype.variadic:
+            self.library.variadic.pass_arguments(arguments[needs:], frame, inner, state, node)
         return self._run(frame, scope, inner, state, node)
 
     def _executed(self, file: str) -> str:
@@ -229,7 +220,8 @@ class Calls(IndirectCalls):
 
 ORACLE = "(oracle)"
 """The hook that is given the undefined behaviour of an assertion's condition; no function is called so."""
-_SILENT = {"printf", "puts", "putchar", "fflush", "fputs", "fprintf"}
+STREAMS = ("stdin", "stdout", "stderr")
+_SILENT = {"printf", "puts", "putchar", "fflush", "fputs", "fprintf", "vprintf", "vfprintf"}
 
 
 class Library:
@@ -240,6 +232,7 @@ class Library:
         self.math = MathCalls(executor)
         self.blocks = Blocks(executor)
         self.builtins = Builtins(executor)
+        self.variadic = Variadic(executor)
         self._functions: dict[str, Callable[[Any, Scope, State], Result]] = {
             "__CPROVER_assume": self._assume,
             "__VERIFIER_assume": self._assume,
@@ -255,6 +248,8 @@ class Library:
             "offsetof": self._offsetof,
             "__builtin_offsetof": self._offsetof,
             **self.builtins.functions,
+            **self.variadic.functions,
+            **TextOutput(executor).functions,
             **Strings(executor).functions,
         }
 
@@ -273,7 +268,8 @@ class Library:
         if self.math.knows(name):
             return self.math.call(name, node, scope, state)
         if name in _SILENT:
-            self.executor.arguments(node, scope, state)
+            items = [item for item in (node.args.exprs if node.args else ()) if not _is_stream(item)]
+            self.executor.arguments(c_ast.FuncCall(node.name, c_ast.ExprList(items), node.coord), scope, state)
             zero_int = self.executor.model.int_type
             return Value(constant(0, zero_int.bits), zero_int)
         raise UnknownFunction(
@@ -325,6 +321,11 @@ class Library:
         return items
 
 
+def _is_stream(node: Any) -> bool:
+    """Whether an argument is a stream of the standard library, of which nothing is read."""
+    return isinstance(node, c_ast.ID) and node.name in STREAMS
+
+
 def _designated(node: Any, call: Any) -> list[Any]:
     """The names and index expressions of offsetof's second argument."""
     if isinstance(node, c_ast.ID):
@@ -334,153 +335,3 @@ def _designated(node: Any, call: Any) -> list[Any]:
     if isinstance(node, c_ast.ArrayRef):
         return [*_designated(node.name, call), node.subscript]
     raise unsupported("offsetof of this form", call)
-
-
-class Blocks:
-    """Moves and fills memory cell by cell; what is no run of whole cells of the same types goes byte by byte."""
-
-    def __init__(self, executor: Evaluator) -> None:
-        self.executor = executor
-        self.bytes = ByteBlocks(executor)
-
-    def set(self, node: Any, scope: Scope, state: State) -> Value:
-        """``memset(target, byte, size)``; the target."""
-        target, byte, size = self._values(node, scope, state)
-        number = arithmetic.constant_value(byte)
-        places = self._run(target, size, state, node)
-        cells = [(a, path, ctype) for a in places or () for path, ctype in struct_scalars(a.ctype, node)]
-        if places is None or number is None or (number & 255 and not all(_is_plain(ctype) for *_, ctype in cells)):
-            self.bytes.fill(target, byte, constant_size(size, node), state, node)
-            return target
-        for place, path, ctype in cells:
-            self.executor.put(place, path, _filled(ctype, number & 255), state, node)
-        return target
-
-    def copy(self, node: Any, scope: Scope, state: State) -> Value:
-        """``memcpy(target, source, size)`` or ``memmove``; the target."""
-        target, source, size = self._values(node, scope, state)
-        to, from_ = self._run(target, size, state, node), self._run(source, size, state, node)
-        if to and from_ and len(to) != len(from_):
-            to, from_ = _elements(to), _elements(from_)
-        if not (to and from_ and _alike(to, from_)):
-            self.bytes.copy(target, source, constant_size(size, node), state, node)
-            return target
-        if node.name.name.endswith("memcpy") and _overlap(to, from_):
-            raise unsupported("memcpy between parts of one array that overlap", node, "memmove may overlap")
-        contents = [
-            (a, path, self.executor.content(b, path, state, node))
-            for a, b in zip(to, from_, strict=True)
-            for path, _ in struct_scalars(a.ctype, node)
-        ]
-        for place, path, content in contents:
-            self.executor.put(place, path, content, state, node)
-        return target
-
-    def compare(self, node: Any, scope: Scope, state: State) -> Value:
-        """``memcmp(left, right, size)``, where only its truth matters: no more of it is fixed but the sign."""
-        if node is not self.executor.asked:
-            hint = "write memcmp(...) != 0, whose value is 0 or 1"
-            raise unsupported("'memcmp' used as a number: only whether it is 0 is read", node, hint)
-        left, right, size = self._values(node, scope, state)
-        differ = self.bytes.compare(left, right, constant_size(size, node), state, node)
-        return truth_value(differ, self.executor.model.int_type)
-
-    def _values(self, node: Any, scope: Scope, state: State) -> list[Value]:
-        if len(node.args.exprs if node.args else ()) != 3:
-            raise InputRefused(f"{node.name.name} needs 3 arguments", where(node))
-        values = self.executor.arguments(node, scope, state)
-        if not all(isinstance(v, Value) for v in values):
-            raise InputRefused(f"{node.name.name} needs scalar arguments", where(node))
-        return values
-
-    def _run(self, pointer: Value, size: Value, state: State, node: Any) -> list[Place] | None:
-        """The objects that fill the ``size`` bytes from where a pointer points to: one whole, or array elements.
-
-        None where other bytes lie there.
-        """
-        count = constant_size(size, node)
-        if not isinstance(pointer.ctype, PointerType):
-            raise InputRefused(f"{node.name.name} needs a pointer", where(node))
-        self.executor.check_not_null(Place(pointer.targets, pointer.ctype.target), state, node)
-        runs = [(guard, obj, self._paths(obj, path, count)) for guard, obj, path in live(pointer.targets)]
-        if not runs or is_null(pointer.targets).is_true():
-            raise InputRefused(f"{node.name.name} on a null or unset pointer", where(node))
-        _, first, paths = runs[0]
-        types = [type_at(first.ctype, path) for path in paths]
-        for _, obj, others in runs:
-            if not others or len(others) != len(paths) or not same_type(type_at(obj.ctype, others[0]), types[0]):
-                return None
-        return [
-            Place(tuple(Target(guard, obj, others[number]) for guard, obj, others in runs), ctype)
-            for number, ctype in enumerate(types)
-        ]
-
-    def _paths(self, obj: MemObject, start: Path, count: int) -> list[Path]:
-        """What is ``count`` bytes long at ``start``: the target, what it is the first part of, or array elements.
-
-        None of it, if that is no whole object, or lies in a union.
-        """
-        if is_shared(obj.ctype, start):
-            return []
-        model = self.executor.model
-        path = start
-        while True:
-            size = size_of(type_at(obj.ctype, path), model)
-            if size == count:
-                return [path]
-            around = type_at(obj.ctype, path[:-1]) if path else None
-            if isinstance(around, ArrayType) and count and count % size == 0:
-                first, number = int(path[-1]), count // size
-                if first + number <= (around.length or 0):
-                    return [(*path[:-1], first + step) for step in range(number)]
-            if around is None or path[-1] not in (0, _first(around)):
-                return []
-            path = path[:-1]
-
-
-def _elements(places: list[Place]) -> list[Place]:
-    """The elements of an array that stands alone; anything else as it is."""
-    array = places[0].ctype
-    if len(places) != 1 or not isinstance(array, ArrayType):
-        return places
-    targets = places[0].targets
-    return [
-        Place(tuple(Target(t.guard, t.object, (*t.path, step)) for t in targets), array.element)
-        for step in range(array.length or 0)
-    ]
-
-
-def _overlap(to: list[Place], from_: list[Place]) -> bool:
-    """Whether a part that is written is read for another part."""
-    for number, place in enumerate(to):
-        written = {(t.object, t.path) for t in place.targets}
-        for other, source in enumerate(from_):
-            if other != number and any((t.object, t.path) in written for t in source.targets):
-                return True
-    return False
-
-
-def _alike(to: list[Place], from_: list[Place]) -> bool:
-    """Whether two runs consist of objects of the same types."""
-    return len(to) == len(from_) and all(same_type(a.ctype, b.ctype) for a, b in zip(to, from_, strict=True))
-
-
-def _is_plain(ctype: CType) -> bool:
-    """Whether any bytes make a value of the type, which fills them."""
-    return isinstance(ctype, IntType) and not ctype.is_bool and not ctype.partial
-
-
-def _filled(ctype: CType, byte: int) -> Content:
-    if byte == 0:
-        return zero(ctype)
-    assert isinstance(ctype, IntType)
-    return Content(constant(int.from_bytes(bytes([byte]) * (ctype.bits // 8), "little"), ctype.bits), TRUE())
-
-
-def _first(ctype: CType) -> str | int | None:
-    """The first member of an aggregate."""
-    if isinstance(ctype, ArrayType):
-        return 0
-    if isinstance(ctype, StructType) and ctype.fields:
-        return ctype.fields[0].name
-    return None

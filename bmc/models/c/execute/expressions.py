@@ -13,9 +13,10 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, either, negate
 from bmc.models.c.execute import arithmetic, floating
-from bmc.models.c.execute.access import Accesses, is_character
+from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.arithmetic import from_condition
 from bmc.models.c.execute.decisions import is_logical, leaves, without_negations
+from bmc.models.c.execute.first_members import is_character
 from bmc.models.c.execute.floating import read_constant, truth
 from bmc.models.c.execute.lvalues import STEPS, Lvalues, Operand, Result, is_lvalue
 from bmc.models.c.execute.memory import (
@@ -165,6 +166,7 @@ class Evaluator(Conditions):
         values: list[Any] = []
         before: list[Accesses] = []
         effects = any(self.has_effects(item) for item in items) and len(items) > 1
+        discarded = self.discarded  # functions that are called in between have statements of their own
         for item in items:
             if not effects:
                 values.append(self.evaluate(item, scope, state))
@@ -176,6 +178,7 @@ class Evaluator(Conditions):
                 raise unsupported(f"arguments that change and use one object ('{name}') in no given order", node)
             before.append(accesses)
             values.append(value)
+        self.discarded = discarded
         return values
 
     # primary and postfix expressions
@@ -209,6 +212,8 @@ class Evaluator(Conditions):
 
     def eval_cast(self, node: Any, scope: Scope, state: State) -> Result:
         ctype = self.types.read(node.to_type, scope)
+        if isinstance(ctype, VoidType) and isinstance(node.expr, c_ast.FuncCall):
+            self.discarded = node.expr
         value = self.evaluate(node.expr, scope, state)
         if isinstance(ctype, VoidType):
             return None

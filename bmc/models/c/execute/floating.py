@@ -50,10 +50,10 @@ def read_constant(node: Any, model: DataModel) -> Value:
 
 def _floating_constant(node: Any, model: DataModel) -> Value:
     """A decimal or hexadecimal constant, rounded once to its type; one that is too large is infinite, as gcc has it."""
-    if node.type not in ("float", "double"):
+    ctype = FloatType(node.type, {"float": 32, "double": model.double}.get(node.type, model.long_double))
+    if not ctype.readable:
         raise unsupported(f"{node.type} constant {node.value}", node)
-    ctype = FloatType(node.type, 32 if node.type == "float" else model.double)
-    text = node.value[:-1] if node.type == "float" else node.value
+    text = node.value if node.type == "double" else node.value[:-1]
     try:
         raw = read(text, ctype.format)
     except OverflowError:

@@ -12,6 +12,7 @@ from bmc.errors import InputRefused
 from bmc.formulas.terms import both
 from bmc.models.c.execute.cases import impossible
 from bmc.models.c.execute.expressions import Evaluator
+from bmc.models.c.execute.first_members import passes_for
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.memory import (
@@ -25,12 +26,22 @@ from bmc.models.c.execute.memory import (
     merge_contents,
     merge_terms,
 )
-from bmc.models.c.source.program import Function, Scope, unsupported, where
+from bmc.models.c.source.program import Function, Program, Scope, unsupported, where
 from bmc.models.c.source.types import CType, FunctionType, PointerType, StructType, VoidType, same_type, scalars
 
 
 class IndirectCalls(Evaluator):
-    """Calls of what a pointer points to. ``Calls`` adds those by name."""
+    """Calls of what a pointer points to. ``Calls`` adds those by name.
+
+    ``bases``: functions may be called through pointers that name a struct which theirs begins with, or the other way
+    round; ``by_bases`` are those that are.
+    """
+
+    bases = False
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.by_bases: set[str] = set()
 
     @abstractmethod
     def invoke(self, function: Function, arguments: list[Any], state: State, node: Any) -> Result:
@@ -72,8 +83,13 @@ class IndirectCalls(Evaluator):
             if function is not None and not (ctype.prototype and function.ctype.prototype) and arguments:
                 hint = "write the types of the parameters where the pointer and the function are declared"
                 raise unsupported("call through a pointer to a function without parameter types", node, hint)
-            if function is None or not same_type(function.ctype, ctype):
+            near = function is not None and not same_type(function.ctype, ctype) and passes_for(function.ctype, ctype)
+            if function is not None and near and self.bases:
+                self.by_bases.add(function.name)
+                found.append((guard, function))
+            elif function is None or not same_type(function.ctype, ctype):
                 text = "call of a function of another type than the pointer's"
+                text += ", which functions.bases = true reads" if near else ""
                 self.recorder.note_undefined(text, where(node), state.pc, guard)
             else:
                 found.append((guard, function))

@@ -184,6 +184,7 @@ class Initialiser:
             return zeros
         finally:
             obj.const, self._lasting = const, False
+            self.evaluator.representation.note_start(obj)
         return {key: content for key, content in state.cells.items() if key[0].kind != "automatic"}
 
     def automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:

@@ -173,7 +173,7 @@ class Lvalues(Sequencing):
         self.types = TypeReader(program.model, self.constant, lambda node, scope: self.named_type(node, scope, State()))
         self.unknown_name: Callable[[Any, State], Place] | None = None
         self.lenient_dot = False
-        self._strings: dict[int, tuple[MemObject, list[int], Any]] = {}
+        self.strings: dict[int, tuple[MemObject, list[int], Any]] = {}
         self._function_objects: dict[Function, MemObject] = {}
         self.function_of: dict[MemObject, Function] = {}
         """The functions whose addresses have been taken, by what stands for them in memory."""
@@ -252,7 +252,7 @@ class Lvalues(Sequencing):
             pointer = self.value(node.expr, scope, state)
             if not isinstance(pointer.ctype, PointerType):
                 raise InputRefused("'*' needs a pointer", where(node))
-            return self.dereference(pointer, node)
+            return self.dereference(pointer, state, node)
         if isinstance(node, c_ast.Constant) and node.type == "string":
             return whole(self._string(node, state))
         raise unsupported(f"{type(node).__name__} as an lvalue", node)
@@ -304,12 +304,12 @@ class Lvalues(Sequencing):
     def _struct_place(self, node: Any, scope: Scope, state: State) -> Place:
         """The struct of a member access."""
         if node.type == "->":
-            return self.dereference(self.value(node.name, scope, state), node)
+            return self.dereference(self.value(node.name, scope, state), state, node)
         if isinstance(node.name, _STRUCT_VALUES):
             return self._struct_value(self.evaluate(node.name, scope, state), state, node)
         inner = self.place(node.name, scope, state)
         if self.lenient_dot and isinstance(inner.ctype, PointerType):
-            return self.dereference(self.value(node.name, scope, state), node)
+            return self.dereference(self.value(node.name, scope, state), state, node)
         return inner
 
     def _struct_value(self, value: Result, state: State, node: Any) -> Place:
@@ -372,11 +372,11 @@ class Lvalues(Sequencing):
         return self.load(place, state, node)
 
     def _string(self, node: Any, state: State) -> MemObject:
-        if id(node) not in self._strings:
+        if id(node) not in self.strings:
             text = string_of(node)
             obj = MemObject("(string)", ArrayType(self.model.basic["char"], len(text)), "constant", const=True)
-            self._strings[id(node)] = (obj, text, node)
-        obj, numbers, _ = self._strings[id(node)]
+            self.strings[id(node)] = (obj, text, node)
+        obj, numbers, _ = self.strings[id(node)]
         for index, number in enumerate(numbers):
             state.cells.setdefault((obj, (index,)), Content(constant(number, 8), TRUE()))
         return obj

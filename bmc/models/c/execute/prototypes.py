@@ -52,15 +52,18 @@ class Prototypes:
                 raise InputRefused(text, where(node), _DECLARE.format(name))
         if inside.prototype if inside is not None else function.prototyped.get(unit, after) < after:
             return
+        if function.ctype.variadic:
+            text = f"'{name}', which takes further arguments, is called without a prototype"
+            raise InputRefused(text, where(node), _DECLARE.format(name))
         for number, ((_, ctype), value) in enumerate(zip(function.ctype.parameters, arguments, strict=False), 1):
-            expected = ctype if function.ctype.prototype else _promoted(ctype, self.executor.model)
-            given = _promoted(value.ctype, self.executor.model) if value is not None else VoidType()
-            if not self._passes(value, given, expected, state, node):
+            expected = ctype if function.ctype.prototype else promoted(ctype, self.executor.model)
+            given = promoted(value.ctype, self.executor.model) if value is not None else VoidType()
+            if not self.passes(value, given, expected, state, node):
                 text = f"argument {number} of '{name}', which no prototype declares, is a {show_type(given)}"
                 hint = f"{_DECLARE.format(name)}: the parameter is a {show_type(ctype)}"
                 raise InputRefused(text, where(node), hint)
 
-    def _passes(self, value: Any, given: CType, expected: CType, state: State, node: Any) -> bool:
+    def passes(self, value: Any, given: CType, expected: CType, state: State, node: Any) -> bool:
         """Whether an argument arrives as a parameter; one of the other sign must be no less than 0."""
         if compatible(given, expected):
             return True
@@ -87,7 +90,7 @@ def _mark(name: str) -> str:
     return f"{name}()"
 
 
-def _promoted(ctype: CType, model: DataModel) -> CType:
+def promoted(ctype: CType, model: DataModel) -> CType:
     """The default argument promotions (C11 6.5.2.2p6)."""
     if isinstance(ctype, IntType):
         return promote(ctype, model)

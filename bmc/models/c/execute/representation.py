@@ -37,6 +37,9 @@ class Representation:
 
     def __init__(self, access: MemoryAccess) -> None:
         self.access = access
+        self._changed: set[MemObject] = set()
+        self._zero: set[MemObject] = set()
+        """The objects whose padding has been read as 0."""
 
     def keys(self, obj: MemObject, path: Path, ctype: CType) -> list[Key]:
         """The cells that an object of type ``ctype`` at ``path`` shares bits with."""
@@ -69,19 +72,36 @@ class Representation:
             found = self.access.cell((obj, cell.path), guard, state, node)
             if at < low:  # padding
                 parts.append(constant(0, low - at))
-                sets.append(FALSE())
+                sets.append(self._padding(obj))
             parts.append(cut(self._pattern(found, cell.ctype, guard, state, node), low - cell.start, high - cell.start))
             sets.append(found.defined)
             at = high
         if at < start + width:
             parts.append(constant(0, start + width - at))
-            sets.append(FALSE())
+            sets.append(self._padding(obj))
         if whole and any(each != sets[0] for each in sets):
             raise unsupported(f"a copy of bytes of '{obj.name}' of which only some are set", node)
         defined = TRUE()
         for each in sets:
             defined = both(defined, each)
         return Content(self._value(joined(parts), ctype, both(guard, defined), state, node), defined)
+
+    def _padding(self, obj: MemObject) -> FNode:
+        """Whether padding is set: to 0 in a static object (C11 6.7.9p10), until that is changed (C11 6.2.6.1p6)."""
+        if obj.kind not in ("global", "local", "constant") or not obj.file or obj in self._changed:
+            return FALSE()
+        self._zero.add(obj)
+        return TRUE()
+
+    def note_change(self, obj: MemObject, node: Any) -> None:
+        """Note that an object is changed. Refused where its padding has been read: in the next step it is not 0."""
+        if obj in self._zero:
+            raise unsupported(f"'{obj.name}' is changed, and its padding is read before", node)
+        self._changed.add(obj)
+
+    def note_start(self, obj: MemObject) -> None:
+        """What has been written to an object are its start values."""
+        self._changed.discard(obj)
 
     def write(
         self, where: tuple[MemObject, int], ctype: CType, content: Content, guard: FNode, state: State, node: Any

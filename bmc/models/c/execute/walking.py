@@ -13,8 +13,9 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, either, equals, negate
 from bmc.limits import ELEMENTS
-from bmc.models.c.execute.access import MemoryAccess, is_character
+from bmc.models.c.execute.access import MemoryAccess, is_past
 from bmc.models.c.execute.arithmetic import compare, constant_value, from_condition, in_range, interval
+from bmc.models.c.execute.first_members import is_character
 from bmc.models.c.execute.memory import State, Target, Value, merge_targets
 from bmc.models.c.source.program import Program, unsupported, where
 from bmc.models.c.source.types import (
@@ -26,6 +27,7 @@ from bmc.models.c.source.types import (
     VoidType,
     bits_of_part,
     offset_of,
+    same_type,
     size_of,
     type_at,
 )
@@ -52,11 +54,10 @@ class Walking(MemoryAccess):
         wrong = FALSE()
         for target in pointer.targets:
             outer, last = _array_around(target)
-            if outer is None:
+            other = _is_other(target, ctype)
+            if outer is None or other:
                 zero = equals(index.bits, constant(0, index.ctype.bits))
-                if self._is_byte(target, ctype) and not self.cases.impossible(
-                    both(target.guard, negate(zero)), state.pc
-                ):
+                if other and not self.cases.impossible(both(target.guard, negate(zero)), state.pc):
                     raise unsupported("pointer that moves through the bytes of another object", node, _INDEX)
                 past = equals(index.bits, constant(1, index.ctype.bits))
                 if (
@@ -78,16 +79,9 @@ class Walking(MemoryAccess):
         self.undefined_at(state, node)("pointer moved out of its array", wrong)
         return Value(merge_targets(choices), ctype)
 
-    def _is_byte(self, target: Target, ctype: PointerType) -> bool:
-        """Whether a pointer to characters points into an object of another type."""
-        if target.object is None or not is_character(ctype.target):
-            return False
-        into = bool(target.path) and bits_of_part(target.path[-1]) is not None
-        return into or not is_character(type_at(target.object.ctype, target.path))
-
     def distance(self, left: Value, right: Value, state: State, node: Any) -> Value:
         """``left - right`` in elements; undefined for pointers into two arrays."""
-        _element_pointer(left, node)
+        ctype = _element_pointer(left, node)
         kind = self.program.model.ptrdiff_t
         result, wrong = constant(0, kind.bits), FALSE()
         for a in left.targets:
@@ -95,7 +89,11 @@ class Walking(MemoryAccess):
                 (outer, first), (_, second) = _array_around(a), _array_around(b)
                 same = a.object is b.object is not None and a.path[:-1] == b.path[:-1]
                 when = both(a.guard, b.guard)
-                if same and (outer is not None or a.path == b.path):
+                if a.object is b.object is not None and (_is_other(a, ctype) or _is_other(b, ctype)):
+                    if not is_character(ctype.target):
+                        raise unsupported("difference of pointers into an object of another type", node)
+                    result = choose(when, constant(self.offset(a) - self.offset(b), kind.bits), result)
+                elif same and (outer is not None or a.path == b.path):
                     result = choose(when, constant(first - second, kind.bits), result)
                 else:
                     wrong = either(wrong, when)
@@ -138,7 +136,7 @@ class Walking(MemoryAccess):
         obj = target.object
         if obj is None or isinstance(obj.ctype, FunctionType) or not target.path:
             return False
-        return isinstance(target.path[-1], int) and self.offset(target) == size_of(obj.ctype, self.model)
+        return is_past(obj, target.path) and self.offset(target) == size_of(obj.ctype, self.model)
 
 
 def _element_pointer(pointer: Value, node: Any) -> PointerType:
@@ -148,6 +146,16 @@ def _element_pointer(pointer: Value, node: Any) -> PointerType:
     if isinstance(ctype.target, VoidType | FunctionType):
         raise unsupported("arithmetic on a pointer to void or to a function (pointer arithmetic)", node)
     return ctype
+
+
+def _is_other(target: Target, pointer: PointerType) -> bool:
+    """Whether a pointer points to bytes of something of another type than its own."""
+    if target.object is None or isinstance(target.object.ctype, FunctionType):
+        return False
+    actual = type_at(target.object.ctype, target.path)
+    if target.path and bits_of_part(target.path[-1]) is not None:
+        return True
+    return not (same_type(actual, pointer.target) or (is_character(actual) and is_character(pointer.target)))
 
 
 def _array_around(target: Target) -> tuple[ArrayType | None, int]:

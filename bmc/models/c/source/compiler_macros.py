@@ -40,6 +40,8 @@ def predefined(model: DataModel) -> Sequence[tuple[str, str]]:
     macros = _listed("gcc.h")
     if model.name == "lp64":
         macros += _listed("gcc_lp64.h")
+    if model.long_double == 64:
+        macros = list(_with_short_long_double(macros))
     if not model.char_signed:
         macros.append(("__CHAR_UNSIGNED__", "1"))
     return (*macros, *_sizes(model), *_own_limits(model), *KEYWORDS, ("__CHAINCOVER__", "1"))
@@ -65,6 +67,16 @@ def _listed(file: str) -> list[tuple[str, str]]:
     """
     lines = (PREDEFINED / file).read_text(encoding="utf-8").splitlines()
     return [(name, value) for name, _, value in (line.removeprefix("#define ").partition(" ") for line in lines)]
+
+
+def _with_short_long_double(macros: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What gcc predefines with ``-mlong-double-64``."""
+    for name, value in macros:
+        if not name.startswith(("__LDBL_", "__SIZEOF_LONG_DOUBLE__", "__FLT64X_", "__DECIMAL_DIG__")):
+            yield name, value
+        if name.startswith("__DBL_"):
+            yield name.replace("__DBL_", "__LDBL_"), value + ("L" if "e" in value else "")
+    yield from (("__SIZEOF_LONG_DOUBLE__", "8"), ("__LONG_DOUBLE_64__", "1"), ("__DECIMAL_DIG__", "17"))
 
 
 def _sizes(model: DataModel) -> Iterator[tuple[str, str]]:

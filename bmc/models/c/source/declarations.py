@@ -108,7 +108,7 @@ class TypeReader:
         if "_Complex" in counts:
             raise unsupported(f"type '{' '.join(node.names)}'", node)
         if "float" in counts or "double" in counts:
-            bits = 32 if "float" in counts else 128 if "long" in counts else self.model.double
+            bits = 32 if "float" in counts else self.model.long_double if "long" in counts else self.model.double
             return FloatType(" ".join(node.names), bits)
         if "_Bool" in counts:
             return self.model.basic["_Bool"]

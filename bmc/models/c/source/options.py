@@ -21,7 +21,7 @@ class Dialect:
     ``char_signed`` is None where plain char is that of the target. ``short_enums``: an enumeration takes the smallest
     type that holds it; ``wraps``: signed integers wrap around; ``pack``: the greatest alignment of members in bytes, 0
     for none; ``aligned``: ``double`` and ``long long`` lie at multiples of their size in programs of 32 bits too;
-    ``short_double``: ``double`` is ``float``.
+    ``short_double``: ``double`` is ``float``; ``long_double``: its bits, 0 for those of the target.
     """
 
     target: str = ""
@@ -31,6 +31,7 @@ class Dialect:
     pack: int = 0
     aligned: bool = False
     short_double: bool = False
+    long_double: int = 0
 
     @property
     def words(self) -> list[str]:
@@ -43,6 +44,7 @@ class Dialect:
             f"-fpack-struct={self.pack}": self.pack > 0,
             "-malign-double": self.aligned,
             SHORT_DOUBLE: self.short_double,
+            "-mlong-double-64": self.long_double == 64,
         }
         return [word for word, holds in said.items() if holds]
 
@@ -50,15 +52,16 @@ class Dialect:
         """The word sizes of ``target`` with all that; KeyError for a target that is not known."""
         model = DATA_MODELS[target]
         signed = model.char_signed if self.char_signed is None else self.char_signed
-        align = 8 if self.aligned else model.long_long_align
+        double = 32 if self.short_double else model.double
         return replace(
             model,
             char_signed=signed,
-            long_long_align=align,
+            long_long_align=8 if self.aligned else model.long_long_align,
             short_enums=self.short_enums,
             wraps=self.wraps,
             struct_pack=self.pack,
-            double=32 if self.short_double else model.double,
+            double=double,
+            long_double=self.long_double or model.long_double,
         )
 
 
@@ -156,6 +159,7 @@ class Options:
             "-malign-double": {"aligned": True},
             "-mno-align-double": {"aligned": False},
             SHORT_DOUBLE: {"short_double": True},
+            "-mlong-double-64": {"long_double": 64},
             "-m32": {"target": "ilp32"},
             "-m64": {"target": "lp64"},
         }.get(word)

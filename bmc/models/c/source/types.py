@@ -48,7 +48,7 @@ class IntType:
 
 @dataclass(frozen=True, slots=True)
 class FloatType:
-    """``float`` or ``double``; ``long double`` (128 bits) may be declared and cleared, but not computed with."""
+    """``float``, ``double`` or ``long double``, which of more than 64 bits may be declared, but not computed with."""
 
     name: str
     bits: int
@@ -207,6 +207,8 @@ class DataModel:
     wraps: bool = False
     """Whether signed sums, differences and products wrap around."""
     double: int = 64
+    long_double: int = 128
+    """The bits of ``long double``; with 64 it is a ``double``, with 128 it may be declared alone."""
     struct_pack: int = 0
     """The greatest alignment of members in bytes that no ``#pragma pack`` changes; 0 for none."""
     basic: dict[str, IntType] = field(init=False, default_factory=dict, compare=False)
@@ -360,6 +362,8 @@ def compatible(left: CType, right: CType) -> bool:
             (left.bits, left.signed, left.rank, left.is_bool, left.is_char)
             == (right.bits, right.signed, right.rank, right.is_bool, right.is_char)
         ) and (left.labels == right.labels or not left.labels or not right.labels)
+    if isinstance(left, FloatType) and isinstance(right, FloatType):
+        return (left.bits, "long" in left.name) == (right.bits, "long" in right.name)
     if isinstance(left, PointerType) and isinstance(right, PointerType):
         alike = (left.const, left.volatile) == (right.const, right.volatile)
         return alike and compatible(left.target, right.target)
@@ -436,12 +440,15 @@ def size_of(ctype: CType, model: DataModel) -> int:
 def _layout(struct: StructType, model: DataModel) -> Layout:
     """The layout of a struct or union, computed once: structs within structs are many."""
     if model not in struct.layouts:
-        if any(member.bit_field for member in struct.members()) and model.name not in ("lp64", "ilp32"):
-            raise InputRefused(f"how {show_type(struct)} with its bit-fields is laid out for {model.name} is not known")
         parts = [_part(struct, member, model) for member in struct.members()]
-        struct.layouts[model] = lay_out(
-            parts, struct.is_union, (struct.pack * BYTE, struct.align * BYTE, model.long_long_align * BYTE)
-        )
+        limits = struct.pack * BYTE, struct.align * BYTE, model.long_long_align * BYTE
+        found = lay_out(parts, struct.is_union, limits)
+        if any(member.bit_field for member in struct.members()) and model.name not in ("lp64", "ilp32"):
+            as_named = lay_out([replace(part, named=True) for part in parts], struct.is_union, limits)
+            if model.name != "ip16" or as_named != found:  # compilers for 16 bits differ in what unnamed ones align
+                text = f"how {show_type(struct)} with its bit-fields is laid out for {model.name} is not known"
+                raise InputRefused(text)
+        struct.layouts[model] = found
     return struct.layouts[model]
 
 

@@ -40,6 +40,8 @@ FEATURES = {
     "r += 4294967295 > -1; r += 0x80000000 > -1; s += 017 + '\\x80' + '\\'' + 0b11; r ^= 1ull << 40; }",
     "shifts": "int r; unsigned u; void step(int a, unsigned b, unsigned char c) { r = a >> (c & 31); u = b << (c & 31); "
     "u ^= b >> (c % 32u); r ^= 1 << (c & 15); if (c < 40) u += b >> c; }",
+    "shifts of negatives": "int r; long s; short t; enum { N = -3 << 2 }; void step(int a, short b, unsigned char c) { r = a << (c & 31); "
+    "s = (long)a << (c & 63); s += (int)b << 7; t <<= c & 7; r ^= (1 << 31) ^ N; t ^= b; }",
     "division": "int r, s; void step(int a, int b) { r = a / b; s = a % b; }",
     "comma and conditional": "int r; unsigned u; void step(int a, unsigned b) { r = (a++, b > 3 ? a : -1) > 0; "
     "u = a ? b : -1; }",
@@ -167,7 +169,6 @@ UNDEFINED = {
     "division": "int r; void step(int a, int b) { r = a / b; }",
     "remainder": "int r; void step(int a, int b) { r = a % b; }",
     "shift amount": "unsigned r; void step(unsigned a, int b) { r = a >> b; }",
-    "shift of a negative": "int r; void step(int a, unsigned char b) { r = a << (b & 31); }",
     "index": "int t[3]; int r; void step(int a) { r = t[a]; }",
     "row": "int t[3][2]; int r; void step(unsigned char a) { t[a][1] = 3; }",
     "column": "int t[3][2]; int r; void step(unsigned char a) { t[1][a] = 3; }",

@@ -41,6 +41,7 @@ KINDS = {
     "gnu": "gnu",
     "overlaid": "bit-fields and unions",
     "pointers": "pointers",
+    "idioms": "idioms",
 }
 
 

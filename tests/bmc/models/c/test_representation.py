@@ -103,7 +103,10 @@ def test_model_equals_the_original(name: str, tmp_path: Path) -> None:
 
 
 UNDEFINED = {
-    "padding": ("struct { char c; int i; } s; int r; void step(int a) { r = ((char *)&s)[1]; }", "uninitialised read"),
+    "padding": (
+        "struct { char c; int i; } s; int r; void step(int a) { s.i = a; r = ((char *)&s)[1]; }",
+        "uninitialised read",
+    ),
     "bytes that the smaller member leaves": (
         "int r; void step(int a) { union { unsigned char b; int i; } u = {a}; r = u.i; }",
         "uninitialised read",

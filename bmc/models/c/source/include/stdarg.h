@@ -1,9 +1,14 @@
 #ifndef CHAINCOVER_STDARG_H
 #define CHAINCOVER_STDARG_H
-typedef char *va_list;
-void *__chaincover_va(va_list list);
-#define va_start(list, last) __chaincover_va(list)
-#define va_arg(list, type) (*(type *)__chaincover_va(list))
-#define va_copy(to, from) __chaincover_va(to)
-#define va_end(list) __chaincover_va(list)
+typedef struct __va_list_tag {
+  void *__at;
+#if __SIZEOF_POINTER__ == 8
+  unsigned long __rest[2];
+#endif
+} __builtin_va_list[1];
+typedef __builtin_va_list va_list, __gnuc_va_list;
+#define va_start(list, last) __builtin_va_start(list, last)
+#define va_arg(list, type) (*__chaincover_va_arg(list, (type *)0))
+#define va_copy(to, from) __builtin_va_copy(to, from)
+#define va_end(list) __builtin_va_end(list)
 #endif

@@ -76,7 +76,11 @@ REFUSED = {
         4,
         "'r' is declared as short here, and as something else",
     ),
-    "no such object": ("int b = k;\n { extern int b; k = b; }", 4, "declaration of 'b' inside a function"),
+    "no such object": (
+        "int b = k;\n { extern int b; r = b; }",
+        4,
+        "'b' is declared extern, but no source file defines it",
+    ),
     "twice in a block": ("int r = 3;\n extern int r; k = r;", 4, "'r' is declared twice in one block"),
     "an object as a function": ("int b = k;\n { int r(void); k = r(); }", 4, "as something else at file scope"),
 }

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from c_support import read, refusal
 from command_line import chaincover, fresh_names, write_files
 
 from bmc.errors import InputRefused
 from bmc.models.c.controller.build import difference, read_c, this_machine
 from bmc.models.c.controller.reading import SourceConfig
+from bmc.system.simulation import Simulator
 
 CHECK = """\
 #include <limits.h>
@@ -167,3 +169,25 @@ def test_unknown_word_sizes(tmp_path: Path) -> None:
     write_files(tmp_path, {"x.c": SAME})
     with pytest.raises(InputRefused, match="unknown target 'ilp23'"):
         read_c(SourceConfig("x", (str(tmp_path / "x.c"),), step="X_step", target="ilp23"))
+
+
+XC16 = """
+struct foo { long long i:40; int j:16; char k:8; }; struct bar { long long i:40; char j:8; int k:16; };
+struct lo { unsigned lo:1; unsigned :6; unsigned hi:1; };
+_Static_assert(sizeof(struct foo) == 10, ""); _Static_assert(sizeof(struct bar) == 8, "");
+_Static_assert(sizeof(struct lo) == 2, ""); _Static_assert(_Alignof(struct foo) == 2, "");
+union { struct foo f; unsigned char b[10]; } u; int r;
+void step(unsigned char n) { u.f.j = 0x1234; u.f.k = n; r = u.b[6] + u.b[7] * 256 + u.b[8] - n; }
+"""
+"""The example of Microchip's manual of XC16 (bit-fields in structures), whose layout is that of gcc for the MSP430."""
+
+
+def test_bit_fields_for_16_bits(tmp_path: Path) -> None:
+    model = read(tmp_path, XC16, target="ip16")
+    state = Simulator(model.system).initial()
+    assert Simulator(model.system).step(state, {"n": 7})["r"] == 0x1234
+
+
+def test_unnamed_bit_fields_that_may_align_a_struct_for_16_bits_are_refused(tmp_path: Path) -> None:
+    text = "struct { char a; int :3; } s; int r; void step(void) { r = sizeof s; }"
+    assert "laid out for ip16 is not known" in refusal(tmp_path, text, target="ip16").message
