@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -87,8 +88,29 @@ class SeveralRefused(InputRefused):
     def __str__(self) -> str:
         times = Counter(each.hint for each in self.errors)
         common = [hint for hint, number in times.items() if number > 1 or hint == self.hint] or [self.hint]
-        rows = [row for each in self.errors for row in each.told(without=common).splitlines()]
+        alike: dict[str, list[InputRefused]] = {}
+        for each in self.errors:
+            alike.setdefault(self._for_any(each), []).append(each)
+        groups = {hint: group for hint, group in alike.items() if len({each.hint for each in group}) > 1}
+        grouped = [each.hint for group in groups.values() for each in group]
+        rows = [row for each in self.errors for row in each.told(without=[*common, *grouped]).splitlines()]
+        for hint, group in groups.items():
+            names = listed(list(dict.fromkeys(_named(each) for each in group)))
+            rows.append(f"next, with each of {printable(names)} as NAME: {printable(hint)}")
+        common = [hint for hint in common if hint not in grouped]
         return "\n  ".join([f"{self.message}:", *rows, *(f"next: {printable(hint)}" for hint in common)])
+
+    @staticmethod
+    def _for_any(error: InputRefused) -> str:
+        """The next step of an error, with NAME in place of the name that its message begins with."""
+        name = _named(error)
+        return re.sub(rf"\b{name}\b", "NAME", error.hint) if name else error.hint
+
+
+def _named(error: InputRefused) -> str:
+    """The first name that a message quotes; '' for none."""
+    found = re.search(r"'(\w+)'", error.message)
+    return found[1] if found else ""
 
 
 class Refusals:
@@ -112,14 +134,23 @@ class Refusals:
         except InputRefused as error:
             self.add(error)
 
+    @property
+    def errors(self) -> tuple[InputRefused, ...]:
+        """What was noted, in this order."""
+        return tuple(self._errors.values())
+
     def refuse(self, by_place: bool = False) -> None:
         """Raise what was noted, if anything: InputRefused for one error, SeveralRefused for more, in the order in which
         they were noted or ``by_place``."""
+        if self._errors:
+            raise self.all(by_place)
+
+    def all(self, by_place: bool = False) -> InputRefused:
+        """What was noted, as one exception."""
         errors = [*self._errors.values()]
         if by_place:
             errors.sort(key=lambda each: each.where or Location(""))
-        if errors:
-            raise errors[0] if len(errors) == 1 else SeveralRefused(errors)
+        return errors[0] if len(errors) == 1 else SeveralRefused(errors)
 
 
 class NoOriginal(ChainCoverError):

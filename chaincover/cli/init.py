@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from bmc import ending
+from bmc.ending import ExitCode
 from bmc.errors import ChainCoverError, Location, listed, printable
-from chaincover.cli.entry import closing
-from chaincover.cli.options import name_pairs, time_option
+from chaincover.cli.entry import closing, signalled
+from chaincover.cli.options import init_time_option, name_pairs
 from chaincover.formats.output import write_text
 from chaincover.project.scaffold.reading import Wanted
 from chaincover.project.scaffold.stubbed import propose_with_stubs
@@ -26,7 +27,7 @@ from chaincover.project.scaffold.text import propose
 @click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", callback=name_pairs, help="Define a macro.")
 @click.option("--stubs", metavar="DIR", help="Write what the program lacks there, as far as it can be guessed.")
-@time_option
+@init_time_option
 @ending.uninterrupted()
 def command(sources: tuple[str, ...], output: str | None, force: bool, **given: Any) -> int:
     """Write a commented project file for the C sources of a controller.
@@ -52,4 +53,4 @@ def command(sources: tuple[str, ...], output: str | None, force: bool, **given: 
     for line in (scaffold.summary, *told):
         click.echo("\n".join(map(printable, line.split("\n"))))
     click.echo(f"wrote {place}; next: chaincover check {place}")
-    return 0
+    return signalled() or (ExitCode.LIMIT if ending.called_off() else ExitCode.DONE)

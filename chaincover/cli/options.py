@@ -145,6 +145,15 @@ def _end_after(ctx: click.Context, param: click.Parameter, seconds: float | None
 time_option = click.option(
     "--time-limit", type=SECONDS, metavar="SECONDS", callback=_end_after, help="For the whole run."
 )
+init_time_option = click.option(
+    "--time-limit",
+    type=SECONDS,
+    metavar="SECONDS",
+    callback=_end_after,
+    default=20.0,
+    show_default=True,
+    help="For the whole run; what is known by then is written.",
+)
 
 
 def _within_memory(ctx: click.Context, param: click.Parameter, megabytes: int | None) -> int | None:

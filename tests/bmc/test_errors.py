@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bmc.errors import InputRefused, Location, printable
+from bmc.errors import InputRefused, Location, SeveralRefused, printable
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,11 @@ def test_an_error_has_a_line_for_what_is_wrong_and_one_for_what_is_next() -> Non
         "a\\nb.c:3: it said '\\x1b[2J\\nerror: none'",
         "  next: look\\nthere",
     ]
+
+
+def test_a_next_step_that_differs_in_a_name_is_told_once() -> None:
+    errors = [InputRefused(f"'{name}' is missing", None, f'list "{name}" there') for name in ("one", "two", "three")]
+    told = str(SeveralRefused([*errors, InputRefused("'four' is odd", None, "mend four")]))
+    assert 'next, with each of one, two, three as NAME: list "NAME" there' in told
+    assert 'list "one" there' not in told
+    assert "next: mend four" in told

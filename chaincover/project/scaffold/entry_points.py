@@ -11,6 +11,7 @@ from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts
 
 STEP_WORDS = ("step", "compute", "tick", "update", "run", "loop", "cycle", "body", "main", "output", "do")
 INIT_WORDS = ("initialize", "initialise", "init", "reset", "start", "setup")
+_RESTART = "RESTART_"
 LONGEST_NAME = 31
 """Code generators cut longer names: ``SeatBeltReminder_initialize`` may end in ``_initial`` or ``_ini``."""
 _END_WORDS = ("terminate", "term", "deinit", "exit", "stop")
@@ -28,7 +29,29 @@ def is_other(facts: Facts, function: FunctionFacts) -> bool:
         return True
     if ends_in(name, INIT_WORDS) is not None or ends_in(name, _END_WORDS) is not None or _cut_init(name):
         return True
+    if setter_of(facts, function) or (name.startswith(_RESTART) and facts.function(name.removeprefix(_RESTART))):
+        return True
     return any(f"_{word}_" in name and facts.function(name.replace(f"_{word}_", "_", 1)) for word in INIT_WORDS)
+
+
+def setter_of(facts: Facts, function: FunctionFacts) -> str:
+    """The reaction function of an Esterel module of which ``function`` sets an input signal (``M_I_signal`` beside
+    ``M`` and ``M_reset``); '' for any other function."""
+    module, inner, signal = function.name.partition("_I_")
+    known = inner and signal and facts.function(module) and facts.function(f"{module}_reset")
+    return module if known and not function.calls else ""
+
+
+def miscalled(facts: Facts, step: FunctionFacts) -> str:
+    """What is wrong with a call that a step may reach: another number of arguments than the function takes."""
+    for caller in facts.reached([step]):
+        for call in caller.calls:
+            callee = facts.function(call.function, caller.file)
+            if callee is None or callee.variadic or not callee.parameters:  # () may be an old declaration of anything
+                continue
+            if call.arguments != len(callee.parameters):
+                return f"{caller.name}() calls {callee.name}() with another number of arguments than it takes"
+    return ""
 
 
 def states_property(facts: Facts, function: FunctionFacts) -> bool:
@@ -105,7 +128,12 @@ def _near_by_file(init: FunctionFacts, step: FunctionFacts) -> int:
 
 
 def _init_within(name: str, step: str) -> str | None:
-    """The word of an init whose name is the step's with that word inside: ``node_init_pack`` of ``node_pack``."""
+    """The word of an init whose name is the step's with that word inside: ``node_init_pack`` of ``node_pack``.
+
+    TargetLink calls it ``RESTART_node``.
+    """
+    if name == f"{_RESTART}{step}":
+        return INIT_WORDS[0]
     return next(
         (word for word in INIT_WORDS if f"_{word}_" in name and name.replace(f"_{word}_", "_", 1) == step), None
     )
@@ -178,7 +206,7 @@ _CONTEXT = re.compile(r"^outC_|_mem$")
 def commands(facts: Facts, step: FunctionFacts, inits: Sequence[FunctionFacts]) -> list[FunctionFacts]:
     """Functions that change what the step works on, and that nothing in the program calls: the environment may.
 
-    Where one has the name of the step's own family (``valve_open`` of ``valve_step``).
+    Where one has the name of the step's own family (``valve_open`` of ``valve_step``), or sets an input signal of it.
     """
     types = {p.type for p in step.parameters if p.pointers and facts.members(p.type) and not _CONTEXT.search(p.type)}
     reached = facts.reached([step, *inits])
@@ -190,4 +218,4 @@ def commands(facts: Facts, step: FunctionFacts, inits: Sequence[FunctionFacts]) 
         and any(not p.const and p.pointers and any(w.root == p.name and w.path for w in f.writes) for p in f.parameters)
         and not (f.static or f in reached or f.drives or facts.callers(f.name))
         and ends_in(f.name, _END_WORDS) is None
-    ]
+    ] + [f for f in facts.functions if setter_of(facts, f) == step.name and not f.static]

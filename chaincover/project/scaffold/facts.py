@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
 from pycparser import c_ast
@@ -54,11 +55,12 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call; ``used``: its result is; ``repeated``: it stands in an endless loop."""
+    """A call; ``used``: its result is; ``repeated``: it stands in an endless loop; ``arguments``: how many it has."""
 
     function: str
     used: bool
     repeated: bool
+    arguments: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class FunctionFacts:
     names: frozenset[str] = frozenset()
     calls: tuple[Call, ...] = ()
     writes: tuple[Write, ...] = ()
+    variadic: bool = False
 
     @property
     def called(self) -> frozenset[str]:
@@ -81,8 +84,12 @@ class FunctionFacts:
 
     @property
     def drives(self) -> bool:
-        """Whether it stands around a controller and calls it: main, or an endless loop of its own."""
-        return self.name == "main" or self.file.endswith("ert_main.c") or any(call.repeated for call in self.calls)
+        """Whether it stands around a controller and calls it: main, SCADE's simulator, or an endless loop."""
+        return (
+            self.name in ("main", "SimStep")
+            or self.file.endswith("ert_main.c")
+            or any(call.repeated for call in self.calls)
+        )
 
     def __str__(self) -> str:
         inside = ", ".join(map(str, self.parameters)) or "void"
@@ -106,24 +113,36 @@ class Facts:
 
     files: tuple[FileFacts, ...]
 
-    @property
+    @cached_property
     def functions(self) -> list[FunctionFacts]:
         return [function for file in self.files for function in file.functions]
 
-    @property
+    @cached_property
     def objects(self) -> list[ObjectFacts]:
         return [obj for file in self.files for obj in file.objects]
 
+    @cached_property
+    def _functions_by_name(self) -> dict[str, list[FunctionFacts]]:
+        found: dict[str, list[FunctionFacts]] = {}
+        for function in self.functions:
+            found.setdefault(function.name, []).append(function)
+        return found
+
+    @cached_property
+    def _objects_by_name(self) -> dict[str, list[ObjectFacts]]:
+        found: dict[str, list[ObjectFacts]] = {}
+        for obj in self.objects:
+            found.setdefault(obj.what.name, []).append(obj)
+        return found
+
     def function(self, name: str, near: str = "") -> FunctionFacts | None:
         """The function of that name, the one in the file ``near`` or beside it first; None if it has no body."""
-        found = [function for function in self.functions if function.name == name]
+        found = self._functions_by_name.get(name, [])
         return min(found, key=lambda f: _distance(f.file, near), default=None)
 
     def object(self, name: str, near: str = "") -> ObjectFacts | None:
         """The object of that name; a definition goes before a declaration."""
-        found = [
-            obj for obj in self.objects if obj.what.name == name and (not obj.static or obj.file == near or not near)
-        ]
+        found = [obj for obj in self._objects_by_name.get(name, ()) if not obj.static or obj.file == near or not near]
         return min(found, key=lambda o: (o.extern, _distance(o.file, near)), default=None)
 
     def members(self, type_name: str) -> tuple[Declared, ...]:
@@ -211,8 +230,9 @@ def _declared(name: str, kind: Any) -> Declared:
 
 def _function(node: Any, file: str) -> FunctionFacts:
     decl = node.decl
-    given = decl.type.args.params if decl.type.args else []
-    parameters = tuple(declared(p) for p in given if not isinstance(p, c_ast.EllipsisParam))
+    heads = decl.type.args.params if decl.type.args else []
+    variadic = any(isinstance(head, c_ast.EllipsisParam) for head in heads)
+    parameters = tuple(declared(head) for head in heads if not isinstance(head, c_ast.EllipsisParam))
     parameters = () if [p.type for p in parameters] == ["void"] and not parameters[0].pointers else parameters
     names: dict[str, None] = {}
     calls: list[Call] = []
@@ -221,7 +241,8 @@ def _function(node: Any, file: str) -> FunctionFacts:
         if isinstance(item, c_ast.ID):
             names[item.name] = None
         elif isinstance(item, c_ast.FuncCall) and isinstance(item.name, c_ast.ID):
-            calls.append(Call(item.name.name, not alone, repeated))
+            given = item.args.exprs if item.args else ()
+            calls.append(Call(item.name.name, not alone, repeated, len(given)))
         elif isinstance(item, c_ast.Assignment):
             zero = (
                 item.op == "=" and isinstance(item.rvalue, c_ast.Constant) and item.rvalue.value.rstrip("uUlL") == "0"
@@ -231,7 +252,7 @@ def _function(node: Any, file: str) -> FunctionFacts:
             writes.append(_write(item.expr, False))
     return FunctionFacts(
         decl.name, file, decl.coord.line, "static" in decl.storage, _declared("", decl.type.type), parameters,
-        frozenset(names), tuple(calls), tuple(w for w in writes if w.root),
+        frozenset(names), tuple(calls), tuple(w for w in writes if w.root), variadic,
     )  # fmt: skip
 
 

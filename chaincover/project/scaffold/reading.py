@@ -9,21 +9,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+from bmc import ending
 from bmc.errors import ChainCoverError, InputRefused, Location, SeveralRefused
 from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.environment import OutsideValue
 from bmc.models.c.controller.externals import is_rte, undefined_functions
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig, read_program
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.execute.variables import CVariable
-from bmc.models.c.source.preprocess import Given
+from bmc.models.c.source.preprocess import Given, preprocess
 from bmc.models.c.source.program import parse_file
 from bmc.models.c.source.survey import Survey, apart
-from bmc.models.c.source.types import DATA_MODELS
+from bmc.models.c.source.types import DATA_MODELS, DataModel
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
 from bmc.system.names import matching
@@ -44,15 +47,16 @@ _SAID = re.compile(r"build|tests?|unittests?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Sources:
-    """The C files that were found: read ones with what they declare, and those that could not be read, with the reason.
+    """The C files that were found: with what they declare, and those that could not be read, with the reason.
 
+    A file that cannot be read is among both where something of it can be guessed.
     ``include`` are folders of headers; ``missing`` are headers that are nowhere, ``stand_ins`` those that bundled ones
     stand in for; ``target`` are the word sizes that all files accept. ``chosen``: the user named the files;
     ``places``: what the user named.
     """
 
     facts: Facts
-    unreadable: dict[str, str] = field(default_factory=dict)
+    unreadable: dict[str, InputRefused] = field(default_factory=dict)
     include: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     stand_ins: tuple[str, ...] = ()
@@ -118,19 +122,25 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
     include = tuple(dict.fromkeys((*wanted.include, *others)))
     folders = (str(base), *include)
     read: list[FileFacts] = []
-    unreadable: dict[str, str] = {}
+    hopeless: set[str] = set()
+    unreadable: dict[str, InputRefused] = {}
     target = build.dialect.target
     for file in files:
-        facts, problem, needs = _file_facts(file, folders, wanted.defines, target or "lp64", build)
-        if facts is None:
+        sizes = [target or "lp64", *DATA_MODELS]
+        try:
+            facts, problem, needs = _file_facts(file, folders, wanted.defines, sizes, build, hopeless)
+        except KeyboardInterrupt:
+            if not any(each.functions for each in read):
+                raise
+            late = [each for each in files if each not in {one.file for one in read} | set(unreadable)]
+            unreadable.update({each: ended_early(Location(each)) for each in late})
+            break
+        if problem is not None:
             unreadable[file] = problem
         else:
-            read.append(facts)
             target = needs if needs != "lp64" else target
-    if not read:  # the list of what is wrong tells more where it is that of init and step
-        guessed = [_parsed(file, folders, wanted.defines, "lp64", build, Survey()) for file in files]
-        if any(facts.functions for facts in guessed):
-            read, unreadable = guessed, {}
+        if facts is not None:
+            read.append(facts)
     chosen = all(not os.path.isdir(place) for place in places)
     return Sources(
         Facts(tuple(read)),
@@ -146,6 +156,13 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
         build,
         wanted.guesses,
     )
+
+
+def ended_early(where: Location | None = None) -> InputRefused:
+    """That something was not read to its end, as the run was called off."""
+    place = ending.reading()
+    text = f"not read to the end: {ending.called_off()}{f' while {place}' if place and where is None else ''}"
+    return InputRefused(text, where, "allow more time (--time-limit), or name fewer files")
 
 
 def _same(folder: str, base: Path) -> bool:
@@ -173,43 +190,60 @@ def _c_files(place: str, skipped: list[str]) -> Iterator[str]:
         raise InputRefused("there is no C file in this folder", Location(place), "name C files, or their folder")
 
 
-def trees_of(sources: Sources, base: Path) -> list[Any]:
-    """The syntax trees of all files, as far as they can be parsed."""
+def trees_of(sources: Sources, base: Path) -> dict[str, Any]:
+    """The syntax trees of all files, by these, as far as they can be parsed."""
     model = sources.build.dialect.model(sources.target)
-    trees = []
-    for file in (*(facts.file for facts in sources.facts.files), *sources.unreadable):
+    trees = {}
+    for file in dict.fromkeys((*(facts.file for facts in sources.facts.files), *sources.unreadable)):
         own = sources.build.options.get(file, FileOptions())
         given = Given((*own.include, str(base), *sources.include), (*own.macros, *sources.defines), True, own.first)
-        trees.append(with_deep_stack(lambda: parse_file(file, given, model, Survey())[1]))  # noqa: B023
+        with suppress(InputRefused):
+            trees[file] = with_deep_stack(lambda: parse_file(file, given, model, Survey())[1])  # noqa: B023
     return trees
 
 
 def _file_facts(
-    file: str, include: Sequence[str], defines: Sequence[tuple[str, str]], target: str, build: Build
-) -> tuple[FileFacts | None, str, str]:
-    """What a file declares, or why it cannot be read; and the first word sizes, ``target`` first, that it accepts."""
-    problem = ""
-    for name in dict.fromkeys([target, *DATA_MODELS]):
-        try:
-            return _parsed(file, include, defines, name, build), "", name
-        except ChainCoverError as error:
-            problem = problem or str(error)
-            if "#error" not in error.message:
-                break
-    return None, problem, target
-
-
-def _parsed(
     file: str,
     include: Sequence[str],
     defines: Sequence[tuple[str, str]],
-    target: str,
+    sizes: Sequence[str],
     build: Build,
-    survey: Survey | None = None,
-) -> FileFacts:
-    """What a file declares; with a survey, what can be guessed of one that cannot be read and is refused as a model."""
-    own, model = build.options.get(file, FileOptions()), build.dialect.model(target)
+    hopeless: set[str],
+) -> tuple[FileFacts | None, InputRefused | None, str]:
+    """What a file declares, why it cannot be read (None where it can), and the first word sizes that it accepts.
+
+    Of a file that cannot be read there is what can be guessed of it; None where that is nothing. ``hopeless`` are
+    refusals by ``#error`` that no word sizes pass, those of this file among them afterwards.
+    """
+    own, first = build.options.get(file, FileOptions()), sizes[0]
     given = Given((*own.include, *include), (*own.macros, *defines), False, own.first)
+    facts, survey = _surveyed(file, given, build.dialect.model(first))
+    if not survey.errors:
+        return facts, None, first
+    problem = survey.errors[0]
+    if problem.message.startswith("#error") and str(problem) not in hopeless:
+        for name in dict.fromkeys(sizes[1:]):
+            other = Survey()
+            with other.gathered():
+                preprocess(file, given, build.dialect.model(name), other)
+            if not other.errors:
+                again, survey = _surveyed(file, given, build.dialect.model(name))
+                if not survey.errors:
+                    return again, None, name
+        hopeless.add(str(problem))
+    return (facts if facts is not None and (facts.functions or facts.objects) else None), problem, first
+
+
+def _surveyed(file: str, given: Given, model: DataModel) -> tuple[FileFacts | None, Survey]:
+    """What can be read or guessed of a file, and what cannot be read."""
+    survey, facts = Survey(), None
+    with survey.gathered():
+        facts = _parsed(file, given, model, survey)
+    return facts, survey
+
+
+def _parsed(file: str, given: Given, model: DataModel, survey: Survey) -> FileFacts:
+    """What a file declares; what cannot be read is noted in ``survey``, and the rest is guessed."""
     return with_deep_stack(lambda: facts_of(file, parse_file(file, given, model, survey)[1]))
 
 
@@ -262,7 +296,10 @@ def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
         config = _config(sources, reading, base)
         reading = replace(reading, functions=_open_functions(config, facts, reading, sources.guesses))
         config = _with_functions(config, reading)
-        model, roles = _read_fitting(config, roles)
+        model, reading = _read_from_outside(config, reading)
+        if model is None:
+            return reading
+        roles = dict(reading.roles)
         more = _unset_inputs(model, facts, reading)
         if not more and not model.inputs:
             more = _parameters(model, facts, proposal)
@@ -270,10 +307,39 @@ def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
             roles = {**roles, "input": (*roles["input"], *more)}
             model = _read(config, roles)
         return replace(reading, roles=roles, inputs={**reading.inputs, **more}, model=model)
+    except KeyboardInterrupt:
+        return _refused(reading, ended_early())
     except ChainCoverError as error:
-        one = (error,) if isinstance(error, InputRefused) else ()
-        errors = error.errors if isinstance(error, SeveralRefused) else one
-        return replace(reading, problem=str(error), errors=errors)
+        return _refused(reading, error)
+
+
+def _refused(reading: Reading, error: ChainCoverError) -> Reading:
+    """A reading that ends so."""
+    one = (error,) if isinstance(error, InputRefused) else ()
+    errors = error.errors if isinstance(error, SeveralRefused) else one
+    return replace(reading, problem=str(error), errors=errors)
+
+
+def _read_from_outside(config: SourceConfig, reading: Reading) -> tuple[CModel | None, Reading]:
+    """The model with the roles of a reading, and the reading with these; what comes from outside gets a role, too.
+
+    Each time the refusals name the objects that have none. The model is None where other refusals are left.
+    """
+    while True:
+        try:
+            model, roles = _read_fitting(config, reading.roles)
+            return model, replace(reading, roles=roles)
+        except InputRefused as error:
+            errors = error.errors if isinstance(error, SeveralRefused) else (error,)
+            known = {pattern for patterns in reading.roles.values() for pattern in patterns}
+            outside = [e for e in errors if isinstance(e, OutsideValue) and e.pattern not in known]
+            if not outside:
+                return None, _refused(reading, error)
+            roles = dict(reading.roles)
+            for role, kept in (("input", False), ("state", True)):
+                roles[role] = (*roles[role], *(each.pattern for each in outside if each.kept == kept))
+            inputs = {each.pattern: each.message for each in outside}
+            reading = replace(reading, roles=roles, inputs={**reading.inputs, **inputs})
 
 
 def _config(sources: Sources, reading: Reading, base: Path) -> SourceConfig:
@@ -299,8 +365,11 @@ def _read_fitting(
         return _read(config, roles), dict(roles)
     except SeveralRefused:  # which the names are not
         raise
-    except InputRefused:  # most often a name that is no variable: find out which are
-        bare = read_c(config)
+    except InputRefused as error:  # most often a name that is no variable: find out which are
+        try:
+            bare = read_c(config)
+        except InputRefused:
+            raise error from None
     kept = {role: tuple(p for p in patterns if _fits(p, bare.names)) for role, patterns in roles.items()}
     return _read(config, kept), kept
 
@@ -316,8 +385,9 @@ def _files(sources: Sources, roots: Sequence[FunctionFacts]) -> tuple[tuple[str,
     """The files that ``roots`` need; named ones all belong to it."""
     facts = sources.facts
     read = [file.file for file in facts.files]
+    unread = [(file, str(why)) for file, why in sources.unreadable.items() if file not in read]
     if sources.chosen:
-        return tuple(read), tuple(sources.unreadable.items())
+        return tuple(read), tuple(unread)
     reached = facts.reached(roots)
     needed = dict.fromkeys(function.file for function in reached)
     for function in reached:
@@ -328,14 +398,15 @@ def _files(sources: Sources, roots: Sequence[FunctionFacts]) -> tuple[tuple[str,
     stating = [file.file for file in facts.files if any(states_property(facts, f) for f in file.functions)]
     needed.update(dict.fromkeys(stating))
     left = [(file, _why_left_out(sources, file)) for file in read if file not in needed]
-    return tuple(file for file in read if file in needed), (*left, *sources.unreadable.items())
+    return tuple(file for file in read if file in needed), (*left, *unread)
 
 
 def _why_left_out(sources: Sources, file: str) -> str:
     functions = next(f.functions for f in sources.facts.files if f.file == file)
-    if any(function.name == "main" for function in functions):
-        return "it has a main()"
-    return "neither step nor init needs it"
+    main = any(function.name == "main" for function in functions)
+    why = "it has a main()" if main else "neither step nor init needs it"
+    problem = sources.unreadable.get(file)
+    return f"{why}, as far as can be guessed of a file that cannot be read: {problem}" if problem else why
 
 
 def _imported(facts: Facts, roots: Sequence[FunctionFacts]) -> dict[str, str]:
@@ -369,8 +440,11 @@ def _open_functions(config: SourceConfig, facts: Facts, reading: Reading, guesse
         elif not executor.library.knows(each.name) and not (is_rte(each.name) and each.role):
             found.append(OpenFunction(each.name, each.role, f"{each.why}; {place}"))
     guessed = "a guess, for its result is used or it has pointers"
+    variadic = {name for name, function in program.functions.items() if function.ctype.variadic}
     return tuple(
-        replace(each, role="input", why=f"{guessed}; {each.why}") if guesses and not each.role else each
+        replace(each, role="input", why=f"{guessed}; {each.why}")
+        if guesses and not each.role and each.name not in variadic
+        else each
         for each in found
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bmc.errors import NAMED
 from bmc.records import dataclass
-from chaincover.project.scaffold.entry_points import commands, values_of
+from chaincover.project.scaffold.entry_points import commands, setter_of, values_of
 from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts
 from chaincover.project.scaffold.reading import Sources, is_settings
 from chaincover.project.scaffold.recognisers import Proposal
@@ -120,16 +120,17 @@ class _Recipe:
     @property
     def calls(self) -> list[FunctionFacts]:
         """The calls that the environment may make between steps."""
-        return commands(self.facts, self.proposal.step, self.inits)[:NAMED]
+        found = commands(self.facts, self.proposal.step, self.inits)
+        return [each for number, each in enumerate(found) if number < NAMED or setter_of(self.facts, each)]
 
     def command_reason(self) -> list[str]:
         """Which calls the step leaves out."""
         names = ", ".join(f"{function.name}()" for function in self.calls)
-        return (
-            [f"Nothing calls {names}: if the environment does, each call becomes an input of a step around all."]
-            if names
-            else []
-        )
+        if not names:
+            return []
+        return [
+            f"The step does not call {names}: if the environment does, each call becomes an input of a step around."
+        ]
 
     def tick(self) -> list[str]:
         """The step around the commands and the step; none where there are no commands."""

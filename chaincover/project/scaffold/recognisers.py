@@ -18,6 +18,7 @@ from chaincover.project.scaffold.entry_points import (
     file_name,
     init_functions,
     is_other,
+    miscalled,
     step_candidates,
 )
 from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts, ObjectFacts
@@ -78,6 +79,10 @@ def judged(facts: Facts, style: Style, function: FunctionFacts, base: int, why: 
         score -= 40
     elif not drivers:
         reasons.append("no other function calls it")
+    odd = miscalled(facts, function)
+    if odd:
+        score -= 60
+        reasons.append(f"but {odd}")
     found = [init for init, _ in init_functions(facts, function)]
     if found:
         score += 15

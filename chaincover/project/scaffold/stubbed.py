@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bmc import ending
 from bmc.errors import InputRefused
 from chaincover.project.scaffold.reading import Wanted, find_sources, trees_of
 from chaincover.project.scaffold.stubs import COMMON, Stubs, missing_of
@@ -28,15 +29,15 @@ def propose_with_stubs(
         wanted = _with(wanted, stubs, present, {})
     made = Stubs(trees_of(find_sources(places, folder, wanted), folder), present)
     with tempfile.TemporaryDirectory() as scratch:
-        scaffold = propose(places, folder, wanted)
-        while made.add(missing_of(scaffold.reading.errors)):
+        plain = scaffold = propose(places, folder, wanted)
+        while not ending.called_off() and made.add(missing_of(scaffold.reading.errors), scaffold.reading.files):
             texts = made.texts()
             _write(Path(scratch), texts, Path.write_text)
             bodies = [str(Path(scratch) / name) for name in texts if name.endswith(".c")]
             scaffold = propose([*places, *bodies], folder, _with(wanted, Path(scratch), (), texts))
     texts = {name: text for name, text in made.texts().items() if name not in present}
-    if not texts:
-        return scaffold, ()
+    if not texts or ending.called_off():
+        return plain, ()
     _write(stubs, texts, write)
     written = tuple(str(stubs / name) for name in texts)
     bodies = [path for path in written if path.endswith(".c")]

@@ -1,14 +1,15 @@
 """Stubs for what a program lacks: headers, types, constants, objects and functions, with guesses that a user confirms.
 
 Everything is guessed from how the program uses it: a type whose members are used is a structure, a name in capitals is
-a constant, a function's parameters are what it is called with. Each stub says why it says what it says.
+a constant unless it is assigned or its bits are looked at, a function's parameters are what it is called with. Each
+stub says why it says what it says.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -67,10 +68,9 @@ def missing_of(errors: Iterable[InputRefused]) -> Missing:
 
 
 class Stubs:
-    """The stubs for what was missing so far; ``trees`` are the syntax trees of the program's files."""
+    """The stubs for what was missing so far; ``trees`` are the syntax trees of the program's files, by these."""
 
-    def __init__(self, trees: Sequence[Any], taken: Sequence[str] = ()) -> None:
-        self.trees = trees
+    def __init__(self, trees: Mapping[str, Any], taken: Sequence[str] = ()) -> None:
         self.common = next(n for n in _numbered(COMMON) if n not in taken)
         self.headers: dict[str, list[Location]] = {}
         self.declarations: dict[str, str] = {}
@@ -80,8 +80,9 @@ class Stubs:
         self.constants = 0
         self._uses = Uses(trees)
 
-    def add(self, missing: Missing) -> bool:
-        """Guess what is missing; False where nothing is new."""
+    def add(self, missing: Missing, files: Sequence[str]) -> bool:
+        """Guess what is missing, and what nothing declares in ``files``, which a compiler reads whole: also where init
+        and step do not reach it. False where nothing is new."""
         before = len(self.headers) + len(self.declarations)
         for name, places in missing.headers.items():
             self.headers.setdefault(name, places)
@@ -89,8 +90,12 @@ class Stubs:
             self.declarations.setdefault(name, self._type(name, places))
         for name, places in missing.names.items():
             self.declarations.setdefault(name, self._name(name, places))
+        for file in files:
+            for name, place in self._uses.undeclared.get(file, {}).items():
+                self.declarations.setdefault(name, self._name(name, [place]))
         for name, places in missing.functions.items():
-            self.declarations.setdefault(name, self._function(name, places))
+            if name not in self._uses.variadic:  # whose body nobody can guess
+                self.declarations.setdefault(name, self._function(name, places))
         return len(self.headers) + len(self.declarations) > before
 
     def texts(self) -> dict[str, str]:
@@ -142,10 +147,30 @@ class Stubs:
     def _name(self, name: str, places: Sequence[Location]) -> str:
         if name in self._uses.calls:
             return self._function(name, places)
+        parts = self._uses.parts.get(name, {})
+        if parts or name in self._uses.written or name in self._uses.registers:
+            return self._object(name, parts, places)
         if name.upper() == name:
             self.constants += 1
             return f"#define {name} {self.constants}  /* guess: a constant, for its name; used at {_at(places)} */"
         return f"extern int {name};  /* guess: an integer that the environment sets; used at {_at(places)} */"
+
+    def _object(self, name: str, parts: dict[str, str], places: Sequence[Location]) -> str:
+        """An object; a register where its name is in capitals or its bits have names. One that the program writes is
+        defined as well, one that it only reads comes from outside."""
+        register = bool(parts) or name.upper() == name
+        members = " ".join(f"unsigned int {part};" for part in parts)
+        kind = f"struct {name}_bits" if parts else "unsigned int" if register else "int"
+        lines = [f"struct {name}_bits {{ {members} }};  /* guess: the members that are used */"] if parts else []
+        kind = f"volatile {kind}" if register else kind
+        written, known_as = name in self._uses.written, name
+        if name in self._uses.pointers:
+            name = f"{name}_object"
+            lines.append(f"#define {known_as} (&{name})  /* guess: a pointer, for it is used with -> */")
+        said = "an object, for it is assigned" if written else "an input, for only its bits are looked at"
+        if written:
+            self.definitions[name] = f"{kind} {name};"
+        return "\n".join([*lines, f"extern {kind} {name};  /* guess: {said}; used at {_at(places)} */"])
 
     def _function(self, name: str, places: Sequence[Location]) -> str:
         """A prototype; where it takes values and delivers others, also a body with an input for each of these."""
@@ -180,7 +205,7 @@ class Stubs:
 class Uses:
     """How a program uses what it does not define."""
 
-    def __init__(self, trees: Sequence[Any]) -> None:
+    def __init__(self, trees: Mapping[str, Any]) -> None:
         self.types: dict[str, Any] = {}
         """The type node of each declared name, as declared last."""
         self.members: dict[str, dict[str, str]] = {}
@@ -190,10 +215,23 @@ class Uses:
         self.used: set[str] = set()
         """Functions whose result is used."""
         self.declared: set[str] = set()
-        for tree in trees:
+        self.variadic: set[str] = set()
+        """Functions that are declared with any number of arguments."""
+        self.written: set[str] = set()
+        """Names of objects that are assigned, in whole or in part, or whose address is taken."""
+        self.registers: set[str] = set()
+        """Names of which single bits are looked at (``NAME & 4``), or whose complement is a value (``x = ~NAME``)."""
+        self.pointers: set[str] = set()
+        """Names that nothing declares and that point to a structure (``GPIOA->ODR``)."""
+        self.parts: dict[str, dict[str, str]] = {}
+        """By the name of an object that nothing declares, the members that are used of it, with the place of a use."""
+        self.undeclared: dict[str, dict[str, Location]] = {}
+        """By file, the names in it that nothing declares there, with the place of the first use."""
+        for file, tree in trees.items():
             for node in nodes(tree):
                 self._note(node)
-        for tree in trees:
+            self.undeclared[file] = _undeclared(tree)
+        for tree in trees.values():
             for node in nodes(tree):
                 if isinstance(node, c_ast.StructRef):
                     self._member(node)
@@ -203,6 +241,17 @@ class Uses:
             self.types[node.name] = node.type
             if isinstance(node.type, c_ast.FuncDecl):
                 self.declared.add(node.name)
+                if any(isinstance(each, c_ast.EllipsisParam) for each in (node.type.args or ())):
+                    self.variadic.add(node.name)
+        if isinstance(node, c_ast.Assignment):
+            self.written.add(_root(node.lvalue))
+        elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--", "&"):
+            self.written.add(_root(node.expr))
+        elif isinstance(node, c_ast.BinaryOp) and node.op in ("&", ">>") and isinstance(node.right, c_ast.Constant):
+            self.registers.add(_root(node.left))
+        value = node.rvalue if isinstance(node, c_ast.Assignment) else getattr(node, "init", None)
+        if isinstance(value, c_ast.UnaryOp) and value.op == "~":
+            self.registers.add(_root(value))
         if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
             self.calls.setdefault(node.name.name, node)
         statements = node.block_items or () if isinstance(node, c_ast.Compound) else ()
@@ -215,10 +264,14 @@ class Uses:
         base = node.name
         while isinstance(base, c_ast.ArrayRef | c_ast.UnaryOp):
             base = base.name if isinstance(base, c_ast.ArrayRef) else base.expr
-        name = _base_type(self.types.get(base.name)) if isinstance(base, c_ast.ID) else ""
-        if name:
-            place = where(node)
-            self.members.setdefault(name, {}).setdefault(node.field.name, f"{Path(place.file).name}:{place.line}")
+        if not isinstance(base, c_ast.ID):
+            return
+        declared = base.name in self.types
+        name = _base_type(self.types.get(base.name)) if declared else base.name
+        if name and (declared or base is node.name):
+            self.pointers |= {name} if node.type == "->" and not declared else set()
+            place, found = where(node), (self.members if declared else self.parts)
+            found.setdefault(name, {}).setdefault(node.field.name, f"{Path(place.file).name}:{place.line}")
 
     def arguments(self, call: Any) -> list[str]:
         """The types of a call's arguments; '' for one that is not known."""
@@ -237,6 +290,36 @@ class Uses:
         text = CGenerator().visit(kind.type)
         words = {"char", "short", "int", "long", "unsigned", "signed", "float", "double", "_Bool"}
         return f"{text}{' *' if pointer else ''}" if set(text.split()) <= words else ("void *" if pointer else "")
+
+
+def _undeclared(tree: Any) -> dict[str, Location]:
+    """The names in the functions of a file that nothing in it declares, but those of functions that are called, with
+    the places of their first uses."""
+    known = {node.name for node in nodes(tree) if isinstance(node, c_ast.Decl | c_ast.Typedef | c_ast.Enumerator)}
+    used: dict[str, Location] = {}
+    for function in (each for each in tree.ext if isinstance(each, c_ast.FuncDef)):
+        for node in nodes(function.body):
+            if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+                known.add(node.name.name)
+            elif isinstance(node, c_ast.StructRef):
+                known.add(node.field.name)
+            elif isinstance(node, c_ast.NamedInitializer):
+                known |= {each.name for each in node.name if isinstance(each, c_ast.ID)}
+            elif isinstance(node, c_ast.ID):
+                used.setdefault(node.name, where(node))
+        known.add(function.decl.name)
+    return {name: place for name, place in used.items() if name not in known}
+
+
+def _root(node: Any) -> str:
+    """The name of the object that an expression is, or is a part or the complement of; '' for any other."""
+    while True:
+        if isinstance(node, c_ast.StructRef | c_ast.ArrayRef):
+            node = node.name
+        elif isinstance(node, c_ast.UnaryOp) and node.op == "~":
+            node = node.expr
+        else:
+            return node.name if isinstance(node, c_ast.ID) else ""
 
 
 def _base_type(kind: Any) -> str:

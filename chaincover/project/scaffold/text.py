@@ -6,11 +6,14 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from bmc.errors import NAMED, InputRefused, Location, listed
+from bmc import ending
+from bmc.errors import NAMED, InputRefused, Location, Refusals, listed
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.execute.variables import CVariable
+from bmc.models.c.source.headers import shown
 from bmc.models.c.source.types import IntType, show_type
 from bmc.records import dataclass
 from bmc.system.names import matching, suggestion
@@ -23,6 +26,7 @@ from chaincover.project.scaffold.reading import (
     Reading,
     Sources,
     Wanted,
+    ended_early,
     find_sources,
     try_proposal,
 )
@@ -64,23 +68,40 @@ def propose(places: Sequence[str], folder: Path, wanted: Wanted = ANYTHING) -> S
     others = [p for p in proposals(sources.facts) if p.step is not found[0].step]
     first = Path(places[0])
     name = first.resolve().name if os.path.isdir(first) else first.stem
+    try:
+        if not ending.called_off():
+            return _scaffold(name, sources, reading, others, folder)
+    except KeyboardInterrupt:
+        early = ended_early()
+        reading = replace(reading, model=None, problem=str(early), errors=(early,))
+    with ending.uninterrupted():
+        return _scaffold(name, sources, reading, others, folder)
+
+
+def _scaffold(name: str, sources: Sources, reading: Reading, others: Sequence[Proposal], folder: Path) -> Scaffold:
     text = project_text(name, sources, reading, others, folder)
     return Scaffold(text, summary(reading), tuple(_questions(sources, reading, others, folder)), reading)
 
 
 def _no_step(sources: Sources, place: str, step: str) -> InputRefused:
-    """Why there is nothing to propose."""
+    """Why there is nothing to propose, with the reasons why files cannot be read."""
     names = [function.name for function in sources.facts.functions]
     if step:
-        return InputRefused(
-            f"no function '{step}' in the files that could be read", Location(place), suggestion(step, names)
-        )
-    if not sources.facts.files:
-        file, why = next(iter(sources.unreadable.items()))
-        problem, _, hint = why.partition("\n  next: ")
+        text, hint = f"no function '{step}' in the files that could be read", suggestion(step, names)
+    elif not sources.facts.files and len(sources.unreadable) == 1:
+        file, only = next(iter(sources.unreadable.items()))
+        problem, _, hint = str(only).partition("\n  next: ")
         return InputRefused(f"none of the C files can be read; of {file_name(file)}: {problem}", Location(place), hint)
-    hint = f"name it: --step NAME; defined are {', '.join(names[:NAMED])}" if names else "name other files"
-    return InputRefused("no function looks like the step of a controller", Location(place), hint)
+    elif not sources.facts.files:
+        text, hint = "none of the C files can be read", "correct what is said of them, or name other files"
+    else:
+        text = "no function looks like the step of a controller"
+        hint = f"name it: --step NAME; defined are {', '.join(names[:NAMED])}" if names else "name other files"
+    refusals = Refusals()
+    refusals.add(InputRefused(text, Location(place), hint))
+    for error in sources.unreadable.values():
+        refusals.add(error)
+    return refusals.all()
 
 
 def _questions(sources: Sources, reading: Reading, others: Sequence[Proposal], base: Path) -> Iterator[str]:
@@ -90,7 +111,7 @@ def _questions(sources: Sources, reading: Reading, others: Sequence[Proposal], b
         may_help = recipe(sources, reading.proposal, init, base)
         more = "\n  or: a file of your own, see the recipe in [functions]" if may_help else ""
         yield f"the step cannot be read yet: {reading.problem}{more}"
-    yield from _unread(sources, reading, base)
+    yield from _unread(sources, reading)
     also = commands(sources.facts, reading.proposal.step, init)
     near = [other.step for other in others if other.score > reading.proposal.score - _NEAR]
     rivals = [step.name for step in near if step not in also and sources.facts.changes(step)]
@@ -103,14 +124,24 @@ def _questions(sources: Sources, reading: Reading, others: Sequence[Proposal], b
         yield from _about_model(reading.model, init, also)
 
 
-def _unread(sources: Sources, reading: Reading, base: Path) -> Iterator[str]:
-    """The files that cannot be read, but for those that the problem of the step names."""
-    unread = {_shown(file, base): why for file, why in sources.unreadable.items() if file not in reading.problem}
-    if len(unread) > 1:
-        yield f"these files cannot be read, and nothing in them was considered: {listed([*unread])}"
-        return
-    for file, why in unread.items():
-        yield f"{file} cannot be read, and nothing in it was considered: {why}"
+def _unread(sources: Sources, reading: Reading) -> Iterator[str]:
+    """The files that cannot be read, with the reasons, but for those that the problem of the step names."""
+    guessed = {facts.file for facts in sources.facts.files}
+    told = {each.told(without=(each.hint,)) for each in reading.errors}
+    alike: dict[tuple[str, str], list[str]] = {}
+    for file, why in sources.unreadable.items():
+        if file not in reading.problem and why.told(without=(why.hint,)) not in told:
+            said = (
+                "nothing in {} was considered"
+                if file not in guessed
+                else "what it declares was guessed"
+                if file in reading.files
+                else "it seems that step and init do not need {}"
+            )
+            alike.setdefault((str(why), said), []).append(shown(file))
+    for (reason, said), files in alike.items():
+        them = "them" if len(files) > 1 else "it"
+        yield f"{listed(files)} cannot be read, and {said.format(them)}: {reason}"
 
 
 def _about_model(model: CModel, init: Sequence[FunctionFacts], also: Sequence[FunctionFacts]) -> Iterator[str]:
@@ -304,7 +335,11 @@ def _interface(reading: Reading) -> list[str]:
         lines = ["[interface]", *_comment("not read yet: " + reading.problem)]
         for role in ROLES:
             patterns = reading.roles.get(role, ())
-            lines += _comment("\n".join(_list(role, [quoted(p) for p in patterns]))) if patterns else []
+            known = [pattern for pattern in patterns if pattern in reading.inputs]
+            lines += [f"# {pattern}: {reading.inputs[pattern]}" for pattern in known]
+            lines += _list(role, [quoted(p) for p in known]) if known else []
+            others = [quoted(p) for p in patterns if p not in known]
+            lines += _comment("\n".join(_list(role, others))) if others else []
         return lines
     model = reading.model
     lines = ["[interface]                  # as recognised; move names between the lists where it is wrong"]

@@ -499,9 +499,7 @@ LONG_TO_READ = program("for (int k = 0; k < 99999; k++) for (int l = 0; l < 9; l
 
 @pytest.mark.slow
 @pytest.mark.needs_signals
-@pytest.mark.parametrize(
-    "command", [("check", "c.c"), ("generate", "c.c"), ("replay", "c.c", "a.csv"), ("init", "c.c")]
-)
+@pytest.mark.parametrize("command", [("check", "c.c"), ("generate", "c.c"), ("replay", "c.c", "a.csv")])
 def test_the_time_limit_counts_from_the_beginning_whatever_is_done(command: tuple[str, ...], tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": LONG_TO_READ, "a.csv": "a,b\n0,1"})
     with started(*command, "--time-limit", "0.001", cwd=tmp_path) as process:
@@ -513,3 +511,15 @@ def test_the_time_limit_counts_from_the_beginning_whatever_is_done(command: tupl
     )
     assert "Traceback" not in out + err
     assert {p.name for p in tmp_path.iterdir()} == {"c.c", "a.csv"}
+
+
+@pytest.mark.slow
+@pytest.mark.needs_signals
+def test_init_writes_what_it_knows_when_its_time_is_over(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": LONG_TO_READ})
+    with started("init", "c.c", "--time-limit", "0.001", cwd=tmp_path) as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 5, (out, err)
+    assert "step compute()" in out
+    assert "not read to the end: time limit while the function compute was read (c.c:7:6)" in out
+    assert 'step = "compute"' in (tmp_path / "chaincover.toml").read_text()

@@ -111,3 +111,78 @@ def test_stubs_into_a_file_are_refused(tmp_path: Path) -> None:
     assert "stubs is no folder" in outcome.err
     assert (tmp_path / "stubs").read_text() == "mine"
     assert not (tmp_path / "chaincover.toml").exists()
+
+
+REGISTERS = """\
+#include <avr/io.h>
+unsigned char s;
+void init(void) { s = 0; }
+void step(void) { unsigned char a = ~PIND; if (PINA & 1 && a) s = !s; PORTB = s; OCR1A += 2; LATbits.RB1 = s > LIMIT; }
+void elsewhere(void) { TCCR1B = 11; }
+"""
+
+
+@pytest.mark.needs_compiler
+def test_registers_are_objects(tmp_path: Path) -> None:
+    files = initialised(tmp_path, REGISTERS)
+    common = files["chaincover_stubs.h"]
+    for part in (
+        "extern volatile unsigned int PINA;  /* guess: an input, for only its bits are looked at; used at c.c:4 */",
+        "extern volatile unsigned int PIND;  /* guess: an input",
+        "extern volatile unsigned int PORTB;  /* guess: an object, for it is assigned; used at c.c:4 */",
+        "extern volatile unsigned int TCCR1B;",  # which a compiler of the whole file needs
+        "struct LATbits_bits { unsigned int RB1; };",
+        "#define LIMIT ",
+    ):
+        assert part in common, part
+    assert "volatile unsigned int OCR1A;" in files["chaincover_stubs.c"]
+    assert "PIN" not in files["chaincover_stubs.c"]
+    checked = chaincover("check", ".", cwd=tmp_path)
+    assert checked.code == 0, checked.err
+    assert "equal on" in checked.out
+    text = (tmp_path / "chaincover.toml").read_text()
+    assert 'input = ["PIND", "PINA"]' in text
+    assert "# OCR1A: the volatile object 'OCR1A' is read before the step writes it" in text
+
+
+def test_functions_of_any_number_of_arguments_are_not_guessed_and_keep_nothing_from_being_written(
+    tmp_path: Path,
+) -> None:
+    trace = "int trace(char *, const char *, ...);\n"
+    text = f'#include <gone.h>\n{trace}int n;\nvoid step(u8 a) {{ char t[9]; trace(t, "%d", a); n = a; }}\n'
+    files = initialised(tmp_path, text)
+    assert "typedef unsigned char u8;" in files["chaincover_stubs.h"]
+    assert not any("trace" in text for text in files.values())
+    project = (tmp_path / "chaincover.toml").read_text()
+    assert 'input = ["trace"]' not in project
+
+
+def test_a_fault_in_a_stub_is_told_as_one_of_ours(tmp_path: Path) -> None:
+    initialised(tmp_path, UNINCLUDED)
+    own = tmp_path / "stubs" / "chaincover_stubs.h"
+    own.write_text(own.read_text().replace("unsigned short", "unsigned shrt"))
+    refused = chaincover("check", ".", cwd=tmp_path)
+    assert refused.code == 3
+    assert "stubs/chaincover_stubs.h:5" in refused.err
+    assert "this file is a stub that 'chaincover init --stubs' guessed: correct it there" in refused.err
+
+
+def test_an_assigned_constant_is_told_as_that(tmp_path: Path) -> None:
+    (tmp_path / "c.c").write_text("#define PORTB 1\nvoid compute(int a) { PORTB = a; }\n")
+    refused = chaincover("check", "c.c", cwd=tmp_path)
+    assert (
+        "c.c:2:23: a constant stands where an object is expected\n  next: a macro may stand for a constant"
+        in refused.err
+    )
+
+
+@pytest.mark.needs_compiler
+def test_registers_behind_a_pointer_are_members_of_an_object(tmp_path: Path) -> None:
+    text = "#include <chip.h>\nvoid step(int a) { if (GPIOC->IDR & 4) GPIOA->ODR = a; }\n"
+    common = initialised(tmp_path, text)["chaincover_stubs.h"]
+    assert "#define GPIOA (&GPIOA_object)" in common
+    assert "extern volatile struct GPIOC_bits GPIOC_object;" in common
+    checked = chaincover("check", ".", cwd=tmp_path)
+    assert checked.code == 0, checked.err
+    assert "input   GPIOC_object.IDR" in checked.out
+    assert "equal on" in checked.out

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 
 from pysmt.exceptions import PysmtTypeError
 
-from bmc.errors import InputRefused, Location
+from bmc import ending
+from bmc.errors import InputRefused, Location, SeveralRefused
 from bmc.limits import TooLarge
+from bmc.models.c.controller.environment import OutsideValue
 from bmc.models.c.controller.interface import (
     assemble,
     check_outside,
@@ -33,6 +35,7 @@ from bmc.models.c.controller.runs import Runs
 from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.arithmetic import forget_intervals
 from bmc.models.c.execute.memory import MemObject
+from bmc.models.c.source.headers import is_stub
 from bmc.models.c.source.program import Function, Program
 from bmc.models.c.source.types import DATA_MODELS, FloatType, IntType, VoidType
 from bmc.native.narrow import OPTIONS
@@ -60,8 +63,7 @@ def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
         raise
     except InputRefused as error:
         first = error
-        with_deep_stack(lambda: _survey(config, roots, first)).refuse()
-        raise
+        raise _of_stubs(with_deep_stack(lambda: _survey(config, roots, first))) from None
     model.native = native_here(model, config, lambda other: with_deep_stack(lambda: _build(other, roots)))
     return model
 
@@ -95,12 +97,34 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     return assemble(runs, step, result, roles, notes)
 
 
+def _of_stubs(survey: Survey) -> InputRefused:
+    """What a survey has noted; of a fault in a file that was guessed, that it is one of ours."""
+    for each in survey.errors:
+        if each.where is not None and not isinstance(each, OutsideValue) and is_stub(each.where.file):
+            each.hint = "this file is a stub that 'chaincover init --stubs' guessed: correct it there"
+    return survey.all()
+
+
 def _survey(config: SourceConfig, roots: Sequence[str], first: InputRefused) -> Survey:
     """All that init and step of a program are refused for, as far as it can be told: what ``first`` says and more."""
-    from bmc.models.c.source.survey import Survey, apart  # which most runs do not need
+    from bmc.models.c.source.survey import Survey  # which most runs do not need
 
     survey = Survey()
     survey.add(first)
+    try:
+        _fill(survey, config, roots)
+    except KeyboardInterrupt:
+        if not ending.called_off():
+            raise
+        survey.add(InputRefused(f"the list is not complete: {ending.called_off()}", None, "allow more time"))
+    forget_intervals()
+    return survey
+
+
+def _fill(survey: Survey, config: SourceConfig, roots: Sequence[str]) -> None:
+    """Note in ``survey`` all that init and step are refused for."""
+    from bmc.models.c.source.survey import apart
+
     with apart(), suppress(Exception):  # guesses break what the executor relies on; then the list ends there
         runs = Runs(config, roots, survey)
         step = _step_function(runs.program, config)
@@ -109,9 +133,14 @@ def _survey(config: SourceConfig, roots: Sequence[str], first: InputRefused) -> 
                 runs.binding.add(name, ctype, step)
         with suppress(Exception):
             runs.run_init(step)
-        runs.run_step(step, {key: cell for key, cell in runs.memory.items() if key[0].kind != "automatic"})
-    forget_intervals()
-    return survey
+        result = runs.run_step(step, {key: cell for key, cell in runs.memory.items() if key[0].kind != "automatic"})
+        if not survey.cut:  # else what defines an object may have been left out
+            try:
+                check_outside(runs, classify(runs, step, result), result, ())
+            except InputRefused as error:  # others may come of guesses
+                for each in error.errors if isinstance(error, SeveralRefused) else (error,):
+                    if isinstance(each, OutsideValue):
+                        survey.add(each)
 
 
 def _step_function(program: Program, config: SourceConfig) -> Function:

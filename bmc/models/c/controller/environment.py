@@ -320,14 +320,33 @@ def _by_kind(names: Sequence[str]) -> list[str]:
     return [f"{count} of {kind}_*" for kind, count in kinds.items()]
 
 
-def undefined_object(obj: MemObject) -> InputRefused:
+class OutsideValue(InputRefused):
+    """What an object holds comes from outside, and the project does not describe it.
+
+    ``pattern`` fits its variables; ``kept``: the program writes it, too, so that it may be state.
+    """
+
+    pattern = ""
+    kept = False
+
+
+def undefined_object(obj: MemObject) -> OutsideValue:
     """The refusal of an object that no source defines."""
-    return InputRefused(
+    first = next((variable_name(obj, path) for path, _ in scalars(obj.ctype)), obj.name)
+    error = OutsideValue(
         f"'{obj.name}' is declared extern, but no source file defines it",
         obj.declared,
-        "add the file that defines it to sources.files, list it in interface.input, "
-        f'or give its value: [interface.values] "{obj.name}" = 0',
+        f"add the file that defines it to sources.files, list it in interface.input ({_pattern(obj)}), "
+        f'or give its value: [interface.values] "{first}" = 0',
     )
+    error.pattern = _pattern(obj)
+    return error
+
+
+def _pattern(obj: MemObject) -> str:
+    """What fits all variables of an object."""
+    mark = {ArrayType: "[*", StructType: ".*"}.get(type(obj.ctype), "")
+    return f"{obj.name}{mark}"
 
 
 def _last(obj: MemObject) -> str:

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BVULE, FALSE, TRUE
 
-from bmc.errors import InputRefused, Location
+from bmc.errors import InputRefused, Location, Refusals
 from bmc.formulas.terms import constant
 from bmc.models.c.controller.binding import as_scalar, with_targets
-from bmc.models.c.controller.environment import undefined_object
+from bmc.models.c.controller.environment import OutsideValue, undefined_object
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.pointers import native_pointer, pointed_objects
 from bmc.models.c.controller.ranges import ProjectRanges, only_named
@@ -327,7 +327,7 @@ def _step_argument(runs: Runs, name: str) -> Argument:
 
 
 def check_outside(runs: Runs, roles: Mapping[Key, str], result: StepResult, read_by_init: Iterable[Key]) -> None:
-    """Refuse a value from outside that init or step read and the project does not describe.
+    """Refuse all values from outside that init or step read and the project does not describe.
 
     Such are objects that no source defines, and volatile ones that any access reads before they are written;
     ``read_by_init`` are those that init so reads. What the project lists under ``interface.state`` keeps its
@@ -342,6 +342,7 @@ def check_outside(runs: Runs, roles: Mapping[Key, str], result: StepResult, read
     def unknown(key: Key) -> bool:
         return roles.get(key) == "state" and key not in described and variable_name(*key) in read
 
+    refusals = Refusals()
     for obj in environment.externs:
         keys = [(obj, path) for path, _ in scalars(obj.ctype)]
         if obj in runs.program.registers:  # a volatile one is told below, as any other
@@ -350,35 +351,40 @@ def check_outside(runs: Runs, roles: Mapping[Key, str], result: StepResult, read
                 continue
             raise undescribed(obj, runs.program.registers[obj])
         if not keys or isinstance(obj.ctype, PointerType) or any(unknown(key) for key in keys):
-            raise undefined_object(obj)
+            refusals.add(undefined_object(obj))
     early = set(read_by_init)
     for key in result.final:
         if key not in roles or key in described or not is_volatile(key, runs.executor.through_volatile):
             continue
-        if key in early:
-            raise _volatile_in_init(key)
         place = result.recorder.unwritten.get(key)
-        if roles[key] != "input" and (place is not None or variable_name(*key) in read):
-            raise _volatile_in_step(key, is_written(key, result), place)
+        if key in early:
+            refusals.add(_volatile_in_init(key))
+        elif roles[key] != "input" and (place is not None or variable_name(*key) in read):
+            refusals.add(_volatile_in_step(key, is_written(key, result), place))
+    refusals.refuse()
 
 
-def _volatile_in_step(key: Key, written: bool, place: Location | None) -> InputRefused:
+def _volatile_in_step(key: Key, written: bool, place: Location | None) -> OutsideValue:
     at = f" (at {place})" if place is not None else ""
     way = "is read before the step writes it" if written else "is read, and the step never writes it"
-    return InputRefused(
+    error = OutsideValue(
         f"the volatile object '{variable_name(*key)}' {way}{at}: what it holds comes from outside",
         key[0].declared,
         "list it in interface.input (one value per step), or in interface.state (it keeps its value)",
     )
+    error.pattern, error.kept = variable_name(*key), written
+    return error
 
 
-def _volatile_in_init(key: Key) -> InputRefused:
-    return InputRefused(
+def _volatile_in_init(key: Key) -> OutsideValue:
+    error = OutsideValue(
         f"init reads the volatile object '{variable_name(*key)}' before writing it: what it holds comes from outside, "
         "and no input has a value before the first step",
         key[0].declared,
         "leave that out of init, or list it in interface.state if it keeps its value",
     )
+    error.pattern, error.kept = variable_name(*key), True
+    return error
 
 
 def volatile_notes(program: Program, used: Iterable[MemObject]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
@@ -23,7 +23,7 @@ from bmc.models.c.execute.calls import Calls
 from bmc.models.c.execute.memory import Key, MemObject
 from bmc.models.c.execute.recorder import StepResult
 from bmc.models.c.source.preprocess import PreprocessedUnit
-from bmc.models.c.source.program import Program, Scope, expression_of, nodes, where
+from bmc.models.c.source.program import Function, Program, Scope, expression_of, nodes, where
 from bmc.models.c.source.types import (
     ArrayType,
     CType,
@@ -45,7 +45,10 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def place_registers(text: str, tree: Any, scope: Scope, source: PreprocessedUnit, executor: Calls) -> None:
-    """Let each such cast in ``tree``, parsed from ``text``, be one of an object's address, which ``scope`` gets."""
+    """Note for each such cast in ``tree``, parsed from ``text``, of which object it is the address.
+
+    An object without a macro is known by its own name in ``scope``.
+    """
     if _CAST.search(text) is None:
         return
     for node in nodes(tree):
@@ -77,11 +80,9 @@ def _place(node: Any, scope: Scope, source: PreprocessedUnit, executor: Calls) -
             return
         known = _register(node, address, ctype, scope, source, executor)
         executor.program.registers[known] = address
-    key = f"{known.name} at {address:#x}"
-    scope.names[key] = known
     if known.name not in source.macros:
         scope.names.setdefault(known.name, known)
-    node.expr = c_ast.UnaryOp("&", c_ast.ID(key, node.coord), node.coord)
+    executor.program.register_casts[node] = known
 
 
 def _size(ctype: CType, executor: Calls) -> int:
@@ -122,6 +123,12 @@ def _named(word: str, address: int, scope: Scope, source: PreprocessedUnit, exec
             if isinstance(cast, c_ast.Cast) and executor.constant(cast.expr, scope) == address:
                 named = each, content
     return named
+
+
+def registers_in(program: Program, functions: Iterable[Function]) -> list[MemObject]:
+    """The registers whose addresses stand in ``functions``."""
+    casts = program.register_casts
+    return [casts[node] for function in functions for node in nodes(function.node) if node in casts] if casts else []
 
 
 def refuse_overlaps(program: Program, used: Sequence[MemObject]) -> None:

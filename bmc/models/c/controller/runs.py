@@ -16,6 +16,7 @@ from bmc.models.c.controller.environment import Environment
 from bmc.models.c.controller.pointers import name_pointees, note_pointees, without_dangling
 from bmc.models.c.controller.ranges import input_limits
 from bmc.models.c.controller.reading import SourceConfig, read_program
+from bmc.models.c.controller.registers import registers_in
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.memory import Content, Key, MemObject, State, Value
 from bmc.models.c.execute.recorder import Recorder, StepResult, undefined_in_init
@@ -192,6 +193,7 @@ class Runs:
         while True:
             functions = reachable_functions(roots)
             named = [f.unit.scope.names.get(name) for f in functions for name in called_names(f.node)]
+            named += registers_in(self.program, functions)
             objects = list(dict.fromkeys(obj for obj in named if isinstance(obj, MemObject)))
             function_of = self.executor.function_of
             pointed = with_targets(objects, self.start) if function_of else []

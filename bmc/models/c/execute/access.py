@@ -35,7 +35,7 @@ from bmc.models.c.execute.recorder import Recorder, is_volatile, unwritten
 from bmc.models.c.execute.representation import Representation
 from bmc.models.c.execute.zero_sums import is_narrowed
 from bmc.models.c.source.overlay import is_shared, outside_of_unions
-from bmc.models.c.source.program import unsupported, where
+from bmc.models.c.source.program import Program, unsupported, where
 from bmc.models.c.source.types import (
     ArrayType,
     CType,
@@ -79,6 +79,7 @@ class MemoryAccess:
     """Base of the evaluator: how values get into and out of a State."""
 
     model: DataModel
+    program: Program
 
     def __init__(self) -> None:
         self.recorder = Recorder()
@@ -347,6 +348,9 @@ class MemoryAccess:
                 raise InputRefused("a floating-point number is used as a pointer", where(node))
             if constant_value(value) == 0:
                 return Value((Target(TRUE(), None),), ctype)
+            register = self.program.register_casts.get(node)
+            if register is not None:
+                return Value((Target(TRUE(), register),), ctype)
             raise unsupported("conversion of an integer to a pointer", node)
         raise unsupported(f"conversion to {show_type(ctype)}", node)
 

@@ -255,6 +255,9 @@ class Lvalues(Sequencing):
             return self.dereference(pointer, state, node)
         if isinstance(node, c_ast.Constant) and node.type == "string":
             return whole(self._string(node, state))
+        if isinstance(node, c_ast.Constant):
+            hint = "a macro may stand for a constant there: what is assigned is an object (a register: volatile)"
+            raise InputRefused("a constant stands where an object is expected", where(node), hint)
         raise unsupported(f"{type(node).__name__} as an lvalue", node)
 
     def named_place(self, node: Any, scope: Scope, state: State) -> Place:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 
 from bmc.errors import Location, UnsupportedConstruct
+from bmc.models.c.source.kept import MOST_KEPT
 from bmc.models.c.source.rewritten import rewritten
 from bmc.records import dataclass
 
@@ -60,6 +62,7 @@ def _marker(number: str, attribute: str, members: int = 0, count: int = 0, name:
     return f' _Static_assert({number}, "chaincover: {attribute} {members} {count} {name}");'
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def read_over_extensions(text: str, file: str) -> str:
     """``text`` as the parser can read it. UnsupportedConstruct where it cannot be left out."""
     return rewritten(_Reader(text, file).read() if any(word in text for word in _WORDS) else text)
@@ -77,9 +80,13 @@ def keyword_hint(line: str) -> str:
     found = _KEYWORDS.search(line)
     if found is None:
         return ""
-    name = f"{found['call']}(x)" if found["call"] else found["word"]
+    return define_away(found[0], f"{found['call']}(x)" if found["call"] else found["word"])
+
+
+def define_away(word: str, name: str) -> str:
+    """What to do about a ``word`` of another compiler; ``name`` is that of a macro in its place."""
     return (
-        f"if '{found[0]}' is a keyword of the target's compiler without influence on values, define it away (for the "
+        f"if '{word}' is a keyword of the target's compiler without influence on values, define it away (for the "
         f'compiled original as well): [sources] defines = {{ "{name}" = "" }}'
     )
 

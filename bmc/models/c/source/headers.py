@@ -14,6 +14,7 @@ UNCONFIRMED = "chaincover stub, unconfirmed"
 """Stands in a file that was guessed, as long as nobody has confirmed it."""
 STUB = re.compile(r"chaincover stub, (un)?confirmed\b")
 """What stands in a file that was guessed, whether it is confirmed or not."""
+
 GENERIC_STAND_INS = {r"\w*_?MemMap\.h": "MemMap.h", r"Rte_\w+\.h": "Rte_Component.h"}
 """Headers whose names hold that of a component (regular expressions), and the stand-ins for them."""
 
@@ -27,6 +28,17 @@ def stand_in(name: str) -> Path:
             raise FileNotFoundError(name)
         place = VENDOR_STAND_INS / generic
     return place
+
+
+def is_stub(path: str) -> bool:
+    """Whether a file was guessed by ``chaincover init``."""
+    if not os.path.isfile(path):  # a device may never end
+        return False
+    try:
+        with open(path, "rb") as file:
+            return STUB.search(file.readline(2 * len(UNCONFIRMED)).decode("utf-8", "replace")) is not None
+    except OSError:
+        return False
 
 
 def shown(path: str) -> str:

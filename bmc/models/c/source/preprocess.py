@@ -7,29 +7,31 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import field
+from functools import lru_cache
 from typing import TYPE_CHECKING, NoReturn
 
-from bmc.errors import InputRefused, Location, UnsupportedConstruct, marked
-from bmc.limits import INCLUDED, INCLUDES, MACROS, STRING, TOKENS, text_of
+from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.limits import INCLUDED, INCLUDES, MACROS, STRING, TOKENS
 from bmc.models.c.source.compiler_macros import predefined
 from bmc.models.c.source.conditions import Condition
 from bmc.models.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.models.c.source.headers import STANDARD_HEADERS, STUB, VENDOR_STAND_INS, folder_with, shown, stand_in
+from bmc.models.c.source.kept import Kept, Seen
 from bmc.models.c.source.macros import Expansion, Macro, definition
 from bmc.models.c.source.tokens import (
     BREAK,
-    DIGRAPHS,
     NUMBER,
     PADDING,
     STRING_,
     WORD,
     WORDS,
     Row,
+    Text,
     Token,
     UnfinishedComment,
     rows_of,
-    run_together,
     spelled,
     tokens_of,
 )
@@ -39,8 +41,6 @@ from bmc.records import dataclass
 if TYPE_CHECKING:
     from bmc.models.c.source.survey import Survey
 
-_BLANK_LINES = 8
-"""So many lines without text are written as they are; more become a line marker."""
 _DIRECTIVE = re.compile(r"[ \t\f\v\x1d]*(?:#|%:(?!%:))[ \t\f\v\x1d]*([^\W\d]\w*)?")
 
 
@@ -81,7 +81,7 @@ class _File:
     path: str
     name: str
     seen: str
-    rows: list[Row]
+    rows: Sequence[Row]
     at: int = 0
     """How many of its lines have been read."""
     groups: list[_Group] = field(default_factory=list)
@@ -102,46 +102,17 @@ class _Group:
     last: bool = False
 
 
-class _Text:
-    """The preprocessed text, line by line as in the files; markers say where it goes on elsewhere."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.place = ("", 0)
-        self.column = 0
-        self.last: Token | None = None
-
-    def go(self, file: str, line: int) -> None:
-        """Go on in this line of a file."""
-        at, number = self.place
-        if file == at and number <= line <= number + _BLANK_LINES:
-            self.parts.append("\n" * (line - number))
-        elif file != at or line > number:
-            self.parts.append(f'{chr(10) if self.parts and self.column else ""}#line {line} "{marked(file)}"\n')
-        if file != at or line > number:
-            self.place, self.column, self.last = (file, line), 0, None
-
-    def write(self, token: Token, column: int = 0, blank: bool | None = False) -> None:
-        """Write a token of a line, in this column (from 1 on) where it is not passed."""
-        apart = self.last is not None and (blank or run_together(self.last, token))
-        gap = max(column - 1 - self.column, int(bool(apart)))
-        text = DIGRAPHS.get(token.text, token.text)
-        self.parts += [" " * gap, text]
-        self.column += gap + len(text)
-        self.last = token
-
-    def row(self, text: str) -> None:
-        """Write a whole line."""
-        self.parts.append(text)
-        self.column = len(text)
-
-
 class _Preprocessor:
     """Reads a file with its headers. What macros say about the place is what the compiler of the original gets to see,
     which is given the absolute path of ``file``."""
 
-    def __init__(self, file: str, given: Given, model: DataModel, survey: Survey | None) -> None:
-        self.main, self.given, self.model, self.survey = file, given, model, survey
+    def __init__(self, file: str, given: Given, model: DataModel) -> None:
+        self.main, self.given, self.model = file, given, model
+        self.noted: list[InputRefused] = []
+        """Missing headers and ``#error``, over which it goes on."""
+        self.ended: InputRefused | None = None
+        """What ended it before the end of the file."""
+        self.seen = Seen()
         self.path = [*given.include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS)]
         self.work = 0
         """Tokens that were read or that macros expanded to, so far."""
@@ -150,7 +121,7 @@ class _Preprocessor:
         self.stand_ins: dict[str, str] = {}
         self.stubs: dict[str, bool] = {}
         self.files: list[_File] = []
-        self.out = _Text()
+        self.out = Text()
         self.macros: dict[str, Macro] = {}
         self.expansion = Expansion(self.macros, self._count, self._fail, self._more)
         for name, text in predefined(model):
@@ -197,12 +168,6 @@ class _Preprocessor:
             raise TOKENS.refusal(self._where(line))
         MACROS.check(len(self.expansion.active), self._where(line))
 
-    def _note(self, error: InputRefused) -> None:
-        """Refuse the program, or note the error where all of them are gathered."""
-        if self.survey is None:
-            raise error
-        self.survey.add(error)
-
     # lines of text
 
     def read(self) -> None:
@@ -220,7 +185,7 @@ class _Preprocessor:
     def _open(self, path: str, name: str, seen: str, folder: int = -1) -> None:
         """Go on with this file; it is the last of ``files``."""
         try:
-            text = text_of(path, "surrogateescape")
+            text = self.seen.text(path)
             rows = rows_of(text)
         except UnfinishedComment as error:
             raise InputRefused(error.message, Location(name, error.line)) from None
@@ -300,6 +265,9 @@ class _Preprocessor:
         counts = not file.groups or file.groups[-1].counts
         if not counts and name not in _CONDITIONS:
             return
+        if name == "define" and not row.begins and len(row.text) < STRING.most:
+            self._define_again(row)
+            return
         tokens = self._tokens(row)[2 if name else 1 :]
         handler = getattr(self, f"_{name}_directive", None) if name else None
         if name in _CONDITIONS:
@@ -359,6 +327,15 @@ class _Preprocessor:
             raise InputRefused(f"malformed #define: {error}", where) from None
         self.macros[macro.name] = macro
 
+    def _define_again(self, row: Row) -> None:
+        """A definition in one line, which may have been read before."""
+        try:
+            macro, tokens = _definition_in(row.text, row.number)
+        except ValueError as error:
+            raise InputRefused(f"malformed #define: {error}", self._where(row.number)) from None
+        self._count(tokens + 1, row.number)
+        self.macros[macro.name] = macro
+
     def _define_directive(self, tokens: Sequence[Token], rest: str, where: Location) -> None:
         self._define(tokens, where)
 
@@ -369,7 +346,7 @@ class _Preprocessor:
 
     def _error_directive(self, tokens: Sequence[Token], rest: str, where: Location) -> None:
         if not self.given.pass_errors:
-            self._note(ErrorDirective(f"#error {rest.strip()}", where, "set the macros that it asks for (-D)"))
+            self.noted.append(ErrorDirective(f"#error {rest.strip()}", where, "set the macros that it asks for (-D)"))
 
     def _warning_directive(self, tokens: Sequence[Token], rest: str, where: Location) -> None:
         """Without influence on the text."""
@@ -419,7 +396,7 @@ class _Preprocessor:
             near = folder_with(name, os.path.dirname(where.file) or ".")
             folder = f"add its folder to sources.include (-I){f', such as {near}' if near else ''}"
             error = InputRefused(f"header '{name}' not found", where, f"{folder}, or put a stand-in header there")
-            self._note(error)
+            self.noted.append(error)
 
     def _include_next_directive(self, tokens: Sequence[Token], rest: str, where: Location) -> None:
         self._include_directive(tokens, rest, where, beyond=True)
@@ -438,13 +415,20 @@ class _Preprocessor:
                 except FileNotFoundError:
                     continue
                 self.stand_ins[name] = path
-            elif not os.path.exists(path) or os.path.isdir(path):
+            elif not self.seen.finds(path):
                 continue
             if os.path.realpath(path) not in self.once:
                 base = os.path.abspath(seen) if number >= 0 else seen
                 self._open(path, shown(path), os.path.join(base, name), number)
             return True
         return False
+
+
+@lru_cache(maxsize=1 << 16)
+def _definition_in(text: str, number: int) -> tuple[Macro, int]:
+    """The macro that a line of text defines, and how many tokens it has; ValueError as ``definition``."""
+    tokens = tokens_of(Row(text, number))
+    return definition(tokens[2:]), len(tokens)
 
 
 _CONDITIONS = frozenset({"if", "ifdef", "ifndef", "elif", "else", "endif"})
@@ -494,14 +478,36 @@ def _next_step(error: ErrorDirective, file: str, given: Given) -> str:
 
 
 def _preprocess(file: str, given: Given, model: DataModel, survey: Survey | None = None) -> PreprocessedUnit:
-    unit = _Preprocessor(file, given, model, survey)
-    try:
-        unit.read()
-    except OSError as error:
-        raise InputRefused(
-            f"cannot read the source file: {error.strerror}", Location(file), "check the path and sources.files"
-        ) from None
+    unit = _done(file, given, model)
+    for error in unit.noted:
+        if survey is None:
+            raise copy(error)
+        survey.add(copy(error))
+    if unit.ended is not None:
+        raise copy(unit.ended)
     read_over = read_over_extensions if survey is None else survey.read_over_extensions
     text = read_over("".join(unit.out.parts) + "\n", file)
     lacking = tuple(unit.stand_ins.items()), tuple(unit.stubs.items())
     return PreprocessedUnit(file, text, unit.macros, unit.expansion, *lacking)
+
+
+def _done(file: str, given: Given, model: DataModel) -> _Preprocessor:
+    """``file`` as it was preprocessed, now or before: it is read several times, to recognise its program, to read that,
+    and to list all that is wrong with it."""
+    lists = (tuple(given.include), tuple(given.defines), given.pass_errors, tuple(given.first))
+    key = (os.getcwd(), file, lists, model)
+    unit = _kept.get(key)
+    if unit is None:
+        unit = _Preprocessor(file, given, model)
+        try:
+            unit.read()
+        except OSError as error:
+            hint = "check the path and sources.files"
+            raise InputRefused(f"cannot read the source file: {error.strerror}", Location(file), hint) from None
+        except InputRefused as error:
+            unit.ended = error
+        _kept.keep(key, unit, unit.seen)
+    return unit
+
+
+_kept: Kept[_Preprocessor] = Kept()

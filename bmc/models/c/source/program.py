@@ -18,6 +18,7 @@ from bmc import ending
 from bmc.errors import InputRefused, Location, UnsupportedConstruct, marked
 from bmc.limits import BRACKETS, CALLS, STRUCTS, SYNTAX, text_of
 from bmc.models.c.source.extensions import keyword_hint
+from bmc.models.c.source.pieces import Parser
 from bmc.models.c.source.preprocess import Given, PreprocessedUnit, preprocess
 from bmc.models.c.source.rewritten import rewritten
 from bmc.models.c.source.types import CType, DataModel, FunctionType, IntType
@@ -153,6 +154,8 @@ class Program:
     functions: dict[str, Function] = field(default_factory=dict)
     registers: dict[Any, int] = field(default_factory=dict)
     """The objects at addresses that the program writes as numbers, with these."""
+    register_casts: dict[Any, Any] = field(default_factory=dict)
+    """By the cast that is the address of one: the object."""
 
     @property
     def stand_ins(self) -> tuple[tuple[str, str], ...]:
@@ -189,9 +192,9 @@ def parse_file(file: str, given: Given, model: DataModel, survey: Survey | None 
 def parse_text(text: str, file: str) -> Any:
     """Parse preprocessed C. InputRefused for a syntax error and for what is nested too deep, each with its place."""
     check_brackets(text, file)
-    parser = c_parser.CParser()
+    parser = Parser()
     try:
-        tree = parser.parse(text, file)
+        tree = _parsed(parser, text, file)
     except c_parser.ParseError as error:
         message, place, hint = syntax_error(str(error), file)
         place = place if place.line else _next_token(parser, text, place)
@@ -214,6 +217,16 @@ def expression_of(text: str, scope: Scope, place: Location) -> Any:
     marker = f'#line {max(place.line, 1)} "{marked(place.file)}"'
     whole = f"{prelude}\n{marker}\nint chaincover_text(void) {{ return ({text}); }}"
     return parse_text(rewritten(whole), place.file).ext[-1].body.block_items[0].expr
+
+
+def _parsed(parser: Parser, text: str, file: str) -> Any:
+    """The syntax tree of ``text``, piece by piece; of the whole where a piece may have ended within a declaration."""
+    try:
+        return parser.pieces(text, file)
+    except c_parser.ParseError as error:
+        if not str(error).endswith(("At end of input", "Invalid function definition")):
+            raise
+    return parser.parse(text, file)
 
 
 def _complete_parameters(definition: Any) -> None:
@@ -328,6 +341,8 @@ def _unknown_type(parser: Any, message: str, place: Location) -> str:
     if not re.search(_TYPE_EXPECTED, message):
         return ""
     start, rest = line[: max(place.column - 1, 0)], line[max(place.column - 1, 0) :]
+    cut = len(re.sub(r"\w*$", "", start)) if rest[:1].isalnum() else len(start)  # behind a macro, columns are others
+    start, rest = start[:cut], start[cut:] + rest
     found = (
         re.match(rf"\s*{_QUALIFIERS}([A-Za-z_]\w*)[\s*]+[A-Za-z_]", rest),
         re.search(r"([A-Za-z_]\w*)[\s*]+$", start),

@@ -17,7 +17,7 @@ from pycparser import c_ast
 from pysmt.environment import get_env, pop_env, push_env
 
 from bmc.errors import InputRefused, Location, Refusals
-from bmc.models.c.source.extensions import read_over_extensions
+from bmc.models.c.source.extensions import define_away, read_over_extensions
 from bmc.models.c.source.program import nodes, parse_text
 
 MOST_GUESSES = 200
@@ -25,6 +25,26 @@ MOST_GUESSES = 200
 
 _GUESSED_TYPE = re.compile(r"'(\w+)' may be a type that nothing defines")
 _DEFINE = "include the header that defines it, or define it with typedef"
+_PLAIN_TYPES = {
+    "char",
+    "short",
+    "int",
+    "long",
+    "unsigned",
+    "signed",
+    "float",
+    "double",
+    "void",
+    "struct",
+    "union",
+    "enum",
+}
+_STANDARD = {
+    "<stdint.h>": r"u?int(_least|_fast)?(8|16|32|64)_t|u?int(ptr|max)_t",
+    "<stdbool.h>": "bool",
+    "<stddef.h>": "size_t|ptrdiff_t|wchar_t",
+}
+"""The headers of the standard library that define types, and which."""
 _LINE = re.compile(r'#line (\d+)(?: "([^"\n]*)")?[^\n]*\n')
 _TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{};]')
 
@@ -35,6 +55,10 @@ class Survey(Refusals):
     def __init__(self) -> None:
         super().__init__()
         self.guessed: set[str] = set()
+        self.cut = False
+        """Whether definitions were left out."""
+        self._new: list[Any] = []
+        """Trees whose declarations are not among these yet."""
         self._declared: list[tuple[str, set[str]]] = []
 
     def read_over_extensions(self, text: str, file: str) -> str:
@@ -49,6 +73,7 @@ class Survey(Refusals):
                     return ""
                 text, name = left_out
                 self.guessed.add(name)
+                self.cut = True
 
     def parse(self, text: str, file: str) -> Any:
         """The syntax tree of preprocessed C, as far as it can be parsed; what cannot is noted."""
@@ -57,9 +82,12 @@ class Survey(Refusals):
                 return self._learnt(parse_text(text, file))
             except InputRefused as error:
                 known = _GUESSED_TYPE.match(error.hint)
-                self.add(InputRefused(f"unknown type '{known[1]}'", error.where, _DEFINE) if known else error)
+                keyword = known is not None and _is_keyword(known[1], text)
+                self._note(error, known[1] if known else "", keyword)
                 left_out = None if known else _without_definition(text, error.where or Location(file))
-                if known and known[1] not in self.guessed:
+                if known and keyword:
+                    text = re.sub(rf"\b{known[1]}\b", " " * len(known[1]), text)
+                elif known and known[1] not in self.guessed:
                     self.guessed.add(known[1])
                     text = f"typedef int {known[1]};\n{text}"
                 elif left_out is None:
@@ -67,11 +95,36 @@ class Survey(Refusals):
                 else:
                     text, name = left_out
                     self.guessed |= {name}
+                    self.cut = True
         return c_ast.FileAST([])
+
+    def _note(self, error: InputRefused, word: str, keyword: bool) -> None:
+        """Note a syntax error, of which ``word`` may be the reason: a type, or a ``keyword`` of another compiler.
+
+        Where a header is missing, whatever else is no C may come of a macro that the header defines.
+        """
+        if keyword:
+            self.add(InputRefused(f"unknown word '{word}' before a type", error.where, define_away(word, word)))
+        elif word:
+            header = next((header for header, names in _STANDARD.items() if re.fullmatch(names, word)), "")
+            hint = f"include {header}, or the header that does" if header else _DEFINE
+            self.add(InputRefused(f"unknown type '{word}'", error.where, hint))
+        elif not self.lacks_headers or "defines" in error.hint:
+            self.add(error)
+
+    @property
+    def lacks_headers(self) -> bool:
+        """Whether a header was not found."""
+        return any(re.match("header '.*' not found", each.message) for each in self.errors)
 
     def _learnt(self, tree: Any) -> Any:
         """``tree``, of which what is declared with a guessed type is guessed as well."""
-        self._declared += [(node.name, _types(node.type)) for node in _declarations(tree)]
+        self._new.append(tree)
+        if not self.guessed:
+            return tree
+        for each in self._new:
+            self._declared += [(node.name, _types(node.type)) for node in _declarations(each)]
+        self._new.clear()
         before = -1
         while before != len(self.guessed):
             before = len(self.guessed)
@@ -132,6 +185,14 @@ def calls(node: Any) -> list[Any]:
             elif not any(child is each for each in inside) and not isinstance(child, c_ast.Compound):
                 todo.append(child)
     return found
+
+
+def _is_keyword(word: str, text: str) -> bool:
+    """Whether an unknown word of a preprocessed text stands before a type there, and can be no type itself."""
+    for behind in set(re.findall(rf"\b{word}[ \t]+([A-Za-z_]\w*)[ \t*]+[A-Za-z_]", text)):
+        if behind in _PLAIN_TYPES or re.search(rf"\btypedef\b[^;{{}}]*\b{behind}\s*;", text):
+            return True
+    return False
 
 
 def _declarations(tree: Any) -> list[Any]:

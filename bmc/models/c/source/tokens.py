@@ -6,8 +6,9 @@ import itertools
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, marked
 from bmc.records import dataclass
 
 WORD, NUMBER, STRING_, CHARACTER, MARK, OTHER = "word", "number", "string", "character", "mark", "other"
@@ -79,8 +80,12 @@ class Row:
         return self.numbers[-1] if self.numbers else self.number
 
 
-def rows_of(text: str) -> list[Row]:
-    """The lines of a file that are not blank. UnfinishedComment where a comment does not end."""
+@lru_cache(maxsize=64)
+def rows_of(text: str) -> Sequence[Row]:
+    """The lines of a file that are not blank; those of the last files are kept, for headers are read often.
+
+    UnfinishedComment where a comment does not end.
+    """
     text, joints = _joined(text.replace(BREAK, " "))
     if "/*" in text or "//" in text:
         text = _COMMENT.sub(_without_comment, text)
@@ -208,3 +213,41 @@ def character(text: str, char_signed: bool) -> int:
     if len(units) != 1 or units[0] > (0x7FFFFFFF if wide else 255):
         raise SyntaxError(f"character constant {text}")
     return units[0] - 256 if char_signed and not wide and units[0] > 127 else units[0]
+
+
+BLANK_LINES = 8
+"""So many lines without text are written as they are; more become a line marker."""
+
+
+class Text:
+    """The preprocessed text, line by line as in the files; markers say where it goes on elsewhere."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.place = ("", 0)
+        self.column = 0
+        self.last: Token | None = None
+
+    def go(self, file: str, line: int) -> None:
+        """Go on in this line of a file."""
+        at, number = self.place
+        if file == at and number <= line <= number + BLANK_LINES:
+            self.parts.append("\n" * (line - number))
+        elif file != at or line > number:
+            self.parts.append(f'{chr(10) if self.parts and self.column else ""}#line {line} "{marked(file)}"\n')
+        if file != at or line > number:
+            self.place, self.column, self.last = (file, line), 0, None
+
+    def write(self, token: Token, column: int = 0, blank: bool | None = False) -> None:
+        """Write a token of a line, in this column (from 1 on) where it is not passed."""
+        apart = self.last is not None and (blank or run_together(self.last, token))
+        gap = max(column - 1 - self.column, int(bool(apart)))
+        text = DIGRAPHS.get(token.text, token.text)
+        self.parts += [" " * gap, text]
+        self.column += gap + len(text)
+        self.last = token
+
+    def row(self, text: str) -> None:
+        """Write a whole line."""
+        self.parts.append(text)
+        self.column = len(text)

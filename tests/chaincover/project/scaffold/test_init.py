@@ -715,3 +715,80 @@ def test_a_function_that_is_no_property_is_told_with_the_pattern(tmp_path: Path)
     assert told.code == 3
     assert "the property function 'p_terminate' never calls 'p_step'" in told.err
     assert "'p_terminate' is read as a property because functions.properties has 'p_*'" in told.err
+
+
+LACKING = """\
+#include "vendor.h"
+static int mode;
+void ctl_init(void) { mode = 0; }
+void ctl_step(int on) { if (on) mode = !mode; }
+"""
+
+
+def test_files_that_cannot_be_read_are_guessed_beside_those_that_can(tmp_path: Path) -> None:
+    # one readable file kept every other from being looked at
+    write_files(tmp_path, {"a.c": LACKING, "b.c": 'const char *version = "1.0";\n'})
+    told = chaincover("init", ".", cwd=tmp_path).out
+    assert "step ctl_step(), init ctl_init()" in told
+    assert "a.c:1: header 'vendor.h' not found" in told
+
+
+def test_no_file_that_cannot_be_read_is_without_its_reason(tmp_path: Path) -> None:
+    files = {"a.c": STEP, "x.c": '#include "one.h"\nint x(int a) { return a; }\n', "y.c": "this is no C\n"}
+    write_files(tmp_path, {**files, "z.c": '#include "one.h"\nint z(int a) { return a; }\n'})
+    told = chaincover("init", ".", cwd=tmp_path).out
+    assert "step X_step()" in told
+    assert "cannot be read yet" not in told
+    assert (
+        "- x.c cannot be read, and it seems that step and init do not need it: x.c:1: header 'one.h' not found" in told
+    )
+    assert "- y.c cannot be read, and nothing in it was considered: y.c:1" in told
+    assert "- z.c cannot be read" in told
+    text = (tmp_path / "chaincover.toml").read_text()
+    assert "left out: x.c: neither step nor init needs it, as far as can be guessed" in text
+
+
+def test_where_no_step_is_found_each_unreadable_file_is_named(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a.c": "int n;\n", "b.c": "this is no C\n", "c.c": "nor is this\n"})
+    told = chaincover("init", ".", cwd=tmp_path).err
+    assert "no function looks like the step of a controller" in told
+    assert "b.c:1" in told
+    assert "c.c:1" in told
+
+
+ESTEREL = """\
+static int on, E;
+void M_I_SECOND(void) { on = 1; }
+void M_I_LEVEL(int v) { E = v; on = 1; }
+void M_reset(void) { on = 0; E = 0; }
+int M(void) { if (on && E > 3) E = 0; on = 0; return E; }
+"""
+
+
+def test_setters_of_an_esterel_module_are_calls_of_the_environment(tmp_path: Path) -> None:
+    write_files(tmp_path, {"m.c": ESTEREL})
+    told = chaincover("init", "m.c", "-o", "p.toml", cwd=tmp_path).out
+    assert "step M(), init M_reset()" in told
+    assert "the environment may call M_I_SECOND, M_I_LEVEL" in told
+    text = (tmp_path / "p.toml").read_text()
+    recipe = [line.removeprefix("#   ") for line in text.splitlines() if line.startswith("#   ")]
+    (tmp_path / "m.c").write_text(
+        ESTEREL + "\n".join(line for line in recipe if "tick" in line or "M_I" in line) + "\n  return M();\n}\n"
+    )
+    assert "step tick()" in chaincover("init", "m.c", "-o", "p.toml", "--force", cwd=tmp_path).out
+    assert '"call_M_I_SECOND"' in (tmp_path / "p.toml").read_text()
+
+
+def test_the_restart_function_of_targetlink_is_an_init(tmp_path: Path) -> None:
+    code = "static int x; int u, y;\nvoid RESTART_pid(void) { x = 7; }\nvoid pid(void) { x += u; y = x; }\n"
+    write_files(tmp_path, {"pid.c": code})
+    assert "step pid(), init RESTART_pid()" in chaincover("init", "pid.c", cwd=tmp_path).out
+
+
+def test_a_step_whose_calls_do_not_fit_comes_after_one_whose_calls_fit(tmp_path: Path) -> None:
+    # two generations of one program in a folder
+    old = "int Inner(int a); int n;\nvoid Ctl(int a) { n = Inner(a); }\n"
+    new = "int Inner(int a, int b) { return a + b; }\nint m;\nvoid Ctl_New(int a, int b) { m = Inner(a, b); }\n"
+    write_files(tmp_path, {"a.c": old, "b.c": new})
+    assert "step Ctl_New()" in chaincover("init", ".", cwd=tmp_path).out
+    assert "calls Inner() with another number of arguments" in (tmp_path / "chaincover.toml").read_text()

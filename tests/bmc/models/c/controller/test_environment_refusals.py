@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from c_support import own_environment, read, refusal  # noqa: F401
 
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, SeveralRefused
+from bmc.models.c.controller.build import read_c
+from bmc.models.c.controller.reading import SourceConfig
 from chaincover.project.project_file import read_project
 
 REFUSALS: dict[str, tuple[str, dict[str, Any], str, int]] = {
@@ -179,3 +181,24 @@ def test_the_project_file_describes_the_environment(tmp_path: Path) -> None:
         read_project(str(project))
     assert caught.value.where is not None
     assert caught.value.where.line == 6
+
+
+def test_all_that_comes_from_outside_is_told_at_once(tmp_path: Path) -> None:
+    text = (
+        "extern int a; extern struct { int s, t; } b; volatile int v; volatile int w; int n, undone(int);\n"
+        "void step(void) { n = a + b.s + v; w++; n = undone(n); }\n"
+    )
+    file = tmp_path / "c.c"
+    file.write_text(text)
+    with pytest.raises(SeveralRefused) as refused:
+        read_c(SourceConfig("c", (str(file),), step="step"))
+    told = str(refused.value)
+    for part in (
+        "the function 'undone' is called but not defined",
+        "'a' is declared extern, but no source file defines it",
+        "'b' is declared extern, but no source file defines it",
+        '[interface.values] "b.s" = 0',
+        "the volatile object 'v' is read, and the step never writes it",
+        "the volatile object 'w' is read before the step writes it",
+    ):
+        assert part in told, told

@@ -107,3 +107,35 @@ def test_init_recognises_a_program_that_cannot_be_read(tmp_path: Path) -> None:
     assert 'step = "compute"' in written
     assert "# not read yet: 2 things are wrong:\n#   c.c:1: header 'gone.h' not found\n#     next" in written
     assert "#   c.c:3:24: unsupported C construct: goto into a block" in written
+
+
+def test_a_keyword_of_another_compiler_is_told_as_that(tmp_path: Path) -> None:
+    declared = "typedef unsigned u16;\nextern __prog__ u16 a;\nextern __prog__ int b;\nint n;\n"
+    code = f"{declared}void step(int x) {{ n = a + b; }}\n"
+    told = told_of(tmp_path, code)
+    assert "unknown word '__prog__' before a type" in told
+    assert 'defines = { "__prog__" = "" }' in told
+    assert "previously declared" not in told  # which came of guessing a type
+    assert "unknown type" not in told
+
+
+def test_a_type_of_the_standard_library_names_its_header(tmp_path: Path) -> None:
+    told = told_of(tmp_path, "uint8_t n;\nvoid step(bool x) { n = x; }\n")
+    assert "unknown type 'uint8_t'\n    next: include <stdint.h>, or the header that does" in told
+    assert "next: include <stdbool.h>" in told
+
+
+def test_what_may_be_a_macro_of_a_missing_header_is_not_told(tmp_path: Path) -> None:
+    code = '#include "gone.h"\nDECLARE_THING(x)\nDECLARE(void, y) /* z */ other\nint n;\nvoid step(int x) { n = x; }\n'
+    told = told_of(tmp_path, code)
+    assert "header 'gone.h' not found" in told
+    assert "C syntax error" not in told
+    assert "'oid'" not in told
+
+
+def told_of(folder: Path, text: str) -> str:
+    """The list of what a program is refused for, as the command line tells it."""
+    (folder / "c.c").write_text(text)
+    with pytest.raises(InputRefused) as caught:
+        read_c(SourceConfig("c", (str(folder / "c.c"),), step="step"))
+    return str(caught.value)
