@@ -25,6 +25,7 @@ from bmc.formulas.terms import both, choose, constant, either, equals, negate
 from bmc.formulas.unroll import at, with_terms
 from bmc.formulas.value_sets import Ranges, common, united, values
 from bmc.models.model import Model
+from bmc.models.undetermined import Need, refuse_needed
 from bmc.records import dataclass
 from bmc.system.memory import Memory, with_memory
 from bmc.system.names import DEFINED
@@ -91,6 +92,8 @@ class Modes:
         parts = tuple(Part(*read_value(model, text, where)) for text in texts)
         name = ",".join("".join(text.split()) for text in texts)
         name = name if len(texts) == 1 else f"({name})"
+        needs = [Need(f"the modes of {name}", (part.term, part.defined)) for part in parts]
+        refuse_needed(model.undetermined, needs)
         return Modes(set_at_once(system), where, name, parts, len(texts) == 1, declared_ranges(model, system, where))
 
     def states(self) -> list[Goal]:

@@ -13,6 +13,7 @@ from pysmt.fnode import FNode
 
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
 from bmc.formulas.terms import both, either, negate
+from bmc.models.undetermined import Undetermined
 from bmc.records import dataclass
 from bmc.system.original import Opener
 from bmc.system.transition import Condition, TransitionSystem, ValueType
@@ -231,6 +232,10 @@ class Model(Protocol):
     @property
     def unconfirmed(self) -> Sequence[str]:
         """Files that were guessed and that nobody has confirmed: there is no result of them."""
+
+    @property
+    def undetermined(self) -> Undetermined:
+        """What of it no formula determines: variables that ``system`` does not have."""
 
     @property
     def described(self) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ from pysmt.fnode import FNode
 
 from bmc.errors import InputRefused, Location, UsageError, listed
 from bmc.models.model import Model
+from bmc.models.undetermined import Need, refuse_needed
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
 from bmc.system.constraints import Constraint, Dwell, Rule, constrained
@@ -29,7 +30,7 @@ from bmc.system.transition import (
     with_stated_values,
 )
 from chaincover.project.project_file import MODELS, Project, read_project
-from chaincover.subject import Observers, Settings, Subject, init_formula
+from chaincover.subject import Observers, Settings, Subject, formulas_of, init_formula, like_init
 from properties.coverage import CoverageCriterion, distinct, goals_by_criterion
 from properties.goal import Goal, violation_name
 from properties.text import PropertyText, read_condition, read_constraint, read_property
@@ -113,16 +114,18 @@ class Program:
             rules = tuple(_rules(project, model))
             assumption = _stated(project, maker, project.config.assumption, optional)
             conditions = _with_conditions(project, maker, rules, assumption)
+            refuse_needed(model.undetermined, _needs_of_conditions(conditions))
             written = _goals(project, maker, properties)
             made = goals_by_criterion(model, project.criteria, written, conditions)
             everything = [*written, *distinct(made)]
             goals = _selected(everything, select, exclude)
             names = {goal.name for goal in goals}
             kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
-            observers = Observers(kept, _seen_outputs(project, model))
+            observers = Observers(kept, _seen_outputs(project, model, model.system))
             memory = [var for goal in goals for var in goal.memory]
             system = with_memory(conditions, memory)
             formula, text = _final(project, maker, system, final, observers)
+            refuse_needed(model.undetermined, _needs(project, model, goals, kept, formula, text))
         held = hold(system, project.hold)
         named = [] if assumption is None else [replace(assumption, name=f"that {assumption.name}() states")]
         return Subject(
@@ -290,6 +293,30 @@ def _stated(project: Project, maker: Maker, name: str, optional: bool = False) -
     return found
 
 
+def _needs_of_conditions(system: TransitionSystem) -> Iterator[Need]:
+    """What the project's conditions need."""
+    yield Need("the constraints on inputs", (system.input_constraint,))
+    for invariant in system.invariants:
+        yield Need(f"the invariant {invariant.name}", (invariant.formula,))
+
+
+def _needs(
+    project: Project, model: Model, goals: Sequence[Goal], kept: Sequence[Goal], final: FNode | None, text: str
+) -> Iterator[Need]:
+    """What the ``goals`` of a run and its final condition need; it is ``text``. ``kept``: the goals that observe."""
+    for goal in goals:
+        memory = [formula for var in goal.memory for formula in (var.next, var.init) if formula is not None]
+        yield Need(f"the goal {goal.name}", (*formulas_of([goal]), *memory))
+    if final is not None:
+        yield Need(f"the final condition '{text}'", (final,))
+    whole = model.undetermined.whole
+    if text == "init" and whole is not None:
+        compared = like_init(whole, Observers(tuple(kept), _seen_outputs(project, model, whole)))
+        for var in compared:
+            what = f"the final condition 'init', which compares '{var.name}' (not if interface.ignore lists it)"
+            yield Need(what, (var.symbol,))
+
+
 def _final(
     project: Project, maker: Maker, system: TransitionSystem, override: str | None, observers: Observers
 ) -> tuple[FNode | None, str]:
@@ -313,10 +340,10 @@ def _final(
     return formula, text
 
 
-def _seen_outputs(project: Project, model: Model) -> frozenset[str]:
-    """The outputs that the project names, and the step's result; where it names none, those found."""
+def _seen_outputs(project: Project, model: Model, system: TransitionSystem) -> frozenset[str]:
+    """The outputs of ``system`` that the project names, and the step's result; where it names none, those found."""
     config = project.config
-    found = [var.name for var in model.system.state if var.role == "output"]
+    found = [var.name for var in system.state if var.role == "output"]
     if not config.output:
         return frozenset(found)
     named = matching(config.output, [variable.name for variable in model.variables], config.where, "output variable")

@@ -6,6 +6,7 @@ import random
 
 from benchmarks.checks.fuzz import idioms as idiom_texts
 from benchmarks.checks.fuzz.gnu import GNU_HEAD, GNU_TAIL, GnuStatements
+from benchmarks.checks.fuzz.mathematics import MATH_HEAD, MATH_MEMBERS, Mathematics
 from benchmarks.checks.fuzz.overlays import Overlays
 from benchmarks.checks.fuzz.pointers import MEMBERS, TYPES
 from benchmarks.checks.fuzz.reals import FLOAT_HEAD
@@ -25,12 +26,12 @@ struct nest { u8 tag; struct pair pair; unsigned short row[3]; };
 """
 
 
-class Program(GnuStatements, Overlays):
+class Program(GnuStatements, Mathematics, Overlays):
     """One random program; ``text`` is its source. ``floating``: it computes with float and double too. ``jumps``: it
     has labels, and jumps to them. ``gnu``: it uses extensions of gcc, strings, and functions without prototypes.
     ``overlaid``: it has bit-fields and unions. ``pointers``: it has pointers to functions, and pointers that change.
-    ``idioms``: it has structs that begin with others, and what else ``idioms.py`` has. ``fault`` are statements that
-    run where the first input is 1."""
+    ``idioms``: it has structs that begin with others, and what else ``idioms.py`` has. ``mathematics``: it calls
+    functions whose results depend on the library. ``fault`` are statements that run where the first input is 1."""
 
     def __init__(
         self,
@@ -42,14 +43,16 @@ class Program(GnuStatements, Overlays):
         overlaid: bool = False,
         pointers: bool = False,
         idioms: bool = False,
+        mathematics: bool = False,
         fault: str = "",
     ) -> None:
         super().__init__(source)
         self.with_jumps, self.with_pointers, self.fault = jumps, pointers, fault
         self.with_idioms = idioms
-        self.overlaid = overlaid
+        self.overlaid, self.with_mathematics = overlaid, mathematics
         self.floating = floating
         self.gnu = gnu
+        self.leaks = mathematics and self.chance(0.1)
         self.size = size
         self.text = self._program()
 
@@ -66,6 +69,8 @@ class Program(GnuStatements, Overlays):
         members += idiom_texts.MEMBERS if self.with_idioms else ""
         members += " double d0, d1; float r0, r1; struct reals reals;" if self.floating else ""
         members += self.overlay_members() if self.overlaid else ""
+        members += MATH_MEMBERS if self.with_mathematics else ""
+        parts += [MATH_HEAD] if self.with_mathematics else []
         parts += ["struct state;", TYPES] if self.with_pointers else []
         parts += [idiom_texts.TYPES] if self.with_idioms else []
         parts.append(f"typedef struct state {{ {members} }} t_state;")
@@ -118,6 +123,7 @@ class Program(GnuStatements, Overlays):
         lines += ["s->nest[1].row[2] = 77; s->pair = g_pair; s->x32 = -3;"]
         lines += [self.idiom_start()] if self.with_idioms else []
         lines += [self.pointer_start()] if self.with_pointers else []
+        lines += [self.math_start()] if self.with_mathematics else []
         return f"void init(t_state *s) {{ {' '.join(lines)} }}"
 
     def _step(self, inputs: dict[str, str], fields: dict[str, str]) -> str:
@@ -141,6 +147,9 @@ class Program(GnuStatements, Overlays):
         self.pointers, self.idioms = self.with_pointers, self.with_idioms
         self.reads += self.idiom_reads() if self.idioms else []
         self.reads += self.pointer_reads() if self.pointers else []
+        self.mathematics = self.with_mathematics
+        if self.mathematics:
+            self.math_places()
         self.scratch = ["e0", "e1", "e2"]
         types = [self.type() for _ in self.scratch]
         declared = " ".join(f"{t} {n} = 1;" for t, n in zip(types, self.scratch, strict=True))

@@ -94,6 +94,13 @@ def _narrow(random: random.Random) -> Input:
     return {**_of_grammar(random, random.random() < 0.3, random.random() < 0.5), "target": "ilp32"}
 
 
+def _of_mathematics(random: random.Random) -> Input:
+    kind = random.randrange(5)  # each with another kind of construct, or alone
+    size, floating = 1 + random.randrange(5), random.random() < 0.2
+    program = Program(random, size, floating, kind == 0, kind == 1, kind == 2, kind == 3, mathematics=True)
+    return {"files": {"program.c": program.text}, "step": "compute"}
+
+
 def _of_csmith(random: random.Random) -> Input:
     text = csmith.source(random.getrandbits(31), random.random() < 0.5)
     return {"files": {"program.c": text, "csmith.h": csmith.HEADER}, "step": "step", "include": [str(csmith.WRAPPERS)]}
@@ -158,6 +165,7 @@ PROGRAMS = (
     Kind("c-floats", lambda random: _of_grammar(random, True), _compare),
     Kind("c-gnu", lambda random: _of_grammar(random, random.random() < 0.2, True), _compare),
     Kind("c-narrow", _narrow, _compare),
+    Kind("c-math", _of_mathematics, _compare),
     Kind("c-csmith", _of_csmith, _compare),
     Kind("c-mutants", mutant, _compare),
 )

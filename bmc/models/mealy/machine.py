@@ -18,6 +18,7 @@ from bmc.models.mealy.dot import Machine
 from bmc.models.mealy.language import MachineLanguage, MachineVariable
 from bmc.models.mealy.original import RunningMachine
 from bmc.models.model import Quantity
+from bmc.models.undetermined import NOTHING
 from bmc.system.names import suggestion
 from bmc.system.original import Opener
 from bmc.system.transition import (
@@ -44,6 +45,7 @@ class MachineModel:
     decisions = ()
     assumed = ()
     unconfirmed = ()
+    undetermined = NOTHING
     original_is = "the machine itself"
     described: Mapping[str, Any] = {"defines": {}, "target": "", "init": [], "step": ""}
 

@@ -39,6 +39,7 @@ from bmc.models.c.source.types import (
     scalars,
     size_of,
 )
+from bmc.models.undetermined import without_undetermined
 from bmc.system.names import DEFINED, matching
 from bmc.system.original import Argument, Call, Cell, Compilation, Link, MemoryObject, NativeInterface, ZeroSum
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
@@ -70,7 +71,15 @@ def assemble(runs: Runs, step: Function, result: StepResult, roles: dict[Key, st
         notes=(*_stand_in_notes(runs), *notes, *_notes(runs, variables, result)),
         recorder=result.recorder,
     )
-    model.system = _system(runs, model, result)
+    starts = {
+        variable.name: [part for part in (number_of(variable.key, start), start.defined) if part is not None]
+        for variable in variables
+        if (start := result.start.get(variable.key)) is not None and runs.undetermined
+    }
+    calls = [*runs.undetermined.values()]
+    model.system, model.undetermined = without_undetermined(_system(runs, model, result), starts, calls)
+    model.notes += model.undetermined.notes
+    runs.executor.library.math.undetermined = None
     return model
 
 

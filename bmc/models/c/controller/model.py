@@ -23,6 +23,7 @@ from bmc.models.c.execute.variables import CVariable, symbol_content
 from bmc.models.c.source.program import EnumConstant, Program, Scope, Unit, expression_of
 from bmc.models.c.source.types import type_at
 from bmc.models.model import Decision, Language, Model, NotAMember, Quantity, UnknownFunction
+from bmc.models.undetermined import NOTHING, Undetermined
 from bmc.native.original import compiled
 from bmc.records import dataclass
 from bmc.system.names import find_variable
@@ -54,6 +55,7 @@ class CModel:
     recorder: Recorder = field(default_factory=Recorder)
     range_texts: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     exclusions: tuple[Condition, ...] = ()
+    undetermined: Undetermined = NOTHING
 
     @property
     def names(self) -> list[str]:

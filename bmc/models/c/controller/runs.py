@@ -10,6 +10,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused
+from bmc.formulas.evaluate import names_in
 from bmc.formulas.terms import negate
 from bmc.models.c.controller.binding import Binding, as_argument, called_names, reachable_functions, with_targets
 from bmc.models.c.controller.environment import Environment
@@ -23,6 +24,7 @@ from bmc.models.c.execute.recorder import Recorder, StepResult, undefined_in_ini
 from bmc.models.c.execute.variables import is_variable, symbol_content, variable_name
 from bmc.models.c.source.program import Function, Scope, parse_text, where
 from bmc.models.c.source.types import FloatType, IntType, PointerType, scalars, type_at
+from bmc.models.undetermined import LibraryCall, Undetermined, refuse_needed, undefined_places
 from bmc.system.names import matching, suggestion
 from bmc.system.original import Argument, Call
 
@@ -70,6 +72,7 @@ class Runs:
         state.cells.update(self.binding.pointer_cells())
         self.memory = state.cells
         recorder = self.executor.recorder = Recorder()
+        self.executor.library.math.undetermined = []
         self.environment.initialising = True
         for function, node, scope in prepared:
             arguments = self._init_arguments(function, node, scope, state)
@@ -77,6 +80,8 @@ class Runs:
             self.executor.invoke(function, arguments, state, node or function.node)
         self.environment.initialising = False
         if recorder.undefined_behaviour:
+            known = {name: frozenset([name]) for name in self.undetermined}
+            refuse_needed(Undetermined(self.undetermined, known), undefined_places(recorder.undefined_behaviour))
             raise undefined_in_init(recorder.undefined_behaviour[0])
         kept = {key: c for key, c in state.cells.items() if key[0].kind != "automatic"}
         return {key: self._constant_cell(key, content) for key, content in kept.items()}
@@ -89,9 +94,14 @@ class Runs:
             obj, path = names[name]
             state.cells[obj, path] = zero(type_at(obj.ctype, path))
 
-    @staticmethod
-    def _constant_cell(key: Key, content: Content) -> Content:
-        if isinstance(content.term, tuple):
+    @property
+    def undetermined(self) -> dict[str, LibraryCall]:
+        """The calls whose results depend on the library, by the names of these."""
+        calls = self.executor.library.math.undetermined or []
+        return {call.symbol.symbol_name(): call for call in calls}
+
+    def _constant_cell(self, key: Key, content: Content) -> Content:
+        if isinstance(content.term, tuple) or names_in([content.term, content.defined]) & self.undetermined.keys():
             return content
         if not content.defined.is_constant() or (content.defined.is_true() and not content.term.is_constant()):
             raise InputRefused(f"the value of '{key[0].name}' after init is not a constant")

@@ -1,7 +1,7 @@
 """The functions and macros of <math.h> whose results IEEE-754 fixes bit by bit.
 
-Functions whose results differ between libraries (sin, exp, pow and the like) are not known here. The numbers that the
-classification macros yield are gcc's on x86-64.
+Of functions whose results differ between libraries (sin, exp, pow and the like) nothing is known but their types: what
+a call yields is a symbol of its own. The numbers that the classification macros yield are gcc's on x86-64.
 """
 
 from __future__ import annotations
@@ -33,15 +33,21 @@ from bmc.models.c.source.types import (
     StructType,
     same_type,
 )
+from bmc.models.undetermined import LibraryCall
 from bmc.records import dataclass
 
-_REFUSED = """
-    sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 exp10 expm1 log log2 log10 log1p pow
-    cbrt hypot erf erfc tgamma lgamma fma frexp ldexp modf scalbn scalbln logb ilogb nextafter nexttoward remainder
-    remquo fpclassify
+_UNARY = """
+    sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 exp10 expm1 log log2 log10 log1p cbrt erf erfc
+    tgamma lgamma
 """
-UNKNOWN = frozenset(name + suffix for name in _REFUSED.split() for suffix in ("", "f"))
-"""Functions that are refused."""
+_BINARY = "atan2 pow hypot"
+_REFUSED = """
+    fma frexp ldexp modf scalbn scalbln logb ilogb nextafter nexttoward remainder remquo fpclassify
+"""
+UNKNOWN = frozenset(
+    name + suffix for names in (_UNARY, _BINARY, _REFUSED) for name in names.split() for suffix in ("", "f")
+)
+"""Functions whose results are not known, or that are refused wherever they are called."""
 ONLY_TRUTH = frozenset({"__builtin_signbit"})
 """Functions that may stand only where nothing but whether they yield 0 matters."""
 OBSERVED = "the sign of a NaN is observed"
@@ -65,11 +71,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class MathFunction:
-    """A function of ``arity`` arguments of type ``ctype`` (None: a macro for any floating type)."""
+    """A function of ``arity`` arguments of type ``ctype`` (None: a macro for any floating type).
+
+    ``work`` makes the result of a call; None: the result depends on the library.
+    """
 
     arity: int
     ctype: FloatType | None
-    work: Callable[[Call], Value]
+    work: Callable[[Call], Value] | None
     result: str = ""
     """The result's type, where it is an integer; else it is ``ctype``."""
 
@@ -93,6 +102,7 @@ class MathFunction:
         if not isinstance(ctype, FloatType):
             return None
         terms = tuple(floating.exact(value, ctype).bits for value in values)
+        assert self.work is not None
         return self.work(Call(terms, ctype, model, undefined))
 
 
@@ -231,13 +241,24 @@ FUNCTIONS = _typed()
 FUNCTIONS.update({f"__builtin_{name}": function for name, function in {**FUNCTIONS, **_macros()}.items()})
 FUNCTIONS.update({name: FUNCTIONS[f"__builtin_{name}"] for name in ("nan", "nanf")})
 """All that is known, by name. The argument of ``nan`` says nothing: all NaNs count as one."""
+OPEN = {
+    name + suffix: MathFunction(arity, ctype, None)
+    for arity, names in ((1, _UNARY), (2, _BINARY))
+    for name in names.split()
+    for suffix, ctype in (("", _DOUBLE), ("f", _FLOAT))
+}
+"""The functions whose results depend on the library, by name."""
 
 
 class MathCalls:
-    """Evaluates the arguments of a call and leaves the rest to ``bmc.models.c.execute.math_library``."""
+    """Evaluates the arguments of a call and leaves the rest to ``bmc.models.c.execute.math_library``.
+
+    ``undetermined``: the calls so far whose results depend on the library; None where every such call is refused.
+    """
 
     def __init__(self, executor: Evaluator) -> None:
         self.executor = executor
+        self.undetermined: list[LibraryCall] | None = None
 
     @staticmethod
     def knows(name: str) -> bool:
@@ -258,18 +279,32 @@ class MathCalls:
             assert isinstance(function, Function)
             assert isinstance(function.ctype.result, IntType | FloatType)
             return floating.exact(self._result(own, node, scope, state), function.ctype.result)
-        if name not in FUNCTIONS:
+        known = FUNCTIONS.get(name) or OPEN.get(name)
+        if known is not None and known.ctype is _DOUBLE and self.executor.model.double == _FLOAT.bits:
+            known = FUNCTIONS.get(f"{name}f") or OPEN.get(f"{name}f")
+        if known is None or (known.work is None and self.undetermined is None):
             raise UnsupportedConstruct(
                 f"unsupported C construct: '{name}' of <math.h>, whose results depend on the library",
                 where(node),
                 f"define '{name}' in a source file, such as a table with interpolation: model and replay then use that",
             )
-        known = FUNCTIONS[name]
-        if known.ctype is _DOUBLE and self.executor.model.double == _FLOAT.bits:
-            known = FUNCTIONS[f"{name}f"]
         if isinstance(function, Function) and not known.agrees(function.ctype, self.executor.model):
             raise InputRefused(f"'{name}' is declared otherwise than in <math.h>", where(node))
+        if known.work is None:
+            return self._undetermined(known, node, scope, state)
         return self._result(known, node, scope, state)
+
+    def _undetermined(self, function: MathFunction, node: Any, scope: Scope, state: State) -> Value:
+        """A result of which nothing is known."""
+        values = self._numbers(function, node, scope, state)
+        assert self.undetermined is not None
+        assert function.ctype is not None
+        name = f"{node.name.name}()#{len(self.undetermined) + 1}"
+        symbol = function.ctype.value_type().symbol(name)
+        self.undetermined.append(
+            LibraryCall(node.name.name, symbol, where(node), tuple(value.bits for value in values))
+        )
+        return Value(symbol, function.ctype)
 
     def _result(self, function: MathFunction, node: Any, scope: Scope, state: State) -> Value:
         values = self._numbers(function, node, scope, state) if function.arity else []
