@@ -69,6 +69,21 @@ def _listed(file: str) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (line.removeprefix("#define ").partition(" ") for line in lines)]
 
 
+_ASKED_FOR = ("attribute", "builtin", "c_attribute", "cpp_attribute", "include", "include_next")
+TESTS = frozenset(f"__has_{what}" for what in _ASKED_FOR)
+"""What gcc knows in conditions as if they were macros."""
+
+
+@cache
+def has(test: str, name: str) -> bool | None:
+    """What gcc 12.2 (x86-64) says to a test of an attribute or a built-in function; None where it is not known."""
+    lines = (PREDEFINED / "gcc_has.txt").read_text(encoding="utf-8").splitlines()
+    plain = name.strip("_") if test == "__has_attribute" else name
+    known = dict(line.split() for line in lines)
+    found = known.get(f"{test}({plain})")
+    return None if found is None else found == "1"
+
+
 def _with_short_long_double(macros: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """What gcc predefines with ``-mlong-double-64``."""
     for name, value in macros:

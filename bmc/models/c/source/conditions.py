@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from bmc.limits import whole_number
+from bmc.models.c.source.compiler_macros import TESTS, has
 from bmc.models.c.source.macros import Expansion
 from bmc.models.c.source.tokens import CHARACTER, END, MARK, NUMBER, PADDING, WORD, Token, character
 from bmc.records import dataclass
@@ -34,7 +35,7 @@ def _cut(value: int, unsigned: bool) -> _Number:
 
 
 class Condition:
-    """One condition, whose tokens are read from an expansion; ``refuse_test``: called for each name whose meaning only
+    """One condition, whose tokens are read from an expansion; ``refuse_test``: called for each test whose answer only
     the compiler knows. ValueError with what is wrong in it."""
 
     def __init__(self, expansion: Expansion, char_signed: bool, refuse_test: Callable[[Token], None]) -> None:
@@ -119,8 +120,9 @@ class Condition:
                 return _Number(character(token.text, self.char_signed))
             except SyntaxError:
                 raise ValueError(f"the character constant {token.text} has no value here") from None
+        if token.kind == WORD and token.text in TESTS:
+            return _Number(int(self._has(token)))
         if token.kind == WORD:
-            self.refuse_test(token)
             return _Number(int(self._defined())) if token.text == "defined" else _Number(0)
         what = "it ends too early" if token.kind == END else f"'{token.text}' is no value"
         raise ValueError(what)
@@ -139,8 +141,19 @@ class Condition:
                 raise ValueError("a ')' is missing after 'defined'")
         finally:
             self.expansion.literal -= 1
-        self.refuse_test(name)
-        return name.text in self.expansion.macros
+        return name.text in self.expansion.macros or name.text in TESTS
+
+    def _has(self, test: Token) -> bool:
+        """What the compiler says of the name in brackets behind a test."""
+        self.expansion.literal += 1
+        try:
+            words = [self._next().text for _ in range(3)]
+        finally:
+            self.expansion.literal -= 1
+        found = has(test.text, words[1]) if (words[0], words[2]) == ("(", ")") else None
+        if found is None:
+            self.refuse_test(test)
+        return bool(found)
 
     def _operated(self, operator: str, left: _Number, right: _Number) -> _Number:
         unsigned = left.unsigned or right.unsigned

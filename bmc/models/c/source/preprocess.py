@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
 from bmc.limits import INCLUDED, INCLUDES, MACROS, STRING, TOKENS
-from bmc.models.c.source.compiler_macros import predefined
+from bmc.models.c.source.compiler_macros import TESTS, predefined
 from bmc.models.c.source.conditions import Condition
 from bmc.models.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.models.c.source.headers import STANDARD_HEADERS, STUB, VENDOR_STAND_INS, folder_with, shown, stand_in
@@ -302,8 +302,7 @@ class _Preprocessor:
         if name != "if":
             if not tokens or tokens[0].kind != WORD:
                 self._fail(f"malformed #{name}: it names no macro", number)
-            self._refuse_test(tokens[0])
-            return (tokens[0].text in self.macros) == (name == "ifdef")
+            return (tokens[0].text in self.macros or tokens[0].text in TESTS) == (name == "ifdef")
         try:
             with self.expansion.apart(tokens):
                 return Condition(self.expansion, self.model.char_signed, self._refuse_test).value()
@@ -314,11 +313,10 @@ class _Preprocessor:
             self._fail(f"the condition {spelled(tokens)} has no value: {error}", number)
 
     def _refuse_test(self, token: Token) -> None:
-        """Refuse ``__has_include``, ``__has_attribute`` and the like."""
-        if token.text.startswith("__has_"):
-            what = f"unsupported test of '{token.text}': what the compiler has is not known here"
-            hint = "test a macro of your own instead, set with -D"
-            raise UnsupportedConstruct(what, self._where(self.files[-1].rows[self.files[-1].at - 1].number), hint)
+        """Refuse ``__has_include``, and a test of an attribute or a built-in function that is not known."""
+        what = f"unsupported test of '{token.text}': what the compiler has is not known here"
+        hint = "test a macro of your own instead, set with -D"
+        raise UnsupportedConstruct(what, self._where(self.files[-1].rows[self.files[-1].at - 1].number), hint)
 
     def _define(self, tokens: Sequence[Token], where: Location) -> None:
         try:

@@ -3,6 +3,7 @@
 # ruff: noqa: E501 (C programs in tables)
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from c_support import agreement, fresh_environment, own_environment, read, refus
 from bmc.errors import UnsupportedConstruct
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.reading import SourceConfig
-from bmc.models.c.source.compiler_macros import predefined
+from bmc.models.c.source.compiler_macros import PREDEFINED, predefined
 from bmc.models.c.source.types import DATA_MODELS
+from bmc.native.build import compiler_words
 from bmc.native.original import compiled
 from bmc.system.simulation import Simulator
 
@@ -170,9 +172,31 @@ def test_no_macro_is_predefined_twice(target: str) -> None:
     assert len(names) == len(set(names))
 
 
+ANSWERED = [
+    *("#ifdef __has_include", "#if defined(__has_attribute)", "#ifdef __has_builtin", "#ifndef __has_feature"),
+    *("#if __has_attribute(unused) && __has_attribute(__always_inline__)", "#if !__has_attribute(overloadable)"),
+    *("#if __has_builtin(__builtin_expect)", "#if !__has_builtin(__builtin_arm_get_fpscr) && 1"),
+]
+
+
+@pytest.mark.parametrize("test", ANSWERED)
+def test_what_the_compiler_has_is_answered_as_gcc_does(test: str, tmp_path: Path) -> None:
+    text = f"{test}\nint r; void step(int x) {{ r = x; }}\n#else\n#error not that\n#endif"
+    assert read(tmp_path, text).system.state
+
+
+@pytest.mark.needs_compiler
+def test_the_answers_are_those_of_gcc(tmp_path: Path) -> None:
+    told = (PREDEFINED / "gcc_has.txt").read_text().splitlines()
+    lines = [f"#if {line.split()[0]}\n1\n#else\n0\n#endif" for line in told]
+    command = [*compiler_words(), "-E", "-P", "-"]
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [line.split()[1] for line in told]
+
+
 HAS = [
-    *("#ifdef __has_include", "#if defined(__has_attribute)", "#ifndef __has_builtin", "#if __has_include(<stdio.h>)"),
-    *("#if __has_attribute(unused)", "#if 1 && !HAS", '#if 0\n#elif __has_include("a.h")', "#if __has_feature(x) == 0"),
+    *("#if __has_include(<stdio.h>)", "#if __has_attribute(of_ours)", "#if __has_builtin(__builtin_of_ours)"),
+    *("#if 1 && !HAS", '#if 0\n#elif __has_include("a.h")', "#if __has_c_attribute(nodiscard)", "#if __has_attribute"),
 ]
 
 
