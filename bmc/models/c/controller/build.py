@@ -30,7 +30,7 @@ from bmc.models.c.controller.interface import (
 )
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig
-from bmc.models.c.controller.registers import without_unused_registers
+from bmc.models.c.controller.registers import register_notes, without_unused_registers
 from bmc.models.c.controller.runs import Runs
 from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.arithmetic import forget_intervals
@@ -93,6 +93,7 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     runs.inputs = frozenset(key for key, role in roles.items() if role == "input")
     if runs.inputs & result.shadowed:
         result = runs.run_step(step, dict(result.start))
+    notes += register_notes(runs.program, roles, runs.environment.valued | (set_by_init - read_by_init))
     notes += runs.environment.notes(set_by_init) + volatile_notes(runs.program, runs.used)
     return assemble(runs, step, result, roles, notes)
 

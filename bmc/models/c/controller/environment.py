@@ -157,13 +157,15 @@ class Environment:
     # start values
 
     def start(self, unit: Unit) -> dict[Key, Content]:
-        """The start values of all objects: as ``[interface.values]`` says, else none for outputs and externs, else 0.
+        """The start values of all objects: as ``[interface.values]`` says, else none for outputs and other externs
+        than registers, else 0.
 
         InputRefused for a value of something that is not here, and for a constant without a value.
         """
         cells: dict[Key, Content] = {}
         for obj in self.externs:
-            cells.update({(obj, path): UNSET for path, _ in scalars(obj.ctype)})
+            register = obj in self.program.registers
+            cells.update({(obj, path): zero(ctype) if register else UNSET for path, ctype in scalars(obj.ctype)})
         for obj, role in self.objects.items():
             status = obj.kind == "constant" and externals.is_rte(obj.name)
             known = role in ("input", "state") or status

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
@@ -17,11 +17,12 @@ from typing import Any
 
 from pycparser import c_ast
 
-from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.errors import InputRefused, Location, UnsupportedConstruct, listed
 from bmc.limits import text_of
 from bmc.models.c.execute.calls import Calls
 from bmc.models.c.execute.memory import Key, MemObject
 from bmc.models.c.execute.recorder import StepResult
+from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.source.preprocess import PreprocessedUnit
 from bmc.models.c.source.program import Function, Program, Scope, expression_of, nodes, where
 from bmc.models.c.source.types import (
@@ -151,6 +152,14 @@ def without_unused_registers(program: Program, result: StepResult, touched: Coll
         {key: cell for key, cell in cells.items() if key not in unused} for cells in (result.start, result.final)
     )
     return replace(result, start=start, final=final, shadowed=result.shadowed - unused) if unused else result
+
+
+def register_notes(program: Program, roles: Mapping[Key, str], known: Collection[Key]) -> list[str]:
+    """Which registers are taken to hold 0 before init: those whose values there matter and are not ``known``."""
+    names = [variable_name(*key) for key, role in roles.items() if role == "state" and key[0] in program.registers]
+    open_ones = [name for name in names if name not in {variable_name(*key) for key in known}]
+    text = "hold 0 before init, unless [interface.values] says otherwise"
+    return [f"the registers {listed(open_ones)} {text}"] if open_ones else []
 
 
 def undescribed(obj: MemObject, address: int) -> InputRefused:
