@@ -52,17 +52,20 @@ def place_registers(text: str, tree: Any, scope: Scope, source: PreprocessedUnit
     """
     if _CAST.search(text) is None:
         return
-    for node in nodes(tree):
-        if isinstance(node, c_ast.Cast) and _is_number(node.expr):
-            _place(node, scope, source, executor)
+    casts = [node for node in nodes(tree) if isinstance(node, c_ast.Cast) and _is_number(node.expr)]
+    for node in reversed(casts):  # one may stand within another
+        _place(node, scope, source, executor)
 
 
 def _is_number(node: Any) -> bool:
-    """Whether an expression has nothing in it but numbers."""
+    """Whether an expression has nothing in it but numbers and addresses of registers."""
+    if isinstance(node, c_ast.UnaryOp) and node.op == "&":
+        inner = node.expr
+        return isinstance(inner, c_ast.UnaryOp) and inner.op == "*" and _is_number(inner.expr)
     if isinstance(node, c_ast.BinaryOp):
         return _is_number(node.left) and _is_number(node.right)
     if isinstance(node, c_ast.UnaryOp | c_ast.Cast):
-        return _is_number(node.expr) and not (isinstance(node, c_ast.UnaryOp) and node.op in ("&", "*", "sizeof"))
+        return _is_number(node.expr) and not (isinstance(node, c_ast.UnaryOp) and node.op in ("*", "sizeof"))
     return isinstance(node, c_ast.Constant) and "int" in node.type
 
 

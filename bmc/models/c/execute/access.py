@@ -48,6 +48,7 @@ from bmc.models.c.source.types import (
     StructType,
     bit_offset_of,
     bits_part,
+    offset_of,
     same_type,
     scalars,
     show_type,
@@ -335,8 +336,7 @@ class MemoryAccess:
         if isinstance(ctype, IntType | FloatType):
             refuse_long_double(ctype, node)
             if isinstance(value.ctype, PointerType):
-                kind = "an integer" if isinstance(ctype, IntType) else "a floating-point number"
-                raise unsupported(f"conversion of a pointer to {kind}", node)
+                value = self._address(value, ctype, node)
             if self.filling == self.depth and self.narrowed is None and is_narrowed(value, ctype):
                 self.narrowed = where(node)
             return convert(value, ctype, self.undefined_at(state, node))
@@ -353,6 +353,16 @@ class MemoryAccess:
                 return Value((Target(TRUE(), register),), ctype)
             raise unsupported("conversion of an integer to a pointer", node)
         raise unsupported(f"conversion to {show_type(ctype)}", node)
+
+    def _address(self, pointer: Value, ctype: CType, node: Any) -> Value:
+        """The number that a pointer to a register is; that of any other object is not known."""
+        first, *others = pointer.targets or (None,)
+        start = self.program.registers.get(first.object) if first is not None and not others else None
+        if first is None or first.object is None or start is None or not isinstance(ctype, IntType):
+            kind = "an integer" if isinstance(ctype, IntType) else "a floating-point number"
+            raise unsupported(f"conversion of a pointer to {kind}", node)
+        number = start + offset_of(first.object.ctype, first.path, self.model)
+        return Value(constant(number, self.model.pointer), self.model.size_t)
 
     def undefined_at(self, state: State, node: Any) -> Undefined:
         """Tells the recorder of undefined behaviour at ``node``, where it can happen."""

@@ -215,14 +215,15 @@ class TypeReader:
         if mark is None:
             self.check_static_assert(item, scope)
             return
-        align = 0 if mark.packed else self._alignment(item.cond, scope)
+        packed = mark.attribute == "packed"
+        align = 0 if packed else self._alignment(item.cond, scope)
         if not mark.members:
-            struct.packed |= mark.packed
+            struct.packed |= packed
             struct.align = max(struct.align, align)
             return
         for number in range(len(members) - mark.members, len(members) - mark.members + mark.count):
             member = members[number]
-            members[number] = replace(member, packed=member.packed or mark.packed, align=max(member.align, align))
+            members[number] = replace(member, packed=member.packed or packed, align=max(member.align, align))
 
     def _alignment(self, node: Any, scope: Scope) -> int:
         """The number of bytes that ``aligned`` or ``_Alignas`` names."""
@@ -297,15 +298,26 @@ class TypeReader:
             scope.tags[node.name] = found
         return found
 
+    def _of_mode(self, ctype: CType, node: Any, scope: Scope) -> CType:
+        """The integer type with the bits of a ``mode`` and the sign of ``ctype``."""
+        bits = self.constant(node.cond, scope)
+        if isinstance(ctype, IntType) and not ctype.labels:
+            for each in reversed(self.model.basic.values()):
+                if (each.bits, each.signed) == (bits, ctype.signed) and not (each.is_char or each.is_bool):
+                    return each
+        raise unsupported("attribute 'mode' of this type", node)
+
     def check_static_assert(self, node: Any, scope: Scope) -> None:
         """InputRefused for a ``_Static_assert`` that fails; one that cannot be evaluated here is passed over.
 
-        One that ``extensions`` left behind a typedef gives that its alignment.
+        One that ``extensions`` left behind a typedef gives that its alignment or its width.
         """
         mark = marked_in(node)
         if mark is not None:
             known = scope.names.get(mark.name)
-            if isinstance(known, Typedef):
+            if isinstance(known, Typedef) and mark.attribute == "mode":
+                scope.names[mark.name] = replace(known, ctype=self._of_mode(known.ctype, node, scope))
+            elif isinstance(known, Typedef):
                 scope.names[mark.name] = replace(known, align=self._alignment(node.cond, scope))
             return
         try:

@@ -28,6 +28,8 @@ _TOKEN = re.compile(
 _ATTRIBUTES = ("__attribute__", "__attribute")
 _ASM = ("asm", "__asm", "__asm__")
 _LAYOUT = {"packed", "aligned", "mode", "vector_size", "scalar_storage_order", "ms_struct", "gcc_struct"}
+_MODES = {"QI": 8, "byte": 8, "HI": 16, "SI": 32, "DI": 64}
+"""The bits of an integer type with the attribute ``mode``."""
 _PRAGMAS = {"push_macro", "pop_macro", "scalar_storage_order", "redefine_extname", "weak"}
 _LOOSE = re.compile(r"fast|unsafe|finite|associative|reciprocal")
 _MEANING = {"cleanup", "constructor", "destructor", "alias", "ifunc", "transparent_union"}
@@ -35,13 +37,13 @@ _MEANING = {"cleanup", "constructor", "destructor", "alias", "ifunc", "transpare
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a static assertion of ours says: ``packed``, or else ``aligned`` to its condition.
+    """What a static assertion of ours says: ``packed``, ``aligned`` to its condition, or ``mode`` with so many bits.
 
     Of ``count`` members, starting ``members`` before the end of those that are declared so far; of the struct around it
     where that is 0; of the type called ``name``.
     """
 
-    packed: bool
+    attribute: str
     members: int = 0
     count: int = 0
     name: str = ""
@@ -49,13 +51,13 @@ class Mark:
 
 _NEAR = 500
 """Characters around an attribute among which its neighbours are looked for."""
-_MARK = re.compile(r'"chaincover: (packed|aligned) (\d+) (\d+) (\w*)"')
+_MARK = re.compile(r'"chaincover: (packed|aligned|mode) (\d+) (\d+) (\w*)"')
 
 
 def mark_of(message: str) -> Mark | None:
     """The mark in the message of a static assertion; None in one of the program's own."""
     found = _MARK.fullmatch(message)
-    return Mark(found[1] == "packed", int(found[2]), int(found[3]), found[4]) if found else None
+    return Mark(found[1], int(found[2]), int(found[3]), found[4]) if found else None
 
 
 def _marker(number: str, attribute: str, members: int = 0, count: int = 0, name: str = "") -> str:
@@ -172,6 +174,8 @@ class _Reader:
                 self._mark(number, after, name, "1")
             elif name == "aligned":
                 self._mark(number, after, name, self._aligned_to(number, after))
+            elif name == "mode" and self._in_typedef(number) and (modes := names & _MODES.keys()):
+                self._mark_typedef(number, after, str(_MODES[min(modes)]), name)
             else:
                 raise self._refusal(f"attribute '{name}'", number)
         self.edits.append((self.tokens[number].start(), self.tokens[after - 1].end(), ""))
@@ -212,7 +216,7 @@ class _Reader:
         elif self.braces and self._is_struct(self.braces[-1]):
             self._mark_members(number, after, name, value)
         elif name == "aligned" and self._in_typedef(number):
-            self._mark_typedef(number, after, value)
+            self._mark_typedef(number, after, value, name)
 
     def _mark_members(self, number: int, after: int, name: str, value: str) -> None:
         """Mark the member that an attribute follows, or all of the declaration that it stands before."""
@@ -225,15 +229,15 @@ class _Reader:
         place = self.tokens[end].end()
         self.edits.append((place, place, _marker(value, name, later + 1, later + 1 if every else 1)))
 
-    def _mark_typedef(self, number: int, after: int, value: str) -> None:
+    def _mark_typedef(self, number: int, after: int, value: str, attribute: str) -> None:
         """Mark the type name that an attribute follows."""
         behind = self._word(after) in (",", ";") or self._word(after) in _ATTRIBUTES
         name = re.search(r"(\w+)\s*(\[[^\[\]]*\]\s*)*$", self._text_before(number))
         end = self._end(after)
         if not behind or self.braces or name is None or end is None or self._character(number, -1) == ")":
-            raise self._refusal("attribute 'aligned' on a type in this form", number)
+            raise self._refusal(f"attribute '{attribute}' on a type in this form", number)
         place = self.tokens[end].end()
-        self.edits.append((place, place, _marker(value, "aligned", name=name[1])))
+        self.edits.append((place, place, _marker(value, attribute, name=name[1])))
 
     def _before(self, number: int) -> int:
         """The token before one, and before the attributes that stand there."""

@@ -126,7 +126,7 @@ UNSUPPORTED = {
         "attribute 'aligned' of this form",
         1,
     ),
-    "mode attribute": ("int k;\ntypedef int word __attribute__((mode(HI))); void step(int a) { r = 1; }", "mode", 2),
+    "mode attribute": ("int k;\ntypedef int word __attribute__((mode(TI))); void step(int a) { r = 1; }", "mode", 2),
 }
 
 EVERYWHERE = ("assembly outside", "mode attribute", "aligned pointer")

@@ -97,6 +97,21 @@ def test_two_files_have_one_register_in_common(tmp_path: Path) -> None:
     assert after["seen"] == 0x100
 
 
+def test_the_address_of_a_register_is_the_number_that_it_was_made_from(tmp_path: Path) -> None:
+    code = """
+    typedef unsigned short word;
+    typedef signed int byte __attribute__((__mode__(__QI__)));
+    #define PIND (*(volatile unsigned char *)(0x09 + 0x70020))
+    #define BIT_IS_SET(place, bit) ((*(volatile unsigned char *)((unsigned long)&(place))) & (1 << (bit)))
+    int seen, size; word low;
+    void step(int z) { seen = BIT_IS_SET(PIND, 3) != 0; low = (word)(unsigned long)&PIND; size = sizeof(byte); }
+    """
+    model = read(tmp_path, code, input=("PIND",))
+    assert names(model) == {"z": "input", "PIND": "input", "seen": "output", "size": "output", "low": "output"}
+    after = Simulator(model.system).step(Simulator(model.system).initial(), {"z": 0, "PIND": 8})
+    assert (after["seen"], after["low"], after["size"]) == (1, 0x29, 1)
+
+
 OVERLAPPING = """
 #define WORD (*(volatile unsigned *)0x70000)
 #define HIGH (*(volatile unsigned char *)0x70003)
