@@ -164,7 +164,10 @@ class Runs:
         """Run the step; what may be unset at its start or end gets a definedness bit, until none is missing."""
         shadowed = self._open(after_init) | (frozenset([(self.result, ())]) if self.result else frozenset())
         while True:
+            self.executor.representation.begin(key[0] for key in self.inputs)
             final, recorder = self._run_step(step, after_init, shadowed)
+            if self.executor.representation.stale:
+                continue
             if self._open(final) <= shadowed:
                 return StepResult(after_init, final, shadowed, recorder)
             shadowed |= self._open(final)

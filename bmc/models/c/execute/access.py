@@ -201,7 +201,7 @@ class MemoryAccess:
 
     def set_cell(self, key: Key, content: Content, guard: FNode, state: State, node: Any) -> None:
         """Set one cell where ``guard`` holds; that it is written is noted."""
-        self.representation.note_change(key[0], node)
+        self.representation.note_change(key[0])
         self.recorder.work += 1
         for accesses in self.noted_in:
             accesses.writes.add(key)

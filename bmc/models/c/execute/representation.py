@@ -39,7 +39,9 @@ class Representation:
         self.access = access
         self._changed: set[MemObject] = set()
         self._zero: set[MemObject] = set()
-        """The objects whose padding has been read as 0."""
+        """The objects whose padding has been read as 0 since ``begin``."""
+        self.stale = False
+        """Whether one of them has been changed after that: in a later step its padding is not 0."""
 
     def keys(self, obj: MemObject, path: Path, ctype: CType) -> list[Key]:
         """The cells that an object of type ``ctype`` at ``path`` shares bits with."""
@@ -93,10 +95,14 @@ class Representation:
         self._zero.add(obj)
         return TRUE()
 
-    def note_change(self, obj: MemObject, node: Any) -> None:
-        """Note that an object is changed. Refused where its padding has been read: in the next step it is not 0."""
-        if obj in self._zero:
-            raise unsupported(f"'{obj.name}' is changed, and its padding is read before", node)
+    def begin(self, changed: Iterable[MemObject]) -> None:
+        """A step is run, before which the environment may have changed some objects."""
+        self._changed |= set(changed)
+        self._zero, self.stale = set(), False
+
+    def note_change(self, obj: MemObject) -> None:
+        """Note that an object is changed."""
+        self.stale = self.stale or obj in self._zero
         self._changed.add(obj)
 
     def note_start(self, obj: MemObject) -> None:
