@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_support import read, refusal
+from c_support import own_environment, read, refusal  # noqa: F401
 from command_line import chaincover, fresh_names, write_files
 
 from bmc.errors import InputRefused
