@@ -230,6 +230,10 @@ class Model(Protocol):
         """What every result rests on beside the project, a sentence each."""
 
     @property
+    def unproved_ends(self) -> Sequence[str]:
+        """Those sentences of ``assumed`` that say how far loops and recursion are followed."""
+
+    @property
     def unconfirmed(self) -> Sequence[str]:
         """Files that were guessed and that nobody has confirmed: there is no result of them."""
 

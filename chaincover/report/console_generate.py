@@ -124,7 +124,9 @@ def _labels(subject: Subject) -> Labels:
 
 
 def show_written(out: Console, asked: Asked) -> None:
-    """Which files were written."""
+    """What the result rests on, and which files were written."""
+    for text in asked.subject.model.unproved_ends:
+        say(out, f"rests on this, which is not proved: {text}")
     if asked.written:
         say(out, f"written to {asked.folder}/: {asked.written}")
 

@@ -10,6 +10,7 @@ from benchmarks.checks.fuzz.mathematics import MATH_HEAD, MATH_MEMBERS, Mathemat
 from benchmarks.checks.fuzz.overlays import Overlays
 from benchmarks.checks.fuzz.pointers import MEMBERS, TYPES
 from benchmarks.checks.fuzz.reals import FLOAT_HEAD
+from benchmarks.checks.fuzz.turns import TURN_HEAD, TURN_MEMBERS, TURN_START, Turns
 
 HEAD = """\
 #include <stdint.h>
@@ -26,12 +27,13 @@ struct nest { u8 tag; struct pair pair; unsigned short row[3]; };
 """
 
 
-class Program(GnuStatements, Mathematics, Overlays):
+class Program(GnuStatements, Mathematics, Overlays, Turns):
     """One random program; ``text`` is its source. ``floating``: it computes with float and double too. ``jumps``: it
     has labels, and jumps to them. ``gnu``: it uses extensions of gcc, strings, and functions without prototypes.
     ``overlaid``: it has bit-fields and unions. ``pointers``: it has pointers to functions, and pointers that change.
     ``idioms``: it has structs that begin with others, and what else ``idioms.py`` has. ``mathematics``: it calls
-    functions whose results depend on the library. ``fault`` are statements that run where the first input is 1."""
+    functions whose results depend on the library. ``turns``: it has loops that state and inputs bound, and recursion.
+    ``fault`` are statements that run where the first input is 1."""
 
     def __init__(
         self,
@@ -44,12 +46,13 @@ class Program(GnuStatements, Mathematics, Overlays):
         pointers: bool = False,
         idioms: bool = False,
         mathematics: bool = False,
+        turns: bool = False,
         fault: str = "",
     ) -> None:
         super().__init__(source)
         self.with_jumps, self.with_pointers, self.fault = jumps, pointers, fault
         self.with_idioms = idioms
-        self.overlaid, self.with_mathematics = overlaid, mathematics
+        self.overlaid, self.with_mathematics, self.with_turns = overlaid, mathematics, turns
         self.floating = floating
         self.gnu = gnu
         self.leaks = mathematics and self.chance(0.1)
@@ -67,6 +70,7 @@ class Program(GnuStatements, Mathematics, Overlays):
         members += "int x32; unsigned u32; struct pair pair; struct nest nest[2]; unsigned short row[3]; t_mode mode;"
         members += MEMBERS if self.with_pointers else ""
         members += idiom_texts.MEMBERS if self.with_idioms else ""
+        members += TURN_MEMBERS if self.with_turns else ""
         members += " double d0, d1; float r0, r1; struct reals reals;" if self.floating else ""
         members += self.overlay_members() if self.overlaid else ""
         members += MATH_MEMBERS if self.with_mathematics else ""
@@ -91,6 +95,7 @@ class Program(GnuStatements, Mathematics, Overlays):
         parts += [GNU_HEAD] if self.gnu else []
         parts += [idiom_texts.VARIADIC_HEAD, idiom_texts.HEAD] if self.with_idioms else []
         parts += [self.pointer_head()] if self.with_pointers else []
+        parts += [TURN_HEAD, self.turn_functions()] if self.with_turns else []
         parts += [self._helper(n) for n in range(2)]
         parts.append(self._init(fields))
         parts.append(self._step(inputs, fields))
@@ -118,12 +123,13 @@ class Program(GnuStatements, Mathematics, Overlays):
         return " ".join(f"{self.pick(self.writes)[0]} = {self.full(2)};" for _ in range(count))
 
     def _init(self, fields: dict[str, str]) -> str:
-        lines = ["memset(s, 0, sizeof *s);"] if self.chance(0.8) else []
+        lines = ["memset(s, 0, sizeof *s);"] if self.with_turns or self.chance(0.8) else []
         lines += [f"s->{name} = {self.random.randint(-3, 5)};" for name in fields if self.chance(0.5)]
         lines += ["s->nest[1].row[2] = 77; s->pair = g_pair; s->x32 = -3;"]
         lines += [self.idiom_start()] if self.with_idioms else []
         lines += [self.pointer_start()] if self.with_pointers else []
         lines += [self.math_start()] if self.with_mathematics else []
+        lines += [TURN_START] if self.with_turns else []
         return f"void init(t_state *s) {{ {' '.join(lines)} }}"
 
     def _step(self, inputs: dict[str, str], fields: dict[str, str]) -> str:
@@ -158,6 +164,7 @@ class Program(GnuStatements, Mathematics, Overlays):
         self.labels = ["last"] if self.jumps else []
         for _ in range(self.size):
             lines.append(self.statement(3))
+            lines += [self.turn_statement()] if self.with_turns else []
             lines += [self.overlay_statement()] if self.overlaid else []
             if self.chance(0.2):
                 lines.append(f"s->f{self.random.randrange(5)} ^= e{self.random.randrange(3)};")

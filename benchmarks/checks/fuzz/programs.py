@@ -13,9 +13,12 @@ from benchmarks.checks.fuzz.agreement import agreement
 from benchmarks.checks.fuzz.examine import AGREE, DIFFER, Input, Kind, Row
 from benchmarks.checks.fuzz.generator import Program
 from benchmarks.checks.fuzz.mutations import gentle, several, wild
+from bmc.formulas.evaluate import compile_formulas
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.model import CModel, c_model
 from bmc.models.c.controller.reading import SourceConfig
+from bmc.native.differential import Sampler
+from bmc.system.transition import Valuation
 from chaincover.project.load import Program as Loaded
 from chaincover.project.project_file import PROJECT_FILE, read_project
 
@@ -81,10 +84,10 @@ WORDS = (
 """What is put into programs."""
 
 
-def _of_grammar(random: random.Random, floating: bool, gnu: bool = False) -> Input:
-    size, kind = 1 + random.randrange(5), random.randrange(4)  # the two together in a quarter
+def _of_grammar(random: random.Random, floating: bool, gnu: bool = False, turns: bool = False) -> Input:
+    size, kind = 1 + random.randrange(2 if turns else 5), random.randrange(4)  # the two together in a quarter
     overlaid, pointers = kind in (1, 3), kind in (2, 3)
-    flags = {"overlaid": overlaid, "pointers": pointers, "idioms": random.random() < 0.3}
+    flags = {"overlaid": overlaid, "pointers": pointers, "idioms": random.random() < 0.3, "turns": turns}
     text = Program(random, size, floating, not floating, gnu, **flags).text  # type: ignore[arg-type]
     return {"files": {"program.c": text}, "step": "compute"}
 
@@ -148,14 +151,28 @@ def _read(folder: Path, data: Input) -> CModel:
     return read_c(SourceConfig("program", (file,), include=include, target=target, step=data["step"]))
 
 
+def outside_bounds(model: CModel, steps: int) -> Valuation | None:
+    """A state of a random run in which bounds do not hold that were proved of all reachable states."""
+    if model.recorder.bounds.is_true():
+        return None
+    sampler, holds = Sampler(model.system, seed=1), compile_formulas([model.recorder.bounds])
+    for inputs in sampler.runs(steps):
+        states = sampler.simulator.run(sampler.simulator.initial(), inputs).states
+        wrong = next((state for state in states if not holds(state)[0]), None)
+        if wrong is not None:
+            return wrong
+    return None
+
+
 def _compare(data: Input) -> Row:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_files(folder, data)
         model = _read(folder, data)
-        found = agreement(model, pairs=STEPS)
+        found, wrong = agreement(model, pairs=STEPS), outside_bounds(model, STEPS)
     text = "".join(text for file, text in data["files"].items() if not file.endswith(".toml"))
     detail = str(found.differences[0]) if found.differences else f"trap: {found.traps[0]}" if found.traps else ""
+    detail = detail if wrong is None else f"a run leaves the bounds that were proved: {wrong}"
     outcome = DIFFER if detail else AGREE
     return Row(outcome, detail, found.steps, len(model.system.state), len(text.splitlines()))
 
@@ -166,6 +183,7 @@ PROGRAMS = (
     Kind("c-gnu", lambda random: _of_grammar(random, random.random() < 0.2, True), _compare),
     Kind("c-narrow", _narrow, _compare),
     Kind("c-math", _of_mathematics, _compare),
+    Kind("c-turns", lambda random: _of_grammar(random, False, random.random() < 0.2, True), _compare),
     Kind("c-csmith", _of_csmith, _compare),
     Kind("c-mutants", mutant, _compare),
 )

@@ -44,6 +44,7 @@ class MachineModel:
 
     decisions = ()
     assumed = ()
+    unproved_ends = ()
     unconfirmed = ()
     undetermined = NOTHING
     original_is = "the machine itself"

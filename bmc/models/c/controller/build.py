@@ -32,6 +32,7 @@ from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.controller.registers import register_notes, without_unused_registers
 from bmc.models.c.controller.runs import Runs
+from bmc.models.c.controller.turn_bounds import ended
 from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.arithmetic import forget_intervals
 from bmc.models.c.execute.memory import MemObject
@@ -83,7 +84,7 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     runs.executor.noted_in.append(accesses)
     after_init = runs.run_init(step)
     set_by_init, read_by_init = set(accesses.writes), set(accesses.early)
-    result = runs.run_step(step, after_init)
+    result = ended(runs, step, runs.run_step(step, after_init))
     runs.executor.noted_in.remove(accesses)
     touched = accesses.reads | accesses.writes
     result = without_untouched(runs, result, {key[0] for key in touched})

@@ -217,7 +217,7 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
         inputs=inputs,
         defined=recorder.defined,
         asserts=tuple(recorder.asserts),
-        undefined_behaviour=tuple(recorder.undefined_behaviour),
+        undefined_behaviour=(*recorder.undefined_behaviour, *recorder.too_many_turns),
         assumptions=tuple(recorder.assumptions),
         invariants=tuple(invariants),
         chosen=tuple(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pysmt.shortcuts import TRUE
@@ -84,7 +85,8 @@ class CModel:
 
     @property
     def assumed(self) -> Sequence[str]:
-        """What every result rests on: inputs that could hold further values, and the environment may deliver them."""
+        """What every result rests on: inputs that could hold further values, and the environment may deliver them;
+        stubs; ends of loops and of recursion that are not proved."""
         named = only_named(self)
         rests = [f"inputs given no values but those that the type names: {', '.join(named)}"] if named else []
         if self.executor.by_bases:
@@ -94,7 +96,15 @@ class CModel:
             )
         if self.config.dialect.long_double == 64:
             rests.append("long double is computed as double (-mlong-double-64)")
-        return rests + [f"the stub {name}, which was confirmed" for name, confirmed in self._stubs() if confirmed]
+        rests += [f"the stub {name}, which was confirmed" for name, confirmed in self._stubs() if confirmed]
+        return [*rests, *self.unproved_ends]
+
+    @property
+    def unproved_ends(self) -> Sequence[str]:
+        """How far loops and recursion are followed of which it is not proved that they go no further."""
+        excluded = self.recorder.excluded.values()
+        places = [replace(each.where, file=Path(each.where.file).name) for each in excluded]  # wherever the files lie
+        return [each.told.format(place) for each, place in zip(excluded, places, strict=True)]
 
     @property
     def unconfirmed(self) -> Sequence[str]:

@@ -21,6 +21,7 @@ from bmc.models.c.controller.registers import registers_in
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.memory import Content, Key, MemObject, State, Value
 from bmc.models.c.execute.recorder import Recorder, StepResult, undefined_in_init
+from bmc.models.c.execute.turns import FIRST, Unlimited
 from bmc.models.c.execute.variables import is_variable, symbol_content, variable_name
 from bmc.models.c.source.program import Function, Scope, parse_text, where
 from bmc.models.c.source.types import FloatType, IntType, PointerType, scalars, type_at
@@ -49,6 +50,10 @@ class Runs:
         self.used: list[MemObject] = []
         self.outside: dict[Key, Content] = {}
         self.memory: Mapping[Key, Content] = {}
+        self.limits: dict[object, int] = {}
+        """The turns of each loop, and the depth of each recursion, that do not end by themselves."""
+        self.bounds = TRUE()
+        """What holds in every reachable state, and ends loops and recursion."""
 
     # init
 
@@ -165,12 +170,27 @@ class Runs:
         shadowed = self._open(after_init) | (frozenset([(self.result, ())]) if self.result else frozenset())
         while True:
             self.executor.representation.begin(key[0] for key in self.inputs)
-            final, recorder = self._run_step(step, after_init, shadowed)
+            final, recorder = self._limited(step, after_init, shadowed)
             if self.executor.representation.stale:
                 continue
             if self._open(final) <= shadowed:
                 return StepResult(after_init, final, shadowed, recorder)
             shadowed |= self._open(final)
+
+    def _limited(
+        self, step: Function, after_init: dict[Key, Content], shadowed: frozenset[Key]
+    ) -> tuple[dict[Key, Content], Recorder]:
+        """One run of the step, with a limit on each loop that does not end by itself."""
+        turns = self.executor.turns
+        turns.limits = self.limits
+        try:
+            while True:
+                try:
+                    return self._run_step(step, after_init, shadowed)
+                except Unlimited as found:
+                    self.limits[found.node] = FIRST
+        finally:
+            turns.limits = None
 
     def _open(self, cells: dict[Key, Content]) -> frozenset[Key]:
         """The variables other than inputs that may be undefined."""
@@ -184,7 +204,7 @@ class Runs:
         for key in after_init:
             if is_variable(key):
                 cells[key] = symbol_content(key, key in shadowed)
-        recorder = self.executor.recorder = Recorder(limits=input_limits(self.config, after_init))
+        recorder = self.executor.recorder = Recorder(limits=input_limits(self.config, after_init), bounds=self.bounds)
         state = State(cells)
         arguments: list[Any] = []
         for name, ctype in step.ctype.parameters:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from pycparser import c_ast
+from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc import ending
@@ -19,7 +20,7 @@ from bmc.errors import InputRefused, listed
 from bmc.formulas.terms import both, constant
 from bmc.models.c.execute.blocks import Blocks
 from bmc.models.c.execute.builtins import PREFIX, Builtins
-from bmc.models.c.execute.indirect import IndirectCalls
+from bmc.models.c.execute.indirect import IndirectCalls, nothing
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.math_library import MathCalls, stand_in
 from bmc.models.c.execute.memory import (
@@ -35,6 +36,7 @@ from bmc.models.c.execute.memory import (
 from bmc.models.c.execute.prototypes import Prototypes
 from bmc.models.c.execute.string_library import Strings
 from bmc.models.c.execute.text_output import TextOutput
+from bmc.models.c.execute.turns import Turns
 from bmc.models.c.execute.variadic import Variadic
 from bmc.models.c.source.extensions import ASSEMBLY
 from bmc.models.c.source.program import DEEPEST_CALL, Function, Program, Scope, too_deep, unsupported, where
@@ -73,6 +75,8 @@ class Frame:
     locals: list[MemObject] = field(default_factory=list)
     rest: MemObject | None = None
     """The arguments behind the named parameters."""
+    path: FNode = field(default_factory=TRUE)
+    """The condition on which the function was called, with those of the calls around it."""
 
 
 class Outside(Protocol):
@@ -92,6 +96,7 @@ class Calls(IndirectCalls):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self.frames: list[Frame] = []
+        self.turns: Turns
         self.library = Library(self)
         self.prototypes = Prototypes(self)
         self.hooks: dict[str, Any] = {}
@@ -135,8 +140,8 @@ class Calls(IndirectCalls):
 
     def invoke(self, function: Function, arguments: list[Any], state: State, node: Any) -> Result:
         """Run ``function`` on already evaluated arguments; its effects go into ``state``."""
-        if self.is_active(function):
-            raise unsupported(f"recursion ('{function.name}' calls itself)", node)
+        if not self.turns.enters(function, self.frames, state, node):
+            return nothing(function.ctype.result)
         if len(self.frames) >= DEEPEST_CALL:
             raise too_deep("calls", DEEPEST_CALL, where(node))
         ctype = function.ctype
@@ -146,7 +151,7 @@ class Calls(IndirectCalls):
         result = None if isinstance(ctype.result, VoidType) else MemObject("(result)", ctype.result, "automatic")
         self.recorder.entered[function] = None
         self.recorder.work += len(self.frames)  # each of them notes what this one reads and writes
-        frame = Frame(function, result, state.cells.mark())
+        frame = Frame(function, result, state.cells.mark(), path=both(self.recorder.base, state.pc))
         scope = Scope(function.unit.scope)
         inner = State(state.cells, TRUE())
         for path, _ in scalars(ctype.result):
@@ -168,7 +173,7 @@ class Calls(IndirectCalls):
         return f"the function {function.name} was read ({where(function.node)})"
 
     def _run(self, frame: Frame, scope: Scope, inner: State, state: State, node: Any) -> Result:
-        base, discarded = self.recorder.base, self.discarded
+        base = self.recorder.base
         self.recorder.base = both(base, state.pc)
         self.frames.append(frame)
         if len(self.frames) == 1:
@@ -182,7 +187,7 @@ class Calls(IndirectCalls):
             if final is None:
                 raise unsupported(f"'{frame.function.name}' never returns", frame.function.node)
             value: Result = None
-            if frame.result is not None and node is not discarded:
+            if frame.result is not None and node is not self.discarded:
                 value = self.read(whole(frame.result), final, node)
         finally:
             self.frames.pop()

@@ -68,7 +68,7 @@ class IndirectCalls(Evaluator):
             branch = state.fork(guard) if len(functions) > 1 else State(state.cells, both(state.pc, guard))
             ends.append((guard, branch, self.invoke(function, arguments, branch, node)))
         self.discarded = discarded
-        return self._joined(ends, state) if ends else _nothing(ctype.result)
+        return self._joined(ends, state) if ends else nothing(ctype.result)
 
     def _functions(
         self, pointer: Value, ctype: FunctionType, arguments: Sequence[Any], state: State, node: Any
@@ -128,7 +128,7 @@ def _choice(condition: FNode, then: Result, other: Result) -> Result:
     return None
 
 
-def _nothing(ctype: CType) -> Result:
+def nothing(ctype: CType) -> Result:
     """What a call yields that is always undefined: something of the right type."""
     if isinstance(ctype, VoidType):
         return None

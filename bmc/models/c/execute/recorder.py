@@ -26,6 +26,20 @@ Evaluation = tuple[FNode, FNode, tuple[FNode, ...]]
 of the atomic conditions in source order (of a ``switch``: when each label is chosen)."""
 
 
+@dataclass(frozen=True, slots=True)
+class TooManyTurns:
+    """Steps with more turns of a loop, or a deeper recursion, than are executed: those where ``formula`` holds.
+
+    ``told`` says that there are none, with ``{}`` for the place. Where ``endless`` holds the loop never ends.
+    """
+
+    name: str
+    told: str
+    where: Location
+    formula: FNode
+    endless: FNode
+
+
 @dataclass(eq=False, slots=True)
 class Recorder:
     """``base`` is the path condition of the enclosing calls; the path condition given to each method comes on top.
@@ -35,6 +49,8 @@ class Recorder:
     ``decisions`` holds the different evaluations of each decision by the ``id`` of its syntax node (``decisions``
     says which node), ``entered`` the functions that were called, in this order,
     ``unwritten`` the volatile variables that were read while they may not have been written yet, and where first.
+    ``excluded``: steps that have too many turns, by what goes round and the number of turns; ``going``: when a run goes
+    on after each smaller number. ``bounds`` hold in every reachable state.
     ``work``: statements executed, and cells of memory read or written.
     """
 
@@ -47,6 +63,9 @@ class Recorder:
     unwritten: dict[Key, Location] = field(default_factory=dict)
     base: FNode = field(default_factory=TRUE)
     limits: FNode = field(default_factory=TRUE)
+    bounds: FNode = field(default_factory=TRUE)
+    excluded: dict[tuple[object, str], TooManyTurns] = field(default_factory=dict)
+    going: dict[object, dict[int, FNode]] = field(default_factory=dict)
     work: int = 0
 
     def note_undefined(self, kind: str, where: Location, pc: FNode, when: FNode) -> None:
@@ -75,9 +94,20 @@ class Recorder:
 
     @property
     def defined(self) -> FNode:
-        """No undefined behaviour happens and all assumptions hold."""
+        """No undefined behaviour happens, all assumptions hold, and no loop has too many turns."""
+        return conjunction([self.without_undefined, *(negate(each.formula) for each in self.excluded.values())])
+
+    @property
+    def too_many_turns(self) -> list[Condition]:
+        """What is excluded, beside undefined behaviour."""
+        return [Condition(each.name, each.formula, each.where) for each in self.excluded.values()]
+
+    @property
+    def without_undefined(self) -> FNode:
+        """No undefined behaviour happens, and all assumptions hold, whatever turns loops have."""
         happens = [place.formula for place in self.undefined_behaviour]
-        return conjunction([*map(negate, happens), *(assumed.formula for assumed in self.assumptions)])
+        assumed = [each.formula for each in self.assumptions]
+        return conjunction([*map(negate, happens), *assumed, self.bounds])
 
 
 _SETUP_HINTS = dict.fromkeys(

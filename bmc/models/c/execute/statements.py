@@ -15,24 +15,20 @@ from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import both, negate
 from bmc.limits import ITERATIONS, OPEN_ITERATIONS, WORK, WORK_IN_CALLS
 from bmc.models.c.execute.calls import Frame
-from bmc.models.c.execute.cases import impossible
 from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
 from bmc.models.c.execute.statement_expressions import StatementExpressions
 from bmc.models.c.execute.switches import DECLARATIONS
+from bmc.models.c.execute.turns import Turns, has_no_way_out
 from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local, type_alignment
 from bmc.models.c.source.program import Function, Program, Scope, Typedef, nodes, unsupported, where
 from bmc.models.c.source.types import ArrayType, CType, FunctionType, StructType, same_type, show_type
-from bmc.system.transition import conjunction
 
 if TYPE_CHECKING:
     from bmc.models.c.source.survey import Survey
 
 CONSTANT_LOOP_LIMIT = ITERATIONS.most
 OPEN_LOOP_LIMIT = OPEN_ITERATIONS.most
-
-LEAVING = ("index out of range", "pointer moved out of its array", "access past the end of an array")
-"""What a loop does that goes on past the end of an array."""
 
 _IGNORED = (c_ast.EmptyStatement, c_ast.Pragma)
 
@@ -43,6 +39,7 @@ class Executor(StatementExpressions):
     def __init__(self, program: Program, survey: Survey | None = None) -> None:
         super().__init__(program)
         self.survey = survey
+        self.turns = Turns(self)
         self.statics: dict[tuple[Function, int], MemObject] = {}
         self.static_cells: dict[tuple[MemObject, tuple[str | int, ...]], Content] = {}
         self.initialiser: Initialiser = Initialiser(self)
@@ -84,9 +81,9 @@ class Executor(StatementExpressions):
             return result
         if isinstance(node, c_ast.Case | c_ast.Default):
             raise InputRefused("a case label outside of a switch", where(node))
-        if isinstance(node, c_ast.FuncCall | c_ast.Assignment):
-            self.discarded = node
+        around, self.discarded = self.discarded, node  # a statement may run within an expression of another one
         self.evaluate(node, scope, state)
+        self.discarded = around
         return state
 
     def _do_compound(self, node: Any, scope: Scope, state: State | None) -> State | None:
@@ -126,12 +123,16 @@ class Executor(StatementExpressions):
         ends: list[State] = []
         frame.repeated |= labels
         rounds = 0
+        seen = [(state.pc, dict(state.cells))] if state and self.turns.watches(items[0]) else []
         while True:
             end = self.block(items, Scope(scope), state)
             ends += [end] if end is not None else []
             state = join([path for name in labels for path in frame.jumps.pop(name, [])])
             rounds += 1
-            if state is None or self.cases.impossible(state.pc, TRUE()) or self._over(rounds, TRUE(), state, items[0]):
+            if state is None or self.cases.impossible(state.pc, TRUE()):
+                break
+            seen += [(state.pc, dict(state.cells))] if self.turns.watches(items[0]) else []
+            if self.turns.over(items[0], rounds, TRUE(), state, seen):
                 break
             self._check_bound(rounds, rounds, items[0])
         frame.repeated -= labels
@@ -318,28 +319,24 @@ class Executor(StatementExpressions):
         exits: list[State] = []
         frame = self.frames[-1]
         rounds, open_rounds, moves = 0, 0, self.moves
-        before: tuple[FNode, Mapping[Key, Content]] | None = None
+        seen: list[tuple[FNode, Mapping[Key, Content]]] = []
         while state is not None:
             looked_at = rounds >= 16 and not rounds & (rounds - 1)  # now and then is enough
-            if looked_at and self.moves > moves and self._leaves_array(both(self.recorder.base, state.pc)):
+            if looked_at and self.moves > moves and self.turns.leaves_array(both(self.recorder.base, state.pc)):
                 break
-            if before == (state.pc, state.cells):
-                text = "this loop never ends: an iteration changes nothing of what it reads"
-                raise ITERATIONS.refusal(where(node), text)
-            before = (state.pc, dict(state.cells)) if looked_at else None
+            if seen and seen[-1] == (state.pc, state.cells):
+                self.turns.never_ends(node, state, "an iteration changes nothing of what it reads")
+                break
+            if self.turns.watches(node):
+                seen.append((state.pc, dict(state.cells)))
+            else:
+                seen = [(state.pc, dict(state.cells))] if looked_at else []
             left = len(exits)
             if rounds or not isinstance(node, c_ast.DoWhile):
                 cond = self.decide(node.cond, scope, state) if node.cond is not None else TRUE()
-                if (
-                    cond.is_false()
-                    or self.cases.impossible(cond, state.pc)
-                    or self._over(open_rounds, cond, state, node)
-                ):
-                    exits.append(state)
+                state = self._again(node, cond, state, exits, (rounds, open_rounds, seen))
+                if state is None:
                     break
-                if not cond.is_true() and not self.cases.impossible(negate(cond), state.pc):
-                    exits.append(state.fork(negate(cond)))
-                    state = state.fork(cond)
             rounds += 1
             state = self._body(node, scope, state, frame, exits)
             open_rounds += len(exits) > left
@@ -348,22 +345,31 @@ class Executor(StatementExpressions):
                 self.evaluate(node.next, scope, state)
         return join(exits)
 
-    def _over(self, open_rounds: int, cond: FNode, state: State, node: Any) -> bool:
-        """Whether no run goes round again; the solver is asked after 16, 32, 64 and so on open rounds."""
-        if open_rounds < 16 or open_rounds & (open_rounds - 1):
-            return False
-        again = both(self.recorder.base, both(state.pc, cond))
-        if impossible(again) or self._leaves_array(again):
-            return True
-        if self.recorder.limits.is_true() or not impossible(both(self.recorder.limits, again)):
-            return False
-        self.recorder.assume(where(node), state.pc, negate(cond))
-        return True
-
-    def _leaves_array(self, again: FNode) -> bool:
-        """Whether there are no runs that go round again and have not left an array before, which is undefined."""
-        left = [each.formula for each in self.recorder.undefined_behaviour if each.name in LEAVING]
-        return impossible(conjunction([again, *map(negate, left)]))
+    def _again(
+        self,
+        node: Any,
+        cond: FNode,
+        state: State,
+        exits: list[State],
+        turns: tuple[int, int, Sequence[tuple[FNode, Mapping[Key, Content]]]],
+    ) -> State | None:
+        """The paths that go round once more after so many ``turns``, all and open ones; those that do not become
+        ``exits``."""
+        rounds, open_rounds, seen = turns
+        if (
+            cond.is_false()
+            or self.cases.impossible(cond, state.pc)
+            or self.turns.over(node, open_rounds, cond, state, seen)
+        ):
+            exits.append(state)
+            return None
+        if cond.is_true() and rounds == 1 and has_no_way_out(node):
+            self.turns.never_ends(node, state, "nothing in it leaves it")
+            return None
+        if cond.is_true() or self.cases.impossible(negate(cond), state.pc):
+            return state
+        exits.append(state.fork(negate(cond)))
+        return state.fork(cond)
 
     def _body(self, node: Any, scope: Scope, state: State, frame: Frame, exits: list[State]) -> State | None:
         frame.broken.append(exits)

@@ -150,8 +150,6 @@ def test_exactly_the_undefined_steps_are_excluded(name: str, tmp_path: Path) -> 
 
 
 REFUSED = {
-    "recursion": ("static int f(int a); static int (*p)(int) = f; static int f(int a) { return a ?\n p(a - 1) : 0; } void step(int a) { r = p(a); }", "recursion ('f' calls itself)", 2),
-    "recursion through state": ("static void f(void); static void (*p)(void); static void f(void) { r++;\n p(); } static void g(void) { } void step(int a) { p(); p = a ? f : g; }", "recursion", 2),
     "a function without a body": ("int f(int a); void step(int a) {\n int (*p)(int) = f; r = p(a); }", "address of the function 'f', which is not defined", 2),
     "no function": ("void step(int a) {\n r = a(3); }", "what is called is no function", 2),
     "a pointer to data": ("void step(int *a) {\n r = a(3); }", "what is called is no function", 2),

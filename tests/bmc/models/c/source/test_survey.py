@@ -17,19 +17,16 @@ DECLARED = """typedef union { int i; int *p; } u_t;
 static u_t u; static int total;
 int plus(int x);
 static int (*handler)(int) = plus;
-static int again(int n) { return n > 0 ? again(n - 1) : 0; }
 static int many(int n, ...) { return n; }
 """
 STATEMENTS = {
     '__asm__("nop");': "unsupported C construct: inline assembly",
     "total = handler(in);": "unsupported C construct: address of the function 'plus', which is not defined",
     "u.i = in;": "unsupported C construct: union with an address or a long double among its members",
-    "total = again(in);": "unsupported C construct: recursion ('again' calls itself)",
     "__builtin_va_end(in);": "a va_list is needed here",
     "total = missing(in);": "the function 'missing' is called but not defined",
     "total = unknown;": "unknown name 'unknown'",
-    "while (in > total) total = total * 2 - total;": "unsupported C construct: loop without a constant bound "
-    "(still running after 256 iterations)",
+    "while (1) total ^= in;": "this loop never ends: nothing in it leaves it",
 }
 
 
@@ -85,8 +82,8 @@ def test_what_is_said_several_times_is_told_once_with_its_places(tmp_path: Path)
     told = chaincover("check", "c.c", cwd=tmp_path)
     assert told.code == 3
     assert told.stderr.splitlines()[-3:-1] == [
-        "error: c.c:8:1: unsupported C construct: union with an address or a long double among its members",
-        "  also at c.c:9:9",
+        "error: c.c:7:1: unsupported C construct: union with an address or a long double among its members",
+        "  also at c.c:8:9",
     ]
 
 
