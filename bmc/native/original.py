@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import IO
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
-from bmc.native import narrow
 from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler, kill
 from bmc.native.cache import open_cache
 from bmc.native.job import Job, Work, write
@@ -80,7 +79,11 @@ def compiled(interface: NativeInterface, kept: bool = False) -> Iterator[Compile
     """
     if interface.refusal:
         raise NoCompiler(interface.refusal)
-    words = [*compiler_words(), *narrow.OPTIONS.get(interface.compilation.word_sizes, ())]
+    words = compiler_words()
+    if interface.compilation.word_sizes:
+        from bmc.native import narrow
+
+        words = [*words, *narrow.OPTIONS[interface.compilation.word_sizes]]
     with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as name:
         worker = narrow.worker(words, Path(name)) if interface.compilation.word_sizes else None
         builder = Builder(words, interface, Path(name))
@@ -195,6 +198,8 @@ def _work(job: Job, folder: Path, narrow_worker: Path | None) -> Outcome:
         if narrow_worker is None:
             write(job, order)
         else:
+            from bmc.native import narrow
+
             order.write(narrow.numbers(job))
             started += [str(narrow_worker), str(job.time_limit), str(output_size(job))]
         order.seek(0)

@@ -14,7 +14,6 @@ from bmc.limits import read_json, read_text
 from bmc.models.c.source.options import Dialect, Options
 from bmc.records import dataclass
 from bmc.system.original import FileOptions
-from chaincover.project.cross_compiler import options_of_compiler
 
 NAME = "compile_commands.json"
 LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc"})
@@ -126,6 +125,8 @@ def _read(entry: Mapping[str, Any], more: Sequence[str], where: Location, target
     words = _expanded(words[1:], folder, where)
     if name in NATIVE and "-m32" not in words:
         return Options([*words, *more], folder, where)
+    from chaincover.project.cross_compiler import options_of_compiler  # which most projects do without
+
     found, own = options_of_compiler(compiler, words, target, where)
     if not (found or target or name in NATIVE):
         text = f"'{entry['file']}' is compiled by {compiler or 'no compiler'}, whose word sizes are not known here"

@@ -39,7 +39,6 @@ from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.source.headers import is_stub
 from bmc.models.c.source.program import Function, Program
 from bmc.models.c.source.types import DATA_MODELS, FloatType, IntType, VoidType
-from bmc.native.narrow import OPTIONS
 from bmc.stack import with_deep_stack
 from bmc.system.names import suggestion
 from bmc.system.original import NativeInterface
@@ -190,6 +189,8 @@ def native_here(model: CModel, config: SourceConfig, read: Callable[[SourceConfi
         why = str(error)
     except PysmtTypeError:  # a variable of one name has two types
         why = "variables have other sizes"
+    from bmc.native.narrow import OPTIONS  # which programs for this machine do without
+
     if why and config.target in OPTIONS:
         return replace(model.native, compilation=replace(model.native.compilation, word_sizes=config.target))
     if why:

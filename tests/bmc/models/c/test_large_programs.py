@@ -65,7 +65,6 @@ def test_structs_that_multiply_are_refused_with_their_line(tmp_path: Path) -> No
 LOOPS = {
     "long": "for (int k = 0; k < 100000000; k++)\nr ^= k & 1;",
     "nested": "for (int k = 0; k < 2000; k++) for (int l = 0; l < 2000; l++)\nr ^= k & 1;",
-    "without an end in sight": "for (;;) { if (r == 3)\nbreak; r ^= 1; }",
     "calls": "r =\nf9(a);",
 }
 CALLS = "static int f0(int x) { return x; }\n" + "".join(
