@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from pysmt.fnode import FNode
 
 from bmc.analysis.slice import live_state, without_impossible
 from bmc.errors import Location
+from bmc.formulas.evaluate import names_in
 from bmc.formulas.unroll import unframed
 from bmc.models.model import Model
+from bmc.models.undetermined import LibraryCall
 from bmc.records import dataclass
 from bmc.system.constraints import Rule
 from bmc.system.names import DEFINED
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal, symbols_of
+from chaincover.library import Bounded, NotAnalysed
 from chaincover.problem import Problem
 from properties.goal import Goal, values_before
 
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """For whom a difference counts: ``goals``, and the outside, which sees the ``outputs`` after each step."""
+    """For whom a difference counts: ``goals``, and the outside, which sees the ``outputs`` after each step.
+
+    ``whole``: the system with what is left out of the tested one because it depends on ``calls`` of the C library,
+    whose values it has as symbols; None where there are none. Who sees a value sees what it is computed from.
+    """
 
     goals: tuple[Goal, ...]
     outputs: frozenset[str]
+    whole: TransitionSystem | None = None
+    calls: tuple[LibraryCall, ...] = ()
 
 
 NOBODY = Observers((), frozenset())
@@ -68,7 +77,9 @@ class Subject:
     ``constraints``: its further conditions on the inputs of one step, each with what it is called. ``assumed`` are
     sentences on what every result rests on.
     ``by_criterion`` has for each coverage criterion the names of all goals that it makes, also where only some of them
-    are among ``goals``. ``sources`` are the files that were read.
+    are among ``goals``. ``sources`` are the files that were read. ``library``: the calls of the C library on which a
+    goal or a step depends and of whose values only bounds are known; None where there are none. ``remarks`` are notes.
+    ``not_analysed``: what is left out of all this, where a caller does not search with bounds.
     """
 
     model: Model
@@ -84,6 +95,9 @@ class Subject:
     hold: int = 1
     by_criterion: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sources: tuple[SourceFile, ...] = ()
+    library: Bounded | None = None
+    remarks: tuple[str, ...] = ()
+    not_analysed: NotAnalysed = field(default_factory=NotAnalysed)
 
     @property
     def coverage(self) -> list[str]:
@@ -97,9 +111,26 @@ class Subject:
         return Problem(self.system, self.goals, self.final, self.settings.overlap)
 
     @property
+    def above(self) -> Problem:
+        """The same where functions of the C library yield any values in their bounds, but where these are known."""
+        known, problem = self.library, self.problem
+        if known is None:
+            return problem
+        goals, final = known.goals_above(self.goals), known.final_above(self.final)
+        return replace(problem, system=known.above(self.system), goals=goals, final=final)
+
+    @property
+    def below(self) -> Subject:
+        """What chains are judged, written and replayed on: steps for which all such values are known."""
+        library = self.library
+        if library is None:
+            return self
+        return replace(self, system=library.below(self.system), goals=library.goals_below(self.goals))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the model, and of the properties, should know."""
-        return (*self.model.notes, *(note for goal in self.goals if (note := self.note_of(goal))))
+        return (*self.model.notes, *self.remarks, *(note for goal in self.goals if (note := self.note_of(goal))))
 
     def note_of(self, goal: Goal) -> str:
         """What the writer of a property may not have meant; '' if there is nothing."""
@@ -138,8 +169,27 @@ def like_init(system: TransitionSystem, observers: Observers) -> list[StateVaria
     compared is all that is live for these, but for what never changes, what the project ignores, and what init leaves
     open. An output is live if it is read back, or if some step keeps it as it is.
     """
-    observed = observations(system, observers)
-    return compared_with_init(system, live_state(without_impossible(system, observed), observed))
+    return compared_with_init(system, live_for(system, observers))
+
+
+def live_for(system: TransitionSystem, observers: Observers) -> frozenset[str]:
+    """The names of the variables that are live for ``observers``, in ``system`` and in all that is left out of it."""
+    live = _live(system, observers)
+    return live if observers.whole is None else live | _live(observers.whole, observers)
+
+
+def _live(system: TransitionSystem, observers: Observers) -> frozenset[str]:
+    """The names of the variables that are live, also by what calls of the C library have as arguments."""
+    observed, calls = observations(system, observers), [*observers.calls]
+    following = {var.name: var.next for var in system.state}
+    while True:
+        live = live_state(without_impossible(system, observed), observed)
+        read = names_in([*observed, system.defined, *(following[name] for name in live if name in following)])
+        seen = [call for call in calls if call.name in read]
+        if not seen:
+            return live
+        calls = [call for call in calls if call.name not in read]
+        observed += [formula for call in seen for formula in (*call.arguments, call.reached)]
 
 
 def compared_with_init(system: TransitionSystem, live: frozenset[str]) -> list[StateVariable]:

@@ -81,6 +81,10 @@ _NEXT_STEP_GENERATED = {
 """The same for generated goals, where it differs."""
 
 
+NO_ORIGINAL = "covered is only what the compiled original covers"
+"""Why a goal that depends on functions with bounds is undecided where the program is not compiled."""
+
+
 def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
     """What a user can do about a goal with this verdict, '' if it is covered."""
     if verdict.status == NO_WAY_TO_FINAL and verdict.proved:
@@ -91,6 +95,8 @@ def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
         return CALLED_OFF_EARLY
     if verdict.status == UNDECIDED and options.max_length is None and (BEYOND in verdict.detail):
         return TOO_LONG
+    if verdict.status == UNDECIDED and NO_ORIGINAL in verdict.detail:
+        return "run it where the program can be compiled, and without --no-native"
     advice = NEXT_STEP.get(NOT_WITHIN_BOUND if _only_by_bound(verdict, options) else verdict.status, "")
     if generated:
         advice = _NEXT_STEP_GENERATED.get(verdict.status, advice)

@@ -172,12 +172,17 @@ def without_impossible(system: TransitionSystem, observed: Sequence[FNode]) -> T
     asked = loose_conditions(system, observed)
     if not asked:
         return system
+    sure = always_true(system, asked)
+    return replace(system, defined=conjunction(part for part in conjuncts(system.defined) if part not in sure))
+
+
+def always_true(system: TransitionSystem, asked: Sequence[FNode]) -> set[FNode]:
+    """Those of ``asked`` (plain formulas) that hold in every step of every run by the values that each variable has."""
     free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
     formulas = put_in(asked, {**constant_state(system), **fixed_inputs(system)})
     cut = slice_system(free, formulas)
     sets = _sets(every_step(cut))
-    sure = {part for part, here in zip(asked, values_of(formulas, cut, sets), strict=True) if here == ALWAYS}
-    return replace(system, defined=conjunction(part for part in conjuncts(system.defined) if part not in sure))
+    return {part for part, here in zip(asked, values_of(formulas, cut, sets), strict=True) if here == ALWAYS}
 
 
 def loose_conditions(system: TransitionSystem, observed: Sequence[FNode]) -> list[FNode]:

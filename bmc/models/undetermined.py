@@ -9,7 +9,7 @@ is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from pysmt.fnode import FNode
@@ -17,25 +17,55 @@ from pysmt.fnode import FNode
 from bmc.errors import Location, Refusals, UnsupportedConstruct, listed
 from bmc.formulas.evaluate import names_in
 from bmc.formulas.unroll import NEXT
+from bmc.formulas.value_sets import Ranges
 from bmc.records import dataclass
 from bmc.system.names import DEFINED
-from bmc.system.transition import Condition, StateVariable, TransitionSystem
+from bmc.system.transition import (
+    Condition,
+    InputVariable,
+    StateVariable,
+    TransitionSystem,
+    ValueType,
+    conjunction,
+    conjuncts,
+    membership,
+)
 
+FLOAT_BITS = 32
+"""The bits of a ``float``."""
 NEXT_STEP = (
-    "define the function in a source file, such as a table with interpolation: model and replay then use that; or keep "
-    "what the call yields out of all that is needed"
+    "define the function in a source file, such as a table with interpolation: model and replay then use that; or "
+    'bound its values in the project file: [functions] bounds = { sin = "-1.0..1.0" }'
 )
 """What a user can do about a call whose value is needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryCall:
-    """One evaluation of a call of ``function`` with ``arguments``; ``symbol`` is its value."""
+    """One evaluation of a call of ``function`` with ``arguments``, which takes place when ``reached`` holds; ``symbol``
+    is its value. ``ranges`` are the patterns that the user says it may have, () where nothing is said; the project says
+    so at ``bounded``. ``word_sizes`` are those of the C library that the compiled original calls, '' for this
+    machine's."""
 
     function: str
     symbol: FNode
     where: Location
     arguments: tuple[FNode, ...]
+    reached: FNode
+    ranges: Ranges = ()
+    bounded: Location | None = None
+    word_sizes: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its symbol."""
+        return str(self.symbol.symbol_name())
+
+    @property
+    def value_type(self) -> ValueType:
+        """The type of its value."""
+        bits = self.symbol.bv_width()
+        return ValueType("float" if bits == FLOAT_BITS else "double", bits, floating=True)
 
 
 @dataclass(frozen=True)
@@ -44,12 +74,14 @@ class Undetermined:
 
     ``calls``: by the name of its symbol each call that the program makes. ``dependent``: the symbols on which each of
     these, by its arguments, and each undetermined variable depends. ``whole`` is the system with these variables; its
-    symbols of calls are no variables.
+    symbols of calls are no variables. ``bounded``: the other calls, whose values the user bounds; these values are
+    inputs of the system.
     """
 
     calls: Mapping[str, LibraryCall] = field(default_factory=dict)
     dependent: Mapping[str, frozenset[str]] = field(default_factory=dict)
     whole: TransitionSystem | None = None
+    bounded: tuple[LibraryCall, ...] = ()
 
     def of(self, formulas: Iterable[FNode]) -> frozenset[str]:
         """The symbols on which ``formulas`` (plain or framed) depend."""
@@ -107,26 +139,89 @@ def refuse_needed(undetermined: Undetermined, needs: Iterable[Need]) -> None:
 def without_undetermined(
     system: TransitionSystem, starts: Mapping[str, Sequence[FNode]], calls: Sequence[LibraryCall]
 ) -> tuple[TransitionSystem, Undetermined]:
-    """``system`` without what depends on ``calls``, and that.
+    """``system`` without what depends on those of ``calls`` that nobody bounds, and that.
 
-    ``starts``: the formulas of each variable's value after init. UnsupportedConstruct where undefined behaviour, an
-    assumption or an assertion depends on a call.
+    ``starts``: the formulas of each variable's value after init. The values of the calls with bounds are further inputs
+    of the system; but a call whose arguments are undetermined is so itself. UnsupportedConstruct where undefined
+    behaviour, an assumption or an assertion depends on a call without bounds.
     """
-    by_symbol = {call.symbol.symbol_name(): call for call in calls}
-    if not by_symbol:
+    if not calls:
         return system, NOTHING
-    dependent = _dependent(system, starts, by_symbol)
-    found = Undetermined(by_symbol, dependent)
+    bounded = [call for call in calls if call.ranges]
+    while True:
+        by_symbol = {call.name: call for call in calls if call not in bounded}
+        found = Undetermined(by_symbol, _dependent(system, starts, by_symbol))
+        sure = [call for call in bounded if not found.of([*call.arguments, call.reached])]
+        if len(sure) == len(bounded):
+            break
+        bounded = sure
     refuse_needed(found, _needs_of_steps(system))
     refuse_needed(found, [Need("what a step needs to be defined", (system.defined, system.input_constraint))])
-    kept = tuple(var for var in system.state if var.name not in dependent)
-    part = replace(
+    part, dependent = without(system, found.dependent), found.dependent
+    used = names_in([*formulas_of(part), *(formula for call in bounded for formula in (*call.arguments, call.reached))])
+    bounded = [call for call in bounded if call.name in used]
+    inputs = tuple(InputVariable(call.name, call.value_type, call.ranges) for call in bounded)
+    whole = replace(system, state=tuple(map(_with_start, system.state)), inputs=(*system.inputs, *inputs))
+    found = Undetermined(by_symbol, dependent, whole if by_symbol else None, tuple(bounded))
+    allowed = (membership(var.symbol, var.type, var.values) for var in inputs)
+    constraint = conjunction([part.input_constraint, *allowed])
+    return replace(part, inputs=(*part.inputs, *inputs), input_constraint=constraint), found
+
+
+def without(system: TransitionSystem, names: Collection[str]) -> TransitionSystem:
+    """``system`` without the variables ``names``, which nothing else in it depends on, and without what is said of
+    them alone."""
+    allowed = (part for part in conjuncts(system.input_constraint) if names_in([part]).isdisjoint(names))
+    return replace(
         system,
-        state=kept,
-        invariants=tuple(inv for inv in system.invariants if not found.of([inv.formula])),
-        chosen=tuple(name for name in system.chosen if name not in dependent),
+        input_constraint=conjunction(allowed),
+        state=tuple(var for var in system.state if var.name not in names),
+        inputs=tuple(var for var in system.inputs if var.name not in names),
+        invariants=tuple(inv for inv in system.invariants if names_in([inv.formula]).isdisjoint(names)),
+        chosen=tuple(name for name in system.chosen if name not in names),
     )
-    return part, replace(found, whole=replace(system, state=tuple(map(_with_start, system.state))))
+
+
+def formulas_of(system: TransitionSystem) -> list[FNode]:
+    """All formulas of a system but those of its invariants."""
+    conditions = (*system.asserts, *system.undefined_behaviour, *system.assumptions, *system.constraints)
+    named = [condition.formula for condition in conditions]
+    return [*(var.next for var in system.state), system.input_constraint, system.defined, *named]
+
+
+def dependence(system: TransitionSystem, calls: Sequence[LibraryCall]) -> Undetermined:
+    """What depends on ``calls``, whose values are inputs of ``system``."""
+    by_symbol = {call.name: call for call in calls}
+    return Undetermined(by_symbol, _dependent(system, {}, by_symbol), system)
+
+
+def step_formulas(system: TransitionSystem, calls: Sequence[LibraryCall]) -> list[FNode]:
+    """What a step needs: formulas of which it depends whether it is allowed and defined, and what is stated of it."""
+    conditions = (*system.asserts, *system.undefined_behaviour, *system.assumptions, *system.invariants)
+    return [system.defined, *_allowed(system, calls), *(condition.formula for condition in conditions)]
+
+
+def for_any_value(system: TransitionSystem, calls: Sequence[LibraryCall]) -> TransitionSystem:
+    """``system`` without the bounds of the values of ``calls``: what is proved of it does not rest on these."""
+    return replace(system, input_constraint=conjunction(_allowed(system, calls))) if calls else system
+
+
+def _allowed(system: TransitionSystem, calls: Sequence[LibraryCall]) -> list[FNode]:
+    """The parts of the input constraint that are no bounds of ``calls``."""
+    names = {call.name for call in calls}
+    return [part for part in conjuncts(system.input_constraint) if not names_in([part]) <= names]
+
+
+def without_needless(
+    system: TransitionSystem, calls: Sequence[LibraryCall], needs: Iterable[FNode]
+) -> tuple[TransitionSystem, tuple[LibraryCall, ...], tuple[str, ...]]:
+    """``system`` without what depends on those of ``calls``, whose values are inputs of it, on which neither its steps
+    nor ``needs`` depend; the other calls, and notes on what is left out."""
+    found = dependence(system, calls)
+    needed = found.of([*step_formulas(system, calls), *needs])
+    needless = {name: symbols for name, symbols in found.dependent.items() if not symbols <= needed}
+    left_out = Undetermined({name: call for name, call in found.calls.items() if name not in needed}, needless)
+    return without(system, needless), tuple(call for call in calls if call.name in needed), left_out.notes
 
 
 def undefined_places(places: Iterable[Condition]) -> Iterable[Need]:

@@ -139,7 +139,8 @@ STOPPING = [-number for name in ("SIGKILL", "SIGXCPU") if (number := getattr(sig
 DOUBLE = re.compile(
     rb'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\b(?:long +)?double\b'
     rb"|(?<![\w.])(?:__builtin_)?(?:fabs|floor|ceil|trunc|l?l?round|l?l?rint|nearbyint|sqrt|fmod|fdim|fmin|fmax|copysign"
-    rb"|inf|huge_val|nan)(?=\s*\()"
+    rb"|inf|huge_val|nan|a?(?:sin|cos|tan)h?|atan2|pow|hypot|exp(?:2|10|m1)?|log(?:2|10|1p)?|cbrt|erfc?|[tl]gamma)"
+    rb"(?=\s*\()"
 )
 """Texts, the type ``double``, and calls of functions that yield or take it."""
 
@@ -259,7 +260,11 @@ class Builder:
             "-fsingle-precision-constant" if word == SHORT_DOUBLE else word for word in self._own_options(number).others
         ]
         special = [*others, *special]
-        return [*special, *(f"-fno-builtin-{name}" for name in self.compilation.redefined), *renamed]
+        return [
+            *special,
+            *(f"-fno-builtin-{name}" for name in self.compilation.redefined + self.compilation.called),
+            *renamed,
+        ]
 
     def _text(self, number: int) -> bytes:
         """A file's preprocessed text. The texts of many files are not held together."""

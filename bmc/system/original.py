@@ -150,7 +150,8 @@ class Compilation:
 
     ``stand_ins`` are (name, path) pairs of headers to be used where none of that name is found. ``environment`` is C
     text that defines what no source defines. ``redefined`` names the functions of <math.h> that the sources define
-    themselves. ``zero_sums`` are the sources that not every compiler gets right with the usual options, once each.
+    themselves; calls of those in ``called`` are made when the program runs, and not evaluated by the compiler.
+    ``zero_sums`` are the sources that not every compiler gets right with the usual options, once each.
     ``pass_errors``: ``#error`` directives are passed over (they check for word sizes, and others do as well).
     ``options``: what is given for single files besides, by their names. ``word_sizes`` are those for which it is
     compiled, where these are not the machine's own.
@@ -166,6 +167,7 @@ class Compilation:
     pass_errors: bool = False
     options: tuple[tuple[str, FileOptions], ...] = ()
     word_sizes: str = ""
+    called: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

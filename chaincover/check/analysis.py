@@ -23,6 +23,7 @@ from bmc.system.constraints import unconstrained
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, TransitionSystem
 from chaincover.graph.enumerated import ENUMERATING, enumerate_within, enumeration_of
+from chaincover.library import NotAnalysed, within_bounds
 from chaincover.limits import PER_UNIT, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem, Questions
@@ -102,8 +103,8 @@ def as_data(subject: Subject, found: Analysis) -> dict[str, Any]:
     """The findings as plain data."""
     from chaincover.check.found_invariants import found_data
 
-    system = subject.system
-    compared = found.compared.comparison
+    system, not_analysed = subject.system, subject.not_analysed
+    compared, apart = found.compared.comparison, [goal for goal, _ in not_analysed.goals]
     return {
         "schema": "chaincover/check/2",
         "controller": system.name,
@@ -116,9 +117,10 @@ def as_data(subject: Subject, found: Analysis) -> dict[str, Any]:
             for v in system.state
             if v.role != "internal"
         ],
-        "goals": [{"name": g.name, "property": g.text, "length": g.over(0)} for g in subject.goals],
+        "goals": [{"name": g.name, "property": g.text, "length": g.over(0)} for g in (*subject.goals, *apart)],
         **({"hold": subject.hold} if subject.hold > 1 else {}),
-        "final": subject.final_text or None,
+        "final": subject.final_text or not_analysed.final_text or None,
+        **({"not_analysed": not_analysed.as_data()} if not_analysed else {}),
         "unsatisfiable": [g.name for g in found.unsatisfiable],
         "reasons": dict(found.reasons),
         "slow": [{"text": slow.text, "next": slow.remedy} for slow in found.slow],
@@ -128,7 +130,9 @@ def as_data(subject: Subject, found: Analysis) -> dict[str, Any]:
         "found_invariants": found_data(found.found, subject.model),
         "goal_facts": found.facts.as_data(),
         "liveness": found.liveness.as_data(),
-        "undefined_behaviour": [
+        "undefined_behaviour": None
+        if not_analysed.step
+        else [
             {
                 "kind": s.kind,
                 "where": str(s.where),
@@ -242,10 +246,13 @@ def _analysis(subject: Subject, options: Options, compare_steps: int, progress: 
         with ending.interruptible():
             if interrupted:
                 raise KeyboardInterrupt(interrupted)
-            _check(setting, found, compare_steps, progress)
+            if subject.not_analysed.step:
+                found.compared = Compared(left_out=f"a step depends on {within_bounds(subject.not_analysed.step)}")
+            else:
+                _check(setting, found, compare_steps, progress)
     except (LimitReached, KeyboardInterrupt) as error:
         interrupted = _name_of(error)
-    facts = found.facts or _undecided_facts(setting)
+    facts = _of_all_goals(found.facts or _undecided_facts(setting), subject.not_analysed)
     open_goals = {trigger.goal for trigger in facts.triggers if trigger.kind == UNKNOWN}
     return Analysis(
         unsatisfiable=found.goals.unsatisfiable,
@@ -261,6 +268,17 @@ def _analysis(subject: Subject, options: Options, compare_steps: int, progress: 
         reasons=found.reasons,
         slow=found.slow,
     )
+
+
+def _of_all_goals(facts: GoalFacts, not_analysed: NotAnalysed) -> GoalFacts:
+    """``facts`` without what would be said of all goals, where some of them are not analysed."""
+    from chaincover.check.goal_facts import UNKNOWN, Claim
+
+    if not not_analysed:
+        return facts
+    texts = [f"what depends on {within_bounds(each)} is not analysed" for each in not_analysed.functions]
+    unknown = Claim(UNKNOWN, tuple(texts))
+    return replace(facts, lemma_3=unknown, theorem_2=unknown)
 
 
 def _name_of(error: LimitReached | KeyboardInterrupt) -> str:

@@ -11,7 +11,6 @@ from pysmt.shortcuts import TRUE
 
 from bmc.analysis.constants import constant_state
 from bmc.analysis.idle import inputs_read
-from bmc.analysis.slice import live_state, without_impossible
 from bmc.formulas.evaluate import names_in
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
@@ -19,7 +18,7 @@ from bmc.system.names import DEFINED
 from bmc.system.transition import StateVariable, TransitionSystem
 from chaincover.project.values import show_value
 from chaincover.reductions.slicing import latched_values, plain_symbols
-from chaincover.subject import Observers, compared_with_init, formulas_of, observations
+from chaincover.subject import Observers, compared_with_init, formulas_of, live_for
 from properties.goal import Goal
 
 
@@ -70,15 +69,15 @@ def find_liveness(
     system: TransitionSystem, observers: Observers, goals: Sequence[Goal], final: FNode | None, part: TransitionSystem
 ) -> Liveness:
     """What is live for asserts and ``observers``, and what goals and end depend on; ``part`` is the slice for these."""
-    observed = observations(system, observers)
-    live = live_state(without_impossible(system, observed), observed)
-    seen_later = live if system.defined.is_true() else live_state(replace(system, defined=TRUE()), observed)
+    live = live_for(system, observers)
+    always = replace(system, defined=TRUE())
+    seen_later = live if system.defined.is_true() else live_for(always, _always_valid(observers))
     constant = constant_state(system)
     seen = [v for v in system.state if v.role != "internal"]
     names, seen_names = _with_definedness(seen, live), _with_definedness(seen, seen_later)
     dead = [v for v in seen if v.name not in names and v.name not in {*constant, *observers.outputs}]
     read_by_dead = names_in([v.next for v in dead])
-    read = _inputs_with_effect(system, goals)
+    read = _inputs_with_effect(system, goals, observers)
     return Liveness(
         observed=bool(observers.goals or observers.outputs or system.asserts),
         live=_named(seen, names),
@@ -105,8 +104,17 @@ def _with_definedness(variables: Iterable[StateVariable], live: Set[str]) -> set
     return {v.name for v in variables if not live.isdisjoint((v.name, v.name + DEFINED))}
 
 
-def _inputs_with_effect(system: TransitionSystem, goals: Sequence[Goal]) -> Collection[str]:
-    """The inputs that the next state, validity, an assertion or a goal depends on."""
-    nexts = (v.next for v in system.state if not remembers(v.name))
-    asserted = (a.formula for a in system.asserts)
-    return inputs_read(system, [*nexts, system.defined, *asserted, *plain_symbols(formulas_of(goals))])
+def _always_valid(observers: Observers) -> Observers:
+    whole = observers.whole
+    return observers if whole is None else replace(observers, whole=replace(whole, defined=TRUE()))
+
+
+def _inputs_with_effect(system: TransitionSystem, goals: Sequence[Goal], observers: Observers) -> Collection[str]:
+    """The inputs that the next state, validity, an assertion, a goal, or a call of the C library depends on."""
+    whole = observers.whole or system
+    nexts = (v.next for v in (*system.state, *whole.state) if not remembers(v.name))
+    asserted = (a.formula for a in (*system.asserts, *whole.asserts))
+    called = (formula for call in observers.calls for formula in (*call.arguments, call.reached))
+    return inputs_read(
+        system, [*nexts, system.defined, whole.defined, *asserted, *plain_symbols(formulas_of(goals)), *called]
+    )

@@ -23,6 +23,7 @@ from chaincover.cli.options import (
     time_option,
 )
 from chaincover.formats.output import to_json
+from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
 from chaincover.report import console
 from chaincover.report.console_check import show_analysis
@@ -56,7 +57,7 @@ def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     progress = shown.progress()
     if compare:
         progress.code_runs(request.path)
-    subject = read_controller(request, progress, unconfirmed=True)
+    subject = read_controller(request, progress, unconfirmed=True, bounds=UseOfBounds.LEFT_OUT)
     if given["effort"] is None:
         given["effort"] = EFFORT
     options = settings(Search(**given), subject.settings)

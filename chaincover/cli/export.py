@@ -35,6 +35,7 @@ from chaincover.formats.output import NoFolder, prepare_folder, to_json, write_t
 from chaincover.formats.writer import tool_version
 from chaincover.limits import Limits
 from chaincover.problem import Problem
+from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
 
@@ -103,7 +104,7 @@ def _of_result(request: Request, chain: str, folder: Path, tools: Tools, head: I
     document = read_document(place)
     prepare_folder(str(folder))
     with tools.progress.stage("read"), ending.interruptible():
-        subject = load_for(document, request)
+        subject = load_for(document, request, UseOfBounds.REFUSED)
         ending.reads(str)
     with tools.progress.stage("export"), ending.interruptible():
         found = list(_each_written(claims(subject.problem, document), tools))

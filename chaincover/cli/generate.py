@@ -25,8 +25,9 @@ from chaincover.limits import AFTER, Limits
 from chaincover.options import Options
 from chaincover.pipeline import not_begun
 from chaincover.problem import Problem
+from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
-from chaincover.result import ChainResult, Listener, SeveralChains
+from chaincover.result import ChainResult, Listener, SeveralChains, Silent
 from properties.goal import VIOLATIONS
 
 if TYPE_CHECKING:
@@ -61,8 +62,12 @@ def command(request: Request, search: Search, shown: Shown, output: str, **asked
         raise UsageError("--several and --most exclude each other", hint="give one of them")
     if not no_replay:
         progress.code_runs(request.path)
-    subject, options = prepare(request, search, progress)
+    subject, options = prepare(
+        request, search, progress, bounds=UseOfBounds.REFUSED if several or most else UseOfBounds.SEARCHED
+    )
     run = Run(subject, options, prepare_folder(output), progress, shown, not no_replay)
+    if subject.library is not None:
+        return generate_bounded(run)
     if several:
         return generate_chains(run)
     return generate_chain(run, _find(most))
@@ -88,6 +93,22 @@ def generate_chain(run: Run, find: Find) -> int:
     nothing = result.chain is None and not result.tests
     no_step = find_dead_end(run, [result]) if nothing or _missed(result) else None
     return deliver(OneChain(run, result, no_step), stage)
+
+
+def generate_bounded(run: Run) -> int:
+    """Search one chain where only bounds are known of functions of the C library; the exit code.
+
+    Nothing is on disk before the end, for only then it is known what the compiled original covers: the search runs it,
+    whether or not the chain is replayed once more.
+    """
+    from chaincover.bounded import BoundedSearch
+    from chaincover.replaying.original import built_once
+
+    with run.progress.stage("search"), built_once(run.subject.model, True) as original:
+        search = BoundedSearch(run.subject, run.options, original)
+        result = search.find(Silent(run.progress))
+    run.progress.better(described(result))
+    return deliver(OneChain(replace(run, subject=search.subject), result), run.progress.at)
 
 
 def generate_chains(run: Run) -> int:

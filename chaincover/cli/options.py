@@ -25,6 +25,7 @@ from chaincover.cli.entry import interrupt_after, seconds_gone
 from chaincover.cli.progress import Progress
 from chaincover.limits import Limits
 from chaincover.options import ORDERINGS, Options
+from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request, load_request
 from chaincover.subject import Settings, Subject
 
@@ -269,10 +270,13 @@ shown_options = gathers(
 )
 
 
-def read_controller(request: Request, progress: Progress, unconfirmed: bool = False) -> Subject:
-    """The controller that the options name, with stubs that are not confirmed only where these are looked at."""
+def read_controller(
+    request: Request, progress: Progress, unconfirmed: bool = False, bounds: UseOfBounds = UseOfBounds.REFUSED
+) -> Subject:
+    """The controller that the options name, with stubs that are not confirmed only where these are looked at; what
+    depends on functions of the C library of which only bounds are known is dealt with as ``bounds`` says."""
     with progress.stage("read"), ending.interruptible():
-        subject = load_request(request, unconfirmed)
+        subject = load_request(request, unconfirmed, bounds)
         ending.reads(str)
         return subject
 
@@ -299,11 +303,13 @@ def no_goal(subject: Subject) -> InputRefused:
     return InputRefused("there is no goal to cover, and no final condition to reach", subject.settings.where, hint)
 
 
-def prepare(request: Request, search: Search, progress: Progress) -> tuple[Subject, Options]:
+def prepare(
+    request: Request, search: Search, progress: Progress, bounds: UseOfBounds = UseOfBounds.REFUSED
+) -> tuple[Subject, Options]:
     """The controller with its invariants proved, and the settings of the search."""
     from chaincover.check.analysis import prepare as proved
 
-    subject = read_controller(request, progress)
+    subject = read_controller(request, progress, bounds=bounds)
     if not subject.goals and not subject.final_text:
         raise no_goal(subject)
     options = settings(search, subject.settings)

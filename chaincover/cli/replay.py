@@ -10,8 +10,10 @@ import click
 
 from bmc import ending
 from bmc.ending import CALLED_OFF, INTERRUPT, ExitCode
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, NoOriginal
+from bmc.native.mathematics import Library
 from bmc.records import dataclass
+from bmc.system.transition import Run, TransitionSystem
 from chaincover.cli.entry import closing
 from chaincover.cli.options import Shown, request_options, shown_options, time_option
 from chaincover.formats import chain_file
@@ -25,6 +27,8 @@ from chaincover.formats.chain_file import (
     unreadable,
 )
 from chaincover.formats.output import to_json
+from chaincover.library import Bounded, TrueRuns
+from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Program, Request
 from chaincover.project.project_file import refuse_project
 from chaincover.replaying.original import Replay, replay
@@ -86,7 +90,9 @@ def _played(request: Request, shown: Shown, chain: str) -> Replay:
         restored = restore(recorded, request)
         ending.reads(str)
     subject = restored.subject
-    stimulus = chain_file.read_stimulus(chain, subject.system)
+    stimulus = chain_file.read_stimulus(chain, subject.below.system)
+    if subject.library is not None:
+        subject = replace(subject, library=with_values(subject.system, subject.library, stimulus)).below
     if request.final is not None:
         stimulus = replace(stimulus, to_final=True)
     not_known = frozenset(restored.not_known)
@@ -98,6 +104,18 @@ def _played(request: Request, shown: Shown, chain: str) -> Replay:
     played = replace(played, not_known=restored.not_known, remarks=(*played.remarks, *restored.notes))
     progress.done()
     return played
+
+
+def with_values(system: TransitionSystem, known: Bounded, stimulus: chain_file.Stimulus) -> Bounded:
+    """What functions of the C library yield where ``stimulus`` calls them. InputRefused for a value outside of its
+    bounds, and where there is no such library."""
+    try:
+        library = Library(known.calls[0].word_sizes)
+    except NoOriginal as error:
+        raise InputRefused(error.message, known.calls[0].where) from None
+    runs = TrueRuns(system, known.calls, library)
+    runs.run(Run((stimulus.initial,), stimulus.inputs))
+    return replace(known, facts=runs.facts, version=library.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +151,7 @@ def restore(recorded: Recorded, request: Request) -> Restored:
     if request.select or request.exclude:
         chosen = request.select, request.exclude
         properties, cover = (*request.properties, *texts), (*request.cover, *more)
-        subject, not_known = program.subject(properties, request.final, *chosen, cover), []
+        subject, not_known = program.subject(properties, request.final, *chosen, cover, UseOfBounds.SEARCHED), []
     if not_known:
         generated = any(goal.generated for goal in not_known)
         why = "; names of generated goals hold line and column of the source that the chain was made for"
@@ -158,7 +176,9 @@ def _with_criteria(program: Program, request: Request, more: list[str]) -> tuple
 
 def _all_goals(program: Program, request: Request, more: Sequence[str], texts: Sequence[str] = ()) -> Subject:
     """The controller with all goals, also those of the criteria ``more`` and of the properties ``texts``."""
-    return program.subject((*request.properties, *texts), request.final, criteria=(*request.cover, *more))
+    return program.subject(
+        (*request.properties, *texts), request.final, criteria=(*request.cover, *more), bounds=UseOfBounds.SEARCHED
+    )
 
 
 def _goals_not_known(recorded: Recorded, subject: Subject) -> list[RecordedGoal]:

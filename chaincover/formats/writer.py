@@ -83,6 +83,7 @@ def chain_document(
         "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
         "chain": _chain(subject, result),
         "graph": graph_data(result.graph, subject.goals),
+        **({} if subject.library is None else {"library": subject.library.as_data()}),
         **({} if no_step is None else {"dead_end": no_step.as_data()}),
     }
 

@@ -24,11 +24,13 @@ from bmc.system.names import matching, suggestion
 from bmc.system.ties import boundary, hold
 from bmc.system.transition import (
     Condition,
+    StateVariable,
     TransitionSystem,
     conjunction,
     symbols_of,
     with_stated_values,
 )
+from chaincover.project.bounds import Asked, UseOfBounds, read_bounds
 from chaincover.project.project_file import MODELS, Project, read_project
 from chaincover.subject import Observers, Settings, Subject, formulas_of, init_formula, like_init
 from properties.coverage import CoverageCriterion, distinct, goals_by_criterion
@@ -105,8 +107,12 @@ class Program:
         select: Sequence[str] = (),
         exclude: Sequence[str] = (),
         criteria: Sequence[str] = (),
+        bounds: UseOfBounds = UseOfBounds.REFUSED,
     ) -> Subject:
-        """What is tested, with the arguments as in ``Request``. InputRefused or UsageError with the place."""
+        """What is tested, with the arguments as in ``Request``. InputRefused or UsageError with the place.
+
+        ``bounds``: what is done with what rests on bounds of functions of the C library.
+        """
         more = tuple(CoverageCriterion(text, Location(f"--cover {n}")) for n, text in enumerate(criteria, 1))
         project, maker = replace(self.project, criteria=(*self.project.criteria, *more)), self.maker
         model, optional = maker.model, project.by_convention
@@ -121,27 +127,37 @@ class Program:
             goals = _selected(everything, select, exclude)
             names = {goal.name for goal in goals}
             kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
-            observers = Observers(kept, _seen_outputs(project, model, model.system))
             memory = [var for goal in goals for var in goal.memory]
             system = with_memory(conditions, memory)
+            observers = _observers(project, model, system, kept, memory)
             formula, text = _final(project, maker, system, final, observers)
-            refuse_needed(model.undetermined, _needs(project, model, goals, kept, formula, text))
-        held = hold(system, project.hold)
+            asked = Asked(
+                tuple(goals), tuple(map(_need_of, goals)), text, tuple(_needs_of_end(formula, text, observers))
+            )
+            refuse_needed(model.undetermined, [*asked.needs, *asked.final_needs])
+            read = read_bounds(system, model.undetermined.bounded, asked, bounds, project.hold > 1)
+        apart = {goal.name for goal, _ in read.not_analysed.goals}
+        if read.not_analysed.final:
+            formula, text = None, ""
+        held = hold(read.system, project.hold)
         named = [] if assumption is None else [replace(assumption, name=f"that {assumption.name}() states")]
         return Subject(
             model,
             _settings(project, maker),
             held,
-            tuple(goals),
+            tuple(goal for goal in goals if goal.name not in apart),
             boundary(held, formula),
             text,
             observers,
             rules,
             (*maker.constraints(), *named),
-            tuple(_assumed(project, rules, assumption)),
+            (*_assumed(project, rules, assumption), *(() if read.library is None else (read.library.assumed,))),
             project.hold,
             {criterion: [goal.name for goal in each] for criterion, each in made.items()},
             tuple(maker.sources()),
+            read.library,
+            read.remarks,
+            read.not_analysed,
         )
 
 
@@ -155,12 +171,12 @@ def _placed(project: Project) -> Iterator[None]:
         raise
 
 
-def load_request(request: Request, unconfirmed: bool = False) -> Subject:
+def load_request(request: Request, unconfirmed: bool = False, bounds: UseOfBounds = UseOfBounds.REFUSED) -> Subject:
     """Read all that ``request`` names. InputRefused or UsageError with the place of what is wrong, and where a stub is
-    not confirmed, but where ``unconfirmed`` ones are to be looked at."""
+    not confirmed, but where ``unconfirmed`` ones are to be looked at; ``bounds`` as in ``Program.subject``."""
     project, chosen = request.project(), (request.select, request.exclude)
     subject = with_deep_stack(
-        lambda: Program.of(project).subject(request.properties, request.final, *chosen, request.cover)
+        lambda: Program.of(project).subject(request.properties, request.final, *chosen, request.cover, bounds)
     )
     if subject.model.unconfirmed and not unconfirmed:
         text = f"stubs that are not confirmed: {listed(subject.model.unconfirmed)}"
@@ -300,21 +316,30 @@ def _needs_of_conditions(system: TransitionSystem) -> Iterator[Need]:
         yield Need(f"the invariant {invariant.name}", (invariant.formula,))
 
 
-def _needs(
-    project: Project, model: Model, goals: Sequence[Goal], kept: Sequence[Goal], final: FNode | None, text: str
-) -> Iterator[Need]:
-    """What the ``goals`` of a run and its final condition need; it is ``text``. ``kept``: the goals that observe."""
-    for goal in goals:
-        memory = [formula for var in goal.memory for formula in (var.next, var.init) if formula is not None]
-        yield Need(f"the goal {goal.name}", (*formulas_of([goal]), *memory))
+def _need_of(goal: Goal) -> Need:
+    memory = [formula for var in goal.memory for formula in (var.next, var.init) if formula is not None]
+    return Need(f"the goal {goal.name}", (*formulas_of([goal]), *memory))
+
+
+def _needs_of_end(final: FNode | None, text: str, observers: Observers) -> Iterator[Need]:
+    """What the final condition needs; it is ``text``."""
     if final is not None:
         yield Need(f"the final condition '{text}'", (final,))
-    whole = model.undetermined.whole
-    if text == "init" and whole is not None:
-        compared = like_init(whole, Observers(tuple(kept), _seen_outputs(project, model, whole)))
-        for var in compared:
+    if text == "init" and observers.whole is not None:
+        for var in like_init(observers.whole, observers):
             what = f"the final condition 'init', which compares '{var.name}' (not if interface.ignore lists it)"
             yield Need(what, (var.symbol,))
+
+
+def _observers(
+    project: Project, model: Model, system: TransitionSystem, kept: Sequence[Goal], memory: Sequence[StateVariable]
+) -> Observers:
+    """For whom a difference counts: the goals ``kept``, and the outside."""
+    undetermined = model.undetermined
+    calls = (*undetermined.calls.values(), *undetermined.bounded)
+    whole = system if undetermined.whole is None else with_memory(undetermined.whole, memory)
+    seen = _seen_outputs(project, model, whole)
+    return Observers(tuple(kept), seen, whole if calls else None, calls)
 
 
 def _final(

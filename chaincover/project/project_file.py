@@ -62,6 +62,7 @@ KEYS: dict[str, dict[str, str]] = {
         "status": "functions whose result tells whether the call worked, where that is an input",
         "bases": "true: functions may be called through pointers that name a struct which the function's begins with",
         "shared": "functions that read and write one variable, by its name",
+        "bounds": "table: the least and the greatest value of functions of the C library, such as `sin`",
     },
     "interface": {
         "input": "variables that are inputs",
@@ -317,9 +318,21 @@ class _Reader(Keys):
             status_functions=self.strings("functions", "status"),
             bases=self.flag("functions", "bases"),
             shared=self.named_groups("functions", "shared"),
+            bounds=self._bounds(),
             values=self.named_numbers("interface", "values"),
             where=Location(str(self.place)),
         )
+
+    def _bounds(self) -> dict[str, tuple[str, Location]]:
+        """The range of values of each function that is bounded, with its place."""
+        value = self.table("functions").get("bounds", {})
+        good = isinstance(value, dict) and all(isinstance(each, str) and ".." in each for each in value.values())
+        if not good:
+            self.refuse(self.wrong("bounds", 'a table such as { sin = "-1.0..1.0" }', "functions"))
+            return {}
+        places = {name: self.where(name) for name in value}
+        own = self.where("bounds", "functions")
+        return {name: (text, places[name] if places[name].line else own) for name, text in value.items()}
 
     def _options(self, base: Path, files: Sequence[str], target: str) -> tuple[dict[str, FileOptions], Dialect]:
         """What the compiler is given for each file besides, and what that says of the language."""

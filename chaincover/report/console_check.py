@@ -25,6 +25,7 @@ from chaincover.check.goal_facts import (
     Trigger,
 )
 from chaincover.check.undefined_behaviour import UndefinedBehaviour
+from chaincover.library import within_bounds
 from chaincover.options import Options
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.slicing import ADVICE
@@ -50,6 +51,7 @@ def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
     """The report of ``check``: what is wrong, what will be slow, then what was read; the rest where it is asked for."""
     wrong = _wrong(subject, analysis)
     found = f"{counted(len(wrong), 'problem')}, told first" if wrong else "nothing wrong found"
+    found += " in what is analysed" if subject.not_analysed and not wrong else ""
     if analysis.interrupted:
         ended = ended_by(analysis.interrupted)
         found += f"; {ended[0].lower()}{ended[1:]}: what is not told was not looked at"
@@ -60,13 +62,14 @@ def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
         if advice:
             say(part, f"  next: {advice}")
     head, rest = part.cut(MANY_LINES, "-v tells all"), out.part()
+    _show_not_analysed(head, subject)
     constraints = out.part()
     for rule in subject.rules:
         say(constraints, f"constraint {rule.told}")
     constraints.cut(FEW_LINES, "-v tells all")
     _show_slow(head, analysis)
     _show_end(rest, subject, analysis)
-    _show_undefined_behaviour(rest, analysis)
+    _show_undefined_behaviour(rest, subject, analysis)
     _show_notes(rest, subject, analysis)
     _show_comparison(rest, subject, analysis)
     functions, interface, variables, goals, properties = (out.part() for _ in range(5))
@@ -158,6 +161,22 @@ def _never(subject: Subject, analysis: Analysis, generated: bool) -> list[Goal]:
     return [goal for goal in subject.goals if goal.name in never and bool(goal.generated) == generated]
 
 
+def _show_not_analysed(out: Console, subject: Subject) -> None:
+    """What nothing is said of because it depends on functions of the C library with bounds."""
+    apart = subject.not_analysed
+    if not apart:
+        return
+    if apart.step:
+        what = "runs, undefined behaviour, and the comparison: whether a step is defined depends on"
+        say(out, f"not analysed: {what} {within_bounds(apart.step)}", "bold")
+    for functions, names in apart.names.items():
+        told = listed(names, len(names)) if out.everything else listed(names)
+        say(out, f"not analysed: {told}: depends on {within_bounds(functions)}", "bold")
+    if apart.final and not apart.step:
+        say(out, f"not analysed: the final condition: depends on {within_bounds(apart.final)}", "bold")
+    say(out, "  next: chaincover generate finds one chain for what depends on functions with bounds")
+
+
 def _show_slow(out: Console, analysis: Analysis) -> None:
     """What will make a search long."""
     part = out.part()
@@ -202,7 +221,8 @@ def _show_end(out: Console, subject: Subject, analysis: Analysis) -> None:
     """Where a chain may end, and where runs end, if no goal that was written is lost by that."""
     ends = "anywhere" if subject.hold == 1 else "with any held step"
     part = out.part()
-    say(part, f"final: {subject.final_text or f'(none: a chain may end {ends})'}")
+    condition = subject.final_text or subject.not_analysed.final_text
+    say(part, f"final: {condition or f'(none: a chain may end {ends})'}")
     ended = analysis.facts.dead_end
     if ended is not None and _ends_harmlessly(subject, analysis):
         kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
@@ -270,9 +290,10 @@ def _show_functions(out: Console, subject: Subject) -> None:
 
 def _show_properties(out: Console, subject: Subject) -> None:
     """Every goal with its length in steps and its property, in a line each unless all is asked for."""
-    width = max((len(goal.name) for goal in subject.goals), default=0)
+    goals = [*subject.goals, *(goal for goal, _ in subject.not_analysed.goals)]
+    width = max((len(goal.name) for goal in goals), default=0)
     rows = []
-    for goal in subject.goals:
+    for goal in goals:
         text = " ".join(goal.text.split())
         text = text if out.everything else shortened(text, out.width - max(width, 4) - 9)
         rows.append((goal.name, str(goal.over(0)), text))
@@ -304,8 +325,10 @@ def _sure_undefined_behaviour(analysis: Analysis) -> list[tuple[str, str]]:
     return [(text, advice if text is texts[-1] else "") for text in texts]
 
 
-def _show_undefined_behaviour(out: Console, analysis: Analysis) -> None:
+def _show_undefined_behaviour(out: Console, subject: Subject, analysis: Analysis) -> None:
     """The places where undefined behaviour is not excluded, but for those that a run is known to come to."""
+    if subject.not_analysed.step:
+        return
     if not analysis.undefined_behaviour:
         say(out, "undefined behaviour: none possible")
     part = out.part()

@@ -94,6 +94,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     ]
     told = _no_chain(subject, result) if chain is None else _headline(subject, result, chain, out.everything)
     _show_head(head, subject, told, findings, "chain.json")
+    _show_library(head, subject, covered=chain is not None)
     _show_read(head, asked, result.stopped_by if chain is None else "")
     show_criteria(head, subject.goals, result.verdicts, [chain] if chain else [])
     show_rulings(head, result.requirements.rulings)
@@ -137,6 +138,22 @@ def _limited(out: Console, texts: Sequence[str], most: int, rest: str, style: st
     for text in texts:
         say(part, text, "" if text.startswith(" ") else style)
     out.show(part.cut(most, rest))
+
+
+def _show_library(out: Console, subject: Subject, covered: bool) -> None:
+    """What is said of the program itself, where something is ``covered``, and what of the system that is approximated
+    from above."""
+    known = subject.library
+    if known is None:
+        return
+    if covered:
+        say(out, f"covered: what the compiled original does with {known.version}")
+    what, facts = "bounds of lengths, and that no run covers a goal", counted(len(known.facts), "value")
+    if known.closed:
+        text = f"a run that needs more than {facts} of functions of the C library counts as one that covers every goal"
+    else:
+        text = f"but for {facts}, functions of the C library may have any value in the bounds of the project"
+    say(out, f"{what}: {text}; assumed are the bounds {known.bounds}")
 
 
 def _show_read(out: Console, asked: Asked, stopped_by: str) -> None:

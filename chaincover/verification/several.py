@@ -32,6 +32,7 @@ from chaincover.formats.document import (
 )
 from chaincover.formats.writer import chains_document
 from chaincover.options import Options
+from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
 from chaincover.result import ChainResult, Conflict, Requirements, SeveralChains
 from chaincover.subject import Subject
@@ -66,7 +67,7 @@ def verify_chains(place: Path, request: Request, limits: Limits, listener: Liste
     named = [known.get(claim.name, claim) for claim in summary.verdicts]
     first = documents[0] if documents else without_chain(summary)
     settings = replace(first.settings, criteria=_criteria(summary, documents))
-    subject = load_for(replace(first, place=place, goals=tuple(named), settings=settings), request)
+    subject = load_for(replace(first, place=place, goals=tuple(named), settings=settings), request, UseOfBounds.REFUSED)
     ending.reads(str)
     clock = Clock(limits)
     lines: list[Line] = []

@@ -37,6 +37,7 @@ from chaincover.verification.invariants import (
     told_invariants,
 )
 from chaincover.verification.layers import Layers
+from chaincover.verification.library_values import library_values, no_original
 from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.marks import Marks
 from chaincover.verification.monitors import monitored_setting
@@ -126,10 +127,14 @@ class _Lines:
 
 
 def statement_of(subject: Subject, document: Document) -> Statement:
-    """What ``document`` says of runs of ``controller``."""
+    """What ``document`` says of runs of ``controller``, where functions of the C library have any values in bounds.
+
+    No original takes steps with other values than its own.
+    """
+    problem = subject.above
     return Statement(
-        Setting(subject.system, subject.goals, subject.final, document.settings.overlap),
-        subject.model.original,
+        Setting(problem.system, problem.goals, problem.final, document.settings.overlap),
+        subject.model.original if subject.library is None else no_original,
         document.certificate,
         of_result(document.said),
         None if document.chain is None else document.credited,
@@ -152,7 +157,8 @@ def verify(
     checks = Checks(statement_of(subject, document), Clock(limits or Limits()), listener, states)
     with _Lines(listener) as lines:
         done = lines.done
-        lines.each(_without_proof(subject, document, checks))
+        lines.each(library_values(subject))
+        lines.each(_without_proof(subject.below, document, checks))
         lines.each(checks.of_setting())
         if proof is not None and set(proof.goals) <= set(checks.setting.names):
             lines.each(checks.proof_lines(proof))
@@ -178,7 +184,8 @@ def verify(
 
 def _without_proof(subject: Subject, document: Document, checks: Checks) -> Iterator[Line | None]:
     """What is looked at without a proof: file, project, chain and tests, and runs that violate requirements."""
-    chain, credited = document.chain, checks.statement.setting
+    chain = document.chain
+    credited = Setting(subject.system, subject.goals, subject.final, document.settings.overlap)
     yield claims.sources(subject, document)
     yield claims.properties(subject, document)
     stimulus = None if chain is None else claims.stimulus_of(subject, document)

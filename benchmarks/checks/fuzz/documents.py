@@ -245,6 +245,31 @@ void compute(t_in *i, t_st *s) {
     "p/chaincover.toml": "[sources]\nfiles = ['c.c']\n",
 }
 """Only the difference of two times matters, until the clock wraps."""
+LIBRARY = {
+    "p/c.c": """\
+#include <math.h>
+typedef struct { int up; } t_in;
+static int n, mode;
+void init(void) { n = 0; mode = 0; }
+void step(t_in *i) {
+  n = i->up ? (n + 1) % 5 : 0;
+  double x = sin(n * 0.5);
+  if (x > 0.9) mode = 1;
+  if (x > 1.5) mode = 2;
+}
+""",
+    "p/chaincover.toml": """\
+[sources]
+files = ["c.c"]
+[functions]
+init = "init"
+step = "step"
+bounds = { sin = "-1.0..1.0" }
+[ranges]
+"i->up" = "0..1"
+""",
+}
+"""A goal depends on a function of the C library with bounds."""
 DOCUMENTS: dict[str, tuple[dict[str, str] | None, tuple[str, ...]]] = {
     "failure": (None, ()),
     "short": (None, ("--max-length", "3", "--effort", "0.001")),
@@ -265,6 +290,7 @@ DOCUMENTS: dict[str, tuple[dict[str, str] | None, tuple[str, ...]]] = {
         CLOCK,
         ("--property", "over: cover(k == 1 && X(k == 0))", "--property", "r: G(k == 1 -> k <= 1)"),
     ),
+    "library": (LIBRARY, ("--property", "high: cover(mode == 1)", "--property", "higher: cover(mode == 2)")),
 }
 """Kinds of documents: the program (None: the bundled latch) and the options of ``generate``.
 

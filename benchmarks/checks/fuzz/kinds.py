@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks.checks.fuzz.bounds import BOUNDS
 from benchmarks.checks.fuzz.claims import CLAIMS
 from benchmarks.checks.fuzz.commands import COMMAND_LINES
 from benchmarks.checks.fuzz.deadlines import DEADLINE
@@ -13,5 +14,17 @@ from benchmarks.checks.fuzz.results import RESULTS
 
 KINDS = {
     kind.name: kind
-    for kind in (*PROGRAMS, MACROS, SOURCES, PROJECTS, PROPERTIES, DEADLINE, TABLES, RESULTS, CLAIMS, COMMAND_LINES)
+    for kind in (
+        *PROGRAMS,
+        MACROS,
+        SOURCES,
+        PROJECTS,
+        PROPERTIES,
+        DEADLINE,
+        TABLES,
+        RESULTS,
+        CLAIMS,
+        *BOUNDS,
+        COMMAND_LINES,
+    )
 }

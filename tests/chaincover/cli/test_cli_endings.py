@@ -163,7 +163,7 @@ def test_json_is_all_that_stdout_gets_from_an_error(tmp_path: Path) -> None:
 
 
 def test_a_limit_before_all_is_read_says_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(request: object, unconfirmed: bool) -> None:
+    def read(request: object, unconfirmed: bool, bounded: bool) -> None:
         ending.call_off("time limit")
         ending.reads(lambda: "the file c.c was read")
 

@@ -65,6 +65,11 @@ def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
         first = error
         raise _of_stubs(with_deep_stack(lambda: _survey(config, roots, first))) from None
     model.native = native_here(model, config, lambda other: with_deep_stack(lambda: _build(other, roots)))
+    sizes, bounded = model.native.compilation.word_sizes, model.undetermined.bounded
+    calls = tuple(replace(call, word_sizes=sizes) for call in bounded)
+    called = tuple(sorted({call.function for call in calls}))
+    model.undetermined = replace(model.undetermined, bounded=calls)
+    model.native = replace(model.native, compilation=replace(model.native.compilation, called=called))
     return model
 
 
@@ -95,7 +100,9 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
         result = runs.run_step(step, dict(result.start))
     notes += register_notes(runs.program, roles, runs.environment.valued | (set_by_init - read_by_init))
     notes += runs.environment.notes(set_by_init) + volatile_notes(runs.program, runs.used)
-    return assemble(runs, step, result, roles, notes)
+    model = assemble(runs, step, result, roles, notes)
+    runs.executor.library.math.undetermined = None
+    return model
 
 
 def _of_stubs(survey: Survey) -> InputRefused:

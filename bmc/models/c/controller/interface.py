@@ -17,11 +17,11 @@ from bmc.models.c.controller.binding import as_scalar, with_targets
 from bmc.models.c.controller.environment import OutsideValue, undefined_object
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.pointers import native_pointer, pointed_objects
-from bmc.models.c.controller.ranges import ProjectRanges, only_named
+from bmc.models.c.controller.ranges import FloatReader, ProjectRanges, only_named
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.controller.registers import undescribed, unplaced
 from bmc.models.c.controller.runs import Runs
-from bmc.models.c.execute.math_library import FUNCTIONS, UNKNOWN
+from bmc.models.c.execute.math_library import FUNCTIONS, OPEN, UNKNOWN
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject
 from bmc.models.c.execute.recorder import StepResult, is_volatile, is_written, read_names
 from bmc.models.c.execute.variables import CVariable, is_variable, number_of, variable_name, variable_type
@@ -39,8 +39,8 @@ from bmc.models.c.source.types import (
     scalars,
     size_of,
 )
-from bmc.models.undetermined import without_undetermined
-from bmc.system.names import DEFINED, matching
+from bmc.models.undetermined import LibraryCall, without_undetermined
+from bmc.system.names import DEFINED, matching, suggestion
 from bmc.system.original import Argument, Call, Cell, Compilation, Link, MemoryObject, NativeInterface, ZeroSum
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
 
@@ -76,11 +76,29 @@ def assemble(runs: Runs, step: Function, result: StepResult, roles: dict[Key, st
         for variable in variables
         if (start := result.start.get(variable.key)) is not None and runs.undetermined
     }
-    calls = [*runs.undetermined.values()]
-    model.system, model.undetermined = without_undetermined(_system(runs, model, result), starts, calls)
+    model.system = _system(runs, model, result)
+    _check_bounds(runs.config)
+    calls = [_bounded(call, model, runs) for call in runs.undetermined.values()]
+    model.system, model.undetermined = without_undetermined(model.system, starts, calls)
     model.notes += model.undetermined.notes
-    runs.executor.library.math.undetermined = None
     return model
+
+
+def _check_bounds(config: SourceConfig) -> None:
+    """Only what depends on the library has bounds."""
+    for name, (_, place) in config.bounds.items():
+        if name not in OPEN:
+            text = f"'{name}' is none of the functions whose results depend on the library"
+            raise InputRefused(text, place, suggestion(name, [*OPEN]))
+
+
+def _bounded(call: LibraryCall, model: CModel, runs: Runs) -> LibraryCall:
+    """``call`` with the bounds that the project gives its values; what init calls has none."""
+    text, place = runs.config.bounds.get(call.function, ("", None))
+    if place is None or call.name in runs.in_init:
+        return call
+    ranges = FloatReader(model, call.function, call.value_type, place).ranges(text)
+    return replace(call, ranges=ranges, bounded=place)
 
 
 def _variable_keys(runs: Runs, step: Function, result: StepResult) -> list[Key]:

@@ -57,10 +57,11 @@ class SourceConfig:
     ``ranges`` maps a variable to the text of its allowed values: ``"0..9"`` or a tuple of constants.
     ``input_functions``, ``output_functions`` and ``status_functions`` are patterns of functions that no source defines,
     ``bases``: pointers to functions may name a struct that the function's begins with. ``shared`` names the variables
-    that several of them share. ``values`` maps what no source defines (an object, a function's result) to the text of
-    its start value. ``zeroed`` are patterns of variables behind the step's pointers that hold 0 before init runs.
-    ``initial`` are conditions on the inputs of the first step; ``dwell`` maps inputs to the number of steps for which
-    they keep each value.
+    that several of them share. ``bounds``: the range of values of functions of the C library, each with its place in
+    the project. ``values`` maps what no source defines (an object, a function's result) to the text of its start value.
+    ``zeroed`` are patterns of variables behind the step's pointers that hold 0 before init runs. ``initial`` are
+    conditions on the inputs of the first step; ``dwell`` maps inputs to the number of steps for which they keep each
+    value.
     ``where`` is the project file, for messages.
     """
 
@@ -90,6 +91,7 @@ class SourceConfig:
     status_functions: tuple[str, ...] = ()
     bases: bool = False
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[str, Location]] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     where: Location | None = None
     options: Mapping[str, FileOptions] = field(default_factory=dict)

@@ -50,6 +50,8 @@ class Runs:
         self.used: list[MemObject] = []
         self.outside: dict[Key, Content] = {}
         self.memory: Mapping[Key, Content] = {}
+        self.in_init: frozenset[str] = frozenset()
+        """The symbols of the calls of init whose results depend on the library."""
         self.limits: dict[object, int] = {}
         """The turns of each loop, and the depth of each recursion, that do not end by themselves."""
         self.bounds = TRUE()
@@ -84,6 +86,7 @@ class Runs:
             self.init_calls.append(Call(function.name, tuple(self._native_arguments(function, arguments, node))))
             self.executor.invoke(function, arguments, state, node or function.node)
         self.environment.initialising = False
+        self.in_init = frozenset(self.undetermined)
         if recorder.undefined_behaviour:
             known = {name: frozenset([name]) for name in self.undetermined}
             refuse_needed(Undetermined(self.undetermined, known), undefined_places(recorder.undefined_behaviour))
@@ -204,6 +207,8 @@ class Runs:
         for key in after_init:
             if is_variable(key):
                 cells[key] = symbol_content(key, key in shadowed)
+        calls = self.undetermined
+        self.executor.library.math.undetermined = [calls[name] for name in calls if name in self.in_init]
         recorder = self.executor.recorder = Recorder(limits=input_limits(self.config, after_init), bounds=self.bounds)
         state = State(cells)
         arguments: list[Any] = []

@@ -28,6 +28,7 @@ from bmc.models.c.controller.runs import Runs
 from bmc.models.c.execute.recorder import Recorder, StepResult, TooManyTurns
 from bmc.models.c.execute.turns import UNASKED
 from bmc.models.c.source.program import Function
+from bmc.models.undetermined import for_any_value
 from bmc.native.differential import RUN_LENGTH, Sampler
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, between, conjunction, conjuncts
@@ -124,7 +125,8 @@ def ended(runs: Runs, step: Function, result: StepResult) -> StepResult:
         runs.inputs = frozenset(key for key, role in roles.items() if role == "input")
         if runs.inputs & result.shadowed:
             result = runs.run_step(step, dict(result.start))
-        found = _decided(assemble(runs, step, result, roles, ()).system, result.recorder)
+        model = assemble(runs, step, result, roles, ())
+        found = _decided(for_any_value(model.system, model.undetermined.bounded), result.recorder)
         unsettled = {key for key, _ in result.recorder.excluded} - found.settled
         for key in found.reached:
             enough.pop(key, None)

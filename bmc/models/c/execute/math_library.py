@@ -301,9 +301,9 @@ class MathCalls:
         assert function.ctype is not None
         name = f"{node.name.name}()#{len(self.undetermined) + 1}"
         symbol = function.ctype.value_type().symbol(name)
-        self.undetermined.append(
-            LibraryCall(node.name.name, symbol, where(node), tuple(value.bits for value in values))
-        )
+        reached = both(self.executor.recorder.base, state.pc)
+        arguments = tuple(value.bits for value in values)
+        self.undetermined.append(LibraryCall(node.name.name, symbol, where(node), arguments, reached))
         return Value(symbol, function.ctype)
 
     def _result(self, function: MathFunction, node: Any, scope: Scope, state: State) -> Value:
