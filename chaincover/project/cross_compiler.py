@@ -9,6 +9,7 @@ from functools import cache
 
 from bmc.errors import InputRefused, Location
 from bmc.models.c.source.compiler_macros import platform_macros, predefined
+from bmc.models.c.source.options import Dialect
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.native.build import find_compiler, run
 from bmc.system.original import SHORT_DOUBLE
@@ -21,16 +22,16 @@ _OF_MACHINE = re.compile(
 """Options on which macros depend, and by which a compiler loads and reads nothing else."""
 
 
-def options_of_compiler(compiler: str, words: Sequence[str], target: str, where: Location) -> tuple[str, list[str]]:
-    """The word sizes of a compiler that is found on the PATH, and options that say the same to this machine's.
+def options_of_compiler(compiler: str, words: Sequence[str], target: str, where: Location) -> tuple[Dialect, list[str]]:
+    """What a compiler that is found on the PATH says of the target, and options that say the rest to this machine's.
 
-    ('', []) where it is not installed, may not be run or does not list its macros. InputRefused where its types are
+    Nothing where it is not installed, may not be run or does not list its macros. InputRefused where its types are
     none that can be read, or have other sizes than those of ``target``.
     """
     place = shutil.which(compiler) if _ASKED.fullmatch(compiler) and find_compiler() is not None else None
     macros = _macros(place, tuple(filter(_OF_MACHINE.fullmatch, words))) if place else {}
     if not macros:
-        return "", []
+        return Dialect(), []
     found, double = _target(macros), macros.get("__SIZEOF_DOUBLE__")
     if not found or macros.get("__BYTE_ORDER__") != "__ORDER_LITTLE_ENDIAN__" or double not in ("4", "8"):
         sizes = ", ".join(
@@ -52,7 +53,8 @@ def options_of_compiler(compiler: str, words: Sequence[str], target: str, where:
         "-fshort-enums": macros.get("__ARM_SIZEOF_MINIMAL_ENUM") == "1",
         "-malign-double": found == "ilp32" and int(macros["__BIGGEST_ALIGNMENT__"]) >= 8 and "__i386__" not in macros,
     }
-    return found, [*options, *(option for option, holds in kinds.items() if holds)]
+    unaligned = macros.get("__BIGGEST_ALIGNMENT__") == "1"
+    return Dialect(found, unaligned=unaligned), [*options, *(option for option, holds in kinds.items() if holds)]
 
 
 @cache

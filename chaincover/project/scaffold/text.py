@@ -106,6 +106,8 @@ def _no_step(sources: Sources, place: str, step: str) -> InputRefused:
 
 def _questions(sources: Sources, reading: Reading, others: Sequence[Proposal], base: Path) -> Iterator[str]:
     """What a user is to decide or to mend, the most urgent first."""
+    if sources.build.problem:
+        yield f"the compilation database is not followed: {sources.build.problem}"
     init = [function for function, _ in reading.init]
     if reading.problem:
         may_help = recipe(sources, reading.proposal, init, base)

@@ -26,12 +26,14 @@ PROGRAM = """
 typedef enum { IDLE, RUN = 200 } mode;
 typedef enum { LOW = -3, HIGH = 300 } level;
 struct pair { char a; int b; double d; };
+struct { int s : 3; signed t : 3; } field;
 mode m; char c; int n; unsigned size; level l; long edition; int wrapped;
 void step(unsigned char x, int y) {
   c = x; n = c > 100 ? LIMIT : 2; m = x > 7 ? RUN : IDLE; l = x & 1 ? LOW : HIGH;
   size = sizeof m * 10000 + sizeof l * 1000 + sizeof(struct pair) * 10 + (m < 0);
   edition = __STDC_VERSION__ + (sizeof(TEXT) << 20);
   wrapped = (y + x) * 3 - y;
+  field.s = y; field.t = y; n += field.s < field.t;
 }
 """
 FORCED = '#define TEXT "given"\n#define LIMIT 0\n#undef LIMIT\n'
@@ -63,6 +65,7 @@ OPTIONS = (
     "-fsigned-char -fshort-enums",
     "-fwrapv -fpack-struct",
     "-fpack-struct=2 -std=gnu99",
+    "-funsigned-bitfields --std=gnu99",
     "-std=c17 -O2 -Wall -MMD -MF x.d -g3",
     "-fshort-enums -funsigned-char -fwrapv -fno-wrapv",
     '-DLIMIT2=3 -UTEXT -D TEXT=\'"a \\" b"\' -isystem ../inc',
@@ -241,6 +244,64 @@ def test_only_compilers_on_the_path_are_asked_and_of_no_types_that_cannot_be_rea
         with pytest.raises(InputRefused, match=message):
             options_of(tmp_path / "c.json", [str(tmp_path / "p.c")], (), "")
     assert not (tmp_path / "elsewhere" / "asked").exists()
+
+
+BYTEWISE = """
+#include <stdint.h>
+struct frame { uint8_t id; uint16_t value; uint8_t crc; uint32_t time; };
+struct fields { unsigned a : 3; unsigned b : 14; unsigned c : 5; unsigned : 0; unsigned char d; };
+_Static_assert(sizeof(struct frame) == 8, "members lie at any byte");
+_Static_assert(sizeof(struct fields) == 4, "bit-fields lie side by side");
+_Static_assert(_Alignof(long) == 1 && _Alignof(void *) == 1, "nothing is aligned");
+union { struct frame f; uint8_t raw[8]; } u;
+int out;
+void step(int x) { u.f.value = x; out = u.raw[1]; }
+"""
+"""A program for AVR: avr-gcc accepts it."""
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_nothing_is_aligned_where_the_compiler_for_another_machine_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = cross_compiler(tmp_path, "avr-gcc", double=4)
+    text = place.read_text().replace("INT__ 4", "INT__ 2").replace("POINTER__ 4", "POINTER__ 2")
+    place.write_text(text.replace("ALIGNMENT__ 8", "ALIGNMENT__ 1"))
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    (tmp_path / "p.c").write_text(BYTEWISE)
+    (tmp_path / "c.json").write_text(json.dumps([entry("avr-gcc -mmcu=atmega328p -c p.c")]))
+    text = '[sources]\nfiles = ["p.c"]\ncompile_commands = "c.json"\n[functions]\nstep = "step"\n'
+    (tmp_path / "chaincover.toml").write_text(text)
+    config = read_project(str(tmp_path)).config
+    fresh_environment()
+    model = read_c(config)
+    start = Simulator(model.system).initial()
+    assert Simulator(model.system).step(start, {"x": 0x1234})["out"] == 0x34
+
+
+EMBEDDED = (
+    "--specs=nano.specs --sysroot=/opt/arm -mthumb -march=armv7e-m -mlong-calls -fcyclomatic-complexity"
+    " -T flash.ld -Tram.ld -u _printf_float -Xlinker -Map=x.map -masm-syntax-unified -fno-move-loop-invariants"
+)
+
+
+def test_what_builds_for_boards_say_of_machine_and_linker_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text(json.dumps([entry(f"absent-none-eabi-gcc {EMBEDDED} -DX=1 -c p.c")]))
+    options, dialect = options_of(tmp_path / "c.json", [str(tmp_path / "p.c")], (), "ilp32")
+    assert next(iter(options.values())).macros == (("X", "1"),)
+    assert dialect == Dialect()
+    (tmp_path / "c.json").write_text(json.dumps([entry("gcc -march=native -c p.c")]))
+    with pytest.raises(InputRefused, match="-march=native: it may change what the program means"):
+        options_of(tmp_path / "c.json", [str(tmp_path / "p.c")], (), "")
+
+
+def test_the_sign_of_a_bit_field_without_one_is_not_guessed_behind_a_typedef(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text("typedef int small; struct { small s : 3; } f; void step(int x) { f.s = x; }")
+    fresh_environment()
+    dialect = Options(["-funsigned-bitfields"], ".", None).dialect
+    with pytest.raises(InputRefused, match="the sign of the bit-field 's' depends on its typedef"):
+        read_c(SourceConfig("p", (str(tmp_path / "p.c"),), step="step", dialect=dialect))
 
 
 @pytest.mark.needs_narrow

@@ -30,7 +30,7 @@ from bmc.models.c.controller.interface import (
 )
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig
-from bmc.models.c.controller.registers import register_notes, without_unused_registers
+from bmc.models.c.controller.registers import refuse_overlaps, register_notes, without_unused_registers
 from bmc.models.c.controller.runs import Runs
 from bmc.models.c.controller.turn_bounds import ended
 from bmc.models.c.execute.access import Accesses
@@ -92,6 +92,7 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     runs.executor.noted_in.remove(accesses)
     touched = accesses.reads | accesses.writes
     result = without_untouched(runs, result, {key[0] for key in touched})
+    refuse_overlaps(runs.program, touched)
     result = without_unused_registers(runs.program, result, touched)
     roles = classify(runs, step, result)
     check_outside(runs, roles, result, read_by_init)
@@ -193,7 +194,8 @@ def native_here(model: CModel, config: SourceConfig, read: Callable[[SourceConfi
         other = read(replace(config, target=here, pass_errors=True))
         why = difference(model.system, other.system)
     except InputRefused as error:
-        why = str(error)
+        first = error.errors[0] if isinstance(error, SeveralRefused) else error
+        why = str(first).partition("\n")[0]
     except PysmtTypeError:  # a variable of one name has two types
         why = "variables have other sizes"
     from bmc.native.narrow import OPTIONS  # which programs for this machine do without

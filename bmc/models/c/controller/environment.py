@@ -30,7 +30,6 @@ from bmc.models.c.controller.externals import (
 )
 from bmc.models.c.controller.ranges import written_pattern
 from bmc.models.c.controller.reading import SourceConfig
-from bmc.models.c.controller.registers import refuse_overlaps
 from bmc.models.c.execute.calls import STREAMS, Calls
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.lvalues import Result
@@ -99,7 +98,6 @@ class Environment:
         self._give_roles()
         self._check_runnables()
         self.externs = [obj for obj in used if obj.symbol and not obj.file and obj.symbol not in STREAMS]
-        refuse_overlaps(self.program, self.externs)
 
     def _described(self) -> list[str]:
         """The functions that the project describes; refused is one that a source defines."""
@@ -332,14 +330,14 @@ class OutsideValue(InputRefused):
     kept = False
 
 
-def undefined_object(obj: MemObject) -> OutsideValue:
-    """The refusal of an object that no source defines."""
+def undefined_object(obj: MemObject, in_init: bool = False) -> OutsideValue:
+    """The refusal of an object that no source defines; ``in_init``: init reads it, when no input has a value yet."""
     first = next((variable_name(obj, path) for path, _ in scalars(obj.ctype)), obj.name)
+    listing = "" if in_init else f", list it in interface.input ({_pattern(obj)})"
     error = OutsideValue(
-        f"'{obj.name}' is declared extern, but no source file defines it",
+        f"'{obj.name}' is declared extern, but no source file defines it" + (", and init reads it" if in_init else ""),
         obj.declared,
-        f"add the file that defines it to sources.files, list it in interface.input ({_pattern(obj)}), "
-        f'or give its value: [interface.values] "{first}" = 0',
+        f'add the file that defines it to sources.files{listing}, or give its value: [interface.values] "{first}" = 0',
     )
     error.pattern = _pattern(obj)
     return error

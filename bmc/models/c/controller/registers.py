@@ -11,8 +11,6 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise
-from operator import itemgetter
 from typing import Any
 
 from pycparser import c_ast
@@ -23,6 +21,7 @@ from bmc.models.c.execute.calls import Calls
 from bmc.models.c.execute.memory import Key, MemObject
 from bmc.models.c.execute.recorder import StepResult
 from bmc.models.c.execute.variables import variable_name
+from bmc.models.c.source.layout import BYTE
 from bmc.models.c.source.preprocess import PreprocessedUnit
 from bmc.models.c.source.program import Function, Program, Scope, expression_of, nodes, where
 from bmc.models.c.source.types import (
@@ -32,9 +31,12 @@ from bmc.models.c.source.types import (
     IntType,
     PointerType,
     StructType,
+    bit_offset_of,
+    bits_of,
     same_type,
     show_type,
     size_of,
+    type_at,
 )
 
 _CAST = re.compile(r"\*\s*(?:const\s*|volatile\s*)*\)[\s(]*(?:\([\w\s]+\)[\s(]*)*(?:0[xX]\w|[1-9]|0\d)")
@@ -46,7 +48,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def place_registers(text: str, tree: Any, scope: Scope, source: PreprocessedUnit, executor: Calls) -> None:
-    """Note for each such cast in ``tree``, parsed from ``text``, of which object it is the address.
+    """Note for each cast of a number to a pointer in ``tree``, parsed from ``text``, of which object it is the address.
 
     An object without a macro is known by its own name in ``scope``.
     """
@@ -110,7 +112,8 @@ def _register(
 
 
 def _named(word: str, address: int, scope: Scope, source: PreprocessedUnit, executor: Calls) -> tuple[str, bool] | None:
-    """The innermost macro to which ``word`` leads that stands for ``address``, or, which is told, for what is there."""
+    """The innermost macro that ``word`` expands to and that stands for ``address`` (False beside its name) or for the
+    object there (True); None where there is none."""
     todo, named = [word], None
     for each in todo:
         macro = source.macros.get(each)
@@ -135,17 +138,35 @@ def registers_in(program: Program, functions: Iterable[Function]) -> list[MemObj
     return [casts[node] for function in functions for node in nodes(function.node) if node in casts] if casts else []
 
 
-def refuse_overlaps(program: Program, used: Sequence[MemObject]) -> None:
-    """UnsupportedConstruct where two registers have bytes in common."""
-    placed = [(program.registers[obj], obj) for obj in used if obj in program.registers]
-    for one, other in pairwise(sorted(placed, key=itemgetter(0))):
-        if other[0] < one[0] + size_of(one[1].ctype, program.model):
-            both = (f"'{obj.name}' ({show_type(obj.ctype)} at {address:#x})" for address, obj in (one, other))
+def refuse_overlaps(program: Program, touched: Collection[Key]) -> None:
+    """UnsupportedConstruct where two registers have bytes in common that init and step came to.
+
+    In headers a block of registers may reach into the next one, as NVIC of CMSIS does into SCB.
+    """
+    cells = [(*_bytes_of(key, program), key) for key in touched if key[0] in program.registers]
+    before: list[tuple[int, int, Key]] = []
+    for cell in sorted(cells, key=lambda each: (each[0], program.registers[each[2][0]], variable_name(*each[2]))):
+        before = [each for each in before if each[1] > cell[0]]
+        other = next((each for each in before if each[2][0] is not cell[2][0]), None)
+        if other is not None:
+            both = (
+                f"'{variable_name(*key)}' ({show_type(type_at(key[0].ctype, key[1]))} at {start:#x})"
+                for start, _, key in (other, cell)
+            )
             raise UnsupportedConstruct(
                 f"unsupported C construct: two registers with bytes in common: {' and '.join(both)}",
-                other[1].declared,
+                cell[2][0].declared,
                 "reach what lies there by one of the two types",
             )
+        before.append(cell)
+
+
+def _bytes_of(key: Key, program: Program) -> tuple[int, int]:
+    """Where a cell of a register begins and ends."""
+    obj, path = key
+    first = bit_offset_of(obj.ctype, path, program.model)
+    last = first + bits_of(type_at(obj.ctype, path), program.model) - 1
+    return program.registers[obj] + first // BYTE, program.registers[obj] + last // BYTE + 1
 
 
 def without_unused_registers(program: Program, result: StepResult, touched: Collection[Key]) -> StepResult:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, Refusals
 from bmc.formulas.evaluate import names_in
 from bmc.formulas.terms import negate
 from bmc.models.c.controller.binding import Binding, as_argument, called_names, reachable_functions, with_targets
-from bmc.models.c.controller.environment import Environment
+from bmc.models.c.controller.environment import Environment, undefined_object
 from bmc.models.c.controller.pointers import name_pointees, note_pointees, without_dangling
 from bmc.models.c.controller.ranges import input_limits
 from bmc.models.c.controller.reading import SourceConfig, read_program
 from bmc.models.c.controller.registers import registers_in
+from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.initialise import zero
 from bmc.models.c.execute.memory import Content, Key, MemObject, State, Value
 from bmc.models.c.execute.recorder import Recorder, StepResult, undefined_in_init
@@ -81,18 +82,31 @@ class Runs:
         recorder = self.executor.recorder = Recorder()
         self.executor.library.math.undetermined = []
         self.environment.initialising = True
+        accesses = Accesses(-1)
+        self.executor.noted_in.append(accesses)
         for function, node, scope in prepared:
             arguments = self._init_arguments(function, node, scope, state)
             self.init_calls.append(Call(function.name, tuple(self._native_arguments(function, arguments, node))))
             self.executor.invoke(function, arguments, state, node or function.node)
         self.environment.initialising = False
         self.in_init = frozenset(self.undetermined)
+        self.executor.noted_in.remove(accesses)
         if recorder.undefined_behaviour:
+            self._refuse_missing(accesses.early)
             known = {name: frozenset([name]) for name in self.undetermined}
             refuse_needed(Undetermined(self.undetermined, known), undefined_places(recorder.undefined_behaviour))
             raise undefined_in_init(recorder.undefined_behaviour[0])
         kept = {key: c for key, c in state.cells.items() if key[0].kind != "automatic"}
         return {key: self._constant_cell(key, content) for key, content in kept.items()}
+
+    def _refuse_missing(self, read: Collection[Key]) -> None:
+        """Refuse the objects that no source defines among what init has ``read``, and that have no value."""
+        unset = {key[0] for key in read if key in self.outside and not self.outside[key].defined.is_true()}
+        refusals = Refusals()
+        for obj in self.environment.externs:
+            if obj in unset:
+                refusals.add(undefined_object(obj, in_init=True))
+        refusals.refuse()
 
     def _clear(self, state: State) -> None:
         """Set what the project lists under ``interface.zeroed`` to 0."""

@@ -108,7 +108,7 @@ def _sizes(model: DataModel) -> Iterator[tuple[str, str]]:
         yield f"__{word}_WIDTH__", str(bits)
         if word != "SCHAR":
             yield f"__SIZEOF_{word.replace('SHRT', 'SHORT')}__", str(bits // 8)
-    pointer = model.ptrdiff_t.name if model.ptrdiff_t.bits == model.pointer else names[model.pointer]
+    pointer = model.ptrdiff_t.name
     for word in ("POINTER", "SIZE_T", "PTRDIFF_T"):
         yield f"__SIZEOF_{word}__", str(model.pointer // 8)
     for word, other in (("PTRDIFF", "SIZE"), ("INTPTR", "UINTPTR"), ("INTMAX", "UINTMAX")):
@@ -122,7 +122,7 @@ def _sizes(model: DataModel) -> Iterator[tuple[str, str]]:
         yield from _both(f"INT_LEAST{bits}", f"UINT_LEAST{bits}", name, bits, model)
         yield f"__INT_LEAST{bits}_WIDTH__", str(bits)
         yield from _constant(f"INT{bits}", name, promoted=bits < model.int_)
-        fast = bits if bits in (8, 64) else 64 if model.name == "lp64" else 32
+        fast = bits if bits in (8, 64) else 64 if model.name == "lp64" else max(bits, model.int_)
         yield from _both(f"INT_FAST{bits}", f"UINT_FAST{bits}", names[fast], fast, model)
         yield f"__INT_FAST{bits}_WIDTH__", str(fast)
 

@@ -264,8 +264,20 @@ class TypeReader:
         most = 1 if ctype.is_bool else ctype.bits
         if not (0 if decl.name is None else 1) <= width <= most:
             raise InputRefused(f"the bit-field '{name}' has {width} bits", where(decl), f"1 to {most} are possible")
+        if self.model.unsigned_fields and ctype.signed and not (ctype.labels or ctype.is_bool):
+            ctype = self._field_without_sign(ctype, decl, scope)
         narrow = partial_type(f"{ctype.name}:{width}", width, ctype, self.model) if width else ctype
         return Member(name, narrow, ctype, volatile, own, of_type)
+
+    def _field_without_sign(self, ctype: IntType, decl: Any, scope: Scope) -> IntType:
+        """The type of a bit-field whose declaration gives ``ctype``, where those without a sign are unsigned."""
+        names: list[str] = getattr(decl.type.type, "names", [])
+        if "signed" in names:
+            return ctype
+        if len(names) != 1 or isinstance(scope.find(names[0]), Typedef):  # gcc looks at how the typedef was written
+            text = f"with -funsigned-bitfields the sign of the bit-field '{decl.name or ''}' depends on its typedef"
+            raise InputRefused(text, where(decl), "declare it with 'signed' or with 'unsigned'")
+        return self.model.basic[f"unsigned {ctype.name.removeprefix('signed ')}"]
 
     def _is_int(self, value: int) -> bool:
         return self.model.int_type.least <= value <= self.model.int_type.greatest

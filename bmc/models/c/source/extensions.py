@@ -27,6 +27,8 @@ _TOKEN = re.compile(
 )
 _ATTRIBUTES = ("__attribute__", "__attribute")
 _ASM = ("asm", "__asm", "__asm__")
+_BARRIER = re.compile(r'\s*(""\s*)+(:\s*:\s*(:\s*("[^"]*"[\s,]*)*)?)?')
+"""An assembly without instructions and operands, which only keeps the compiler from moving accesses over it."""
 _LAYOUT = {"packed", "aligned", "mode", "vector_size", "scalar_storage_order", "ms_struct", "gcc_struct"}
 _MODES = {"QI": 8, "byte": 8, "HI": 16, "SI": 32, "DI": 64}
 """The bits of an integer type with the attribute ``mode``."""
@@ -327,7 +329,8 @@ class _Reader:
         after = self._closing(opening)
         start, end = self.tokens[number].start(), self.tokens[after - 1].end()
         if self.braces:
-            self.edits.append((start, end, f"{ASSEMBLY}()"))
+            barrier = _BARRIER.fullmatch(self.text[self.tokens[opening].end() : end - 1])
+            self.edits.append((start, end, "(void)0" if barrier else f"{ASSEMBLY}()"))
         elif self._word(number - 1) in (";", "}", ""):
             raise self._refusal("inline assembly outside of a function", number)
         else:  # the assembler name of a declared object or function

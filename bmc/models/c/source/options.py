@@ -20,8 +20,10 @@ class Dialect:
 
     ``char_signed`` is None where plain char is that of the target. ``short_enums``: an enumeration takes the smallest
     type that holds it; ``wraps``: signed integers wrap around; ``pack``: the greatest alignment of members in bytes, 0
-    for none; ``aligned``: ``double`` and ``long long`` lie at multiples of their size in programs of 32 bits too;
-    ``short_double``: ``double`` is ``float``; ``long_double``: its bits, 0 for those of the target.
+    for none; ``unsigned_fields``: bit-fields declared with neither ``signed`` nor ``unsigned`` are unsigned;
+    ``aligned``: ``double`` and ``long long`` lie at multiples of their size in programs of 32 bits too; ``unaligned``:
+    the target ``ip16`` is a machine that aligns nothing, as AVR is; ``short_double``: ``double`` is ``float``;
+    ``long_double``: its bits, 0 for those of the target.
     """
 
     target: str = ""
@@ -29,7 +31,9 @@ class Dialect:
     short_enums: bool = False
     wraps: bool = False
     pack: int = 0
+    unsigned_fields: bool = False
     aligned: bool = False
+    unaligned: bool = False
     short_double: bool = False
     long_double: int = 0
 
@@ -42,6 +46,7 @@ class Dialect:
             "-fshort-enums": self.short_enums,
             "-fwrapv": self.wraps,
             f"-fpack-struct={self.pack}": self.pack > 0,
+            "-funsigned-bitfields": self.unsigned_fields,
             "-malign-double": self.aligned,
             SHORT_DOUBLE: self.short_double,
             "-mlong-double-64": self.long_double == 64,
@@ -53,13 +58,15 @@ class Dialect:
         model = DATA_MODELS[target]
         signed = model.char_signed if self.char_signed is None else self.char_signed
         double = 32 if self.short_double else model.double
+        bytewise = self.unaligned and target == "ip16"  # this machine's compiler, for which it is read too, aligns
         return replace(
             model,
             char_signed=signed,
-            long_long_align=8 if self.aligned else model.long_long_align,
+            long_long_align=8 if self.aligned else 1 if bytewise else model.long_long_align,
             short_enums=self.short_enums,
             wraps=self.wraps,
-            struct_pack=self.pack,
+            unsigned_fields=self.unsigned_fields,
+            struct_pack=1 if bytewise else self.pack,
             double=double,
             long_double=self.long_double or model.long_double,
         )
@@ -74,19 +81,25 @@ _STANDARDS = {
 """What ``__STDC_VERSION__`` is in each edition of C; '' where there is no such macro."""
 _HARMLESS = re.compile(
     r"-c|-pipe|-v|-w|-S|-E|-P|-C|-s|-pedantic(-errors)?|-nostdlib|-nostartfiles|-nodefaultlibs|-static"
-    r"|-O[0123sgz]?|-g.*|-W.*|-M(D|MD|M|P|G)?|-(MF|MT|MQ).+|-o.+|-l.*|-L.*|-p|-pg|-Q|-H|--param=.*|-specs=.*|-save-temps.*"
+    r"|-O[0123sgz]?|-g.*|-W.*|-M(D|MD|M|P|G)?|-(MF|MT|MQ).+|-o.+|-l.*|-L.*|-p|-pg|-Q|-H|--param=.*|--?specs=.*|-save-temps.*"
+    r"|--sysroot=.*|-T.+|-[fi](input|exec)-charset=(UTF|utf)-8"
     r"|-f(no-)?(PIC|pic|PIE|pie|common|function-sections|data-sections|stack-.*|omit-frame-pointer|strict-aliasing|inline.*"
     r"|diagnostics-.*|color-diagnostics|visibility.*|lto.*|fat-lto-objects|builtin.*|unwind-tables|asynchronous-unwind-tables"
     r"|exceptions|delete-null-pointer-checks|strict-volatile-bitfields|merge-constants|merge-all-constants|ident|jump-tables"
     r"|tree-.*|reorder-.*|align-.*|schedule-.*|gcse.*|ipa-.*|unroll-.*|toplevel-reorder|keep-.*|dump-.*|profile-.*|test-coverage"
     r"|plt|semantic-interposition|sanitize-.*|trapping-math|math-errno|threadsafe-statics|rtti|use-cxa-atexit|max-.*|message-.*"
     r"|macro-prefix-map=.*|debug-prefix-map=.*|file-prefix-map=.*|verbose-asm|zero-initialized-in-bss|section-anchors"
-    r"|strict-overflow|caller-saves|guess-branch-probability|split-.*|web|rename-registers|cprop-registers|combine-stack-adjustments)"
-    r"|-ffp-contract=off|-fsigned-char|-fsigned-bitfields|-fno-short-enums|-fno-pack-struct|-fno-wrapv|-fno-fast-math"
+    r"|strict-overflow|caller-saves|guess-branch-probability|split-.*|web|rename-registers|cprop-registers|combine-stack-adjustments|cyclomatic-complexity|printf-return-value|analyzer"
+    r"|optimize-sibling-calls|move-loop-invariants|ivopts|crossjumping|peephole2?|isolate-erroneous-paths-.*|conserve-stack|ira-.*"
+    r"|sched-.*|rounding-math)"
+    r"|-ffp-contract=off|-fno-short-enums|-fno-pack-struct|-fno-wrapv|-fno-fast-math"
     r"|-m(tune|thumb|arm|cpu|fpu|float-abi|abi|cmodel)(=.*)?|-mno-red-zone|-m(no-)?unaligned-access|-mmcu=.*"
+    r"|-m(no-)?(thumb-interwork|long-calls|short-calls|relax|call-prologues|apcs-frame|sched-prolog|fix-cortex-m3-ldrd|slow-flash-data"
+    r"|word-relocations|gas-isr-prologues|strict-align|save-restore|longcalls|text-section-literals)|-mlittle-endian"
+    r"|-m(soft|hard)-float|-masm-syntax-unified"
 )
 """Options without influence on what a program means as far as C says what it means, or of the target."""
-_SEPARATE = frozenset({"-o", "-MF", "-MT", "-MQ", "-arch", "--param", "-target"})
+_SEPARATE = frozenset({"-o", "-MF", "-MT", "-MQ", "-arch", "--param", "-target", "-T", "-u", "-Xlinker", "-isysroot"})
 """Those without influence whose value is a word of its own."""
 _FOLDERS = ("-I", "-iquote", "-isystem", "-idirafter")
 
@@ -132,8 +145,8 @@ class Options:
                 self.first.append(self._path(value))
             elif value not in ("c", "none"):
                 self._refuse(f"-x {value}", "the language is not C")
-        elif word.startswith("-std=") or word == "-ansi":
-            self._standard(word)
+        elif word.startswith(("-std=", "--std=")) or word == "-ansi":
+            self._standard(word.replace("--std=", "-std="))
         elif self._says(word):
             self.others += [] if word in ("-m32", "-m64") else [word]  # the original is built for this machine
         elif word in _SEPARATE:
@@ -153,6 +166,10 @@ class Options:
             "-fno-unsigned-char": {"char_signed": True},
             "-fshort-enums": {"short_enums": True},
             "-fno-short-enums": {"short_enums": False},
+            "-funsigned-bitfields": {"unsigned_fields": True},
+            "-fno-signed-bitfields": {"unsigned_fields": True},
+            "-fsigned-bitfields": {"unsigned_fields": False},
+            "-fno-unsigned-bitfields": {"unsigned_fields": False},
             "-fwrapv": {"wraps": True},
             "-fno-wrapv": {"wraps": False},
             "-fno-pack-struct": {"pack": 0},

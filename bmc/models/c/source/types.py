@@ -206,9 +206,11 @@ class DataModel:
     """Whether an enumeration takes the smallest type that holds its values."""
     wraps: bool = False
     """Whether signed sums, differences and products wrap around."""
+    unsigned_fields: bool = False
+    """Whether bit-fields are unsigned that are declared with neither ``signed`` nor ``unsigned``."""
     double: int = 64
     long_double: int = 128
-    """The bits of ``long double``; with 64 it is a ``double``, with 128 it may be declared alone."""
+    """The bits of ``long double``; with 64 it is a ``double``, with more it may be declared alone."""
     struct_pack: int = 0
     """The greatest alignment of members in bytes that no ``#pragma pack`` changes; 0 for none."""
     basic: dict[str, IntType] = field(init=False, default_factory=dict, compare=False)
@@ -228,16 +230,16 @@ class DataModel:
 
     @property
     def size_t(self) -> IntType:
-        return next(t for t in self.basic.values() if t.bits == self.pointer and not t.signed)
+        return self.basic[f"unsigned {self.ptrdiff_t.name}"]
 
     @property
     def ptrdiff_t(self) -> IntType:
-        return replace(self.basic["long"] if self.long == self.pointer else self.basic["long long"], signed=True)
+        return next(self.basic[name] for name in ("int", "long", "long long") if self.basic[name].bits == self.pointer)
 
 
 DATA_MODELS = {
     "lp64": DataModel("lp64"),
-    "ilp32": DataModel("ilp32", long=32, pointer=32, long_long_align=4),
+    "ilp32": DataModel("ilp32", long=32, pointer=32, long_long_align=4, long_double=96),
     "llp64": DataModel("llp64", long=32),
     "ip16": DataModel("ip16", int_=16, long=32, pointer=16, long_long_align=2),
 }
@@ -418,7 +420,7 @@ def align_of(ctype: CType, model: DataModel) -> int:
     if isinstance(ctype, IntType | FloatType):
         return min(ctype.bits // 8, model.long_long_align)
     if isinstance(ctype, PointerType):
-        return model.pointer // 8
+        return min(model.pointer // 8, model.long_long_align)
     if isinstance(ctype, ArrayType):
         return align_of(ctype.element, model)
     return _layout(ctype, model).align // BYTE if isinstance(ctype, StructType) else 1

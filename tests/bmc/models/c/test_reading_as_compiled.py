@@ -28,6 +28,7 @@ PROGRAMS = {
     "both ends of a choice are not evaluated": "int r; void step(unsigned char k) { r = (1 ? k : (k = 3)) + 2; }",
     "what is never reached": "int r; void step(unsigned char x) { switch (x & 3) { case 0: r = 5; break; case 1: r = 6; break; case 2: r = 7; break; case 3: r = 8; break; default: __builtin_unreachable(); } }",
     "a volatile object is read back": "volatile unsigned char port; struct { volatile int reg; int n; } dev; int r; void step(unsigned char x) { port = x; r = port + 1; dev.reg = x; dev.n = dev.reg; if (x > 3) { port = 0; } }",
+    "a barrier for the compiler": 'int r; void step(int x) { if (x > 3) __asm__ volatile("":::"memory"); else r = 1; __asm__ __volatile__ ("" "" : : : "memory", "cc"); r += x & 3; asm(""); __asm__ volatile ("" ::: "memory"); }',
     "volatile behind a pointer": "int r; void step(const volatile unsigned char *in, volatile int *out) { *out = *in; r = *out; }",
 }
 

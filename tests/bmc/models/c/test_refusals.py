@@ -69,6 +69,11 @@ UNSUPPORTED = {
     "pointer to integer": ("void step(int a) {\n r = (long)&r; }", "conversion of a pointer to an integer", 2),
     "integer to pointer": ("void step(int a) {\n r = *(int *)0x4000; }", "conversion of an integer to a pointer", 2),
     "inline assembly": ('void step(int a) {\n __asm__ volatile ("nop" : : "r"(a) : "memory"); }', "inline assembly", 2),
+    "assembly without a text that yields a value": (
+        'void step(int a) {\n __asm__ ("" : "+r"(a)); r = a; }',
+        "inline assembly",
+        2,
+    ),
     "assembly outside": ('int k;\nasm("nop"); void step(int a) { r = 1; }', "inline assembly", 2),
     "malloc": ("#include <stdlib.h>\nvoid step(int a) { int *p =\n malloc(4); }", "'malloc' is called", 3),
     "missing definition": ("int f(int a); void step(int a) {\n r = f(a); }", "'f' is called but not defined", 2),

@@ -126,6 +126,28 @@ def test_registers_with_bytes_in_common_are_refused(tmp_path: Path) -> None:
     assert read(tmp_path, OVERLAPPING.replace("n = HIGH", "n = x")).system.state
 
 
+BLOCKS = """
+struct irq { unsigned enable[4], pending[4]; };
+struct core { volatile unsigned reset, sleep; };
+#define IRQ ((volatile struct irq *)0x70000)
+#define CORE ((struct core *)0x70018)
+int n;
+void step(int x) { IRQ->enable[1] = x; CORE->sleep = x; n = IRQ->enable[1] - CORE->sleep + x; }
+"""
+"""As NVIC and SCB of CMSIS: the block of one reaches into that of the other."""
+
+
+@pytest.mark.needs_compiler
+def test_blocks_of_registers_may_reach_into_one_another_where_nothing_is_used(tmp_path: Path) -> None:
+    model = read(tmp_path, BLOCKS)
+    assert names(model) == {"x": "input", "n": "output", "IRQ->enable[1]": "output", "CORE->sleep": "output"}
+    found = agreement(model, pairs=40)
+    assert found.steps > 20
+    assert not found.differences, found.differences[0]
+    error = refusal(tmp_path, BLOCKS.replace("IRQ->enable[1] = x", "IRQ->pending[3] = x"))
+    assert "'IRQ->pending[3]' (unsigned int at 0x7001c) and 'CORE->sleep' (unsigned int at 0x7001c)" in error.message
+
+
 def test_what_is_read_of_a_register_has_to_be_described(tmp_path: Path) -> None:
     error = refusal(tmp_path, "#define PIN (*(volatile char *)0x70000)\nint n; void step(int x) { n = PIN; }")
     assert "the volatile object 'PIN' is read, and the step never writes it" in error.message

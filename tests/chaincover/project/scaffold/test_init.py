@@ -792,3 +792,15 @@ def test_a_step_whose_calls_do_not_fit_comes_after_one_whose_calls_fit(tmp_path:
     write_files(tmp_path, {"a.c": old, "b.c": new})
     assert "step Ctl_New()" in chaincover("init", ".", cwd=tmp_path).out
     assert "calls Inner() with another number of arguments" in (tmp_path / "chaincover.toml").read_text()
+
+
+def test_a_database_that_is_not_followed_is_told_beside_what_follows_from_that(tmp_path: Path) -> None:
+    entry = {"directory": str(tmp_path), "file": "door.c", "command": "gcc -ffast-math -DLIMIT=3 -c door.c"}
+    code = "int n; void door_step(int x) { n = x > LIMIT; }\n"
+    write_files(tmp_path, {"door.c": code, "compile_commands.json": json.dumps([entry])})
+    made = chaincover("init", ".", cwd=tmp_path)
+    told = (made.out + made.err).splitlines()
+    first = next(number for number, line in enumerate(told) if line.startswith("- "))
+    assert told[first].startswith("- the compilation database is not followed: ")
+    assert "-ffast-math" in told[first]
+    assert any("unknown name 'LIMIT'" in line for line in told[first + 1 :])

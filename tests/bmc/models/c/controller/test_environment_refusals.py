@@ -202,3 +202,16 @@ def test_all_that_comes_from_outside_is_told_at_once(tmp_path: Path) -> None:
         "the volatile object 'w' is read before the step writes it",
     ):
         assert part in told, told
+
+
+def test_what_init_reads_of_objects_that_nothing_defines_is_no_uninitialised_read(tmp_path: Path) -> None:
+    file = tmp_path / "c.c"
+    file.write_text("extern int clock, base; int n; void init(void) { n = clock / base; } void step(void) { n = 1; }")
+    with pytest.raises(SeveralRefused) as refused:
+        read_c(SourceConfig("c", (str(file),), init=("init",), step="step"))
+    assert [each.message for each in refused.value.errors] == [
+        "'clock' is declared extern, but no source file defines it, and init reads it",
+        "'base' is declared extern, but no source file defines it, and init reads it",
+    ]
+    values = {"clock": "12", "base": "3"}
+    assert read_c(SourceConfig("c", (str(file),), init=("init",), step="step", values=values)).system.state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_support import own_environment, read, refusal  # noqa: F401
+from c_support import fresh_environment, own_environment, read, refusal  # noqa: F401
 from command_line import chaincover, fresh_names, write_files
 
 from bmc.errors import InputRefused
@@ -69,6 +69,44 @@ def test_an_error_that_no_word_sizes_prevent(tmp_path: Path) -> None:
     refused = chaincover("check", ".", cwd=tmp_path)
     assert refused.code == 3
     assert "set the macros that it asks for (-D); no other word sizes (sources.target) help" in refused.err
+
+
+TYPES = {
+    "lp64": {
+        "int": "INT16_MAX UINT16_MAX INT32_MAX INT32_C(1) UINT8_C(1)",
+        "unsigned int": "UINT32_MAX UINT32_C(1)",
+        "signed char": "(int_fast8_t)0",
+        "long": "(ptrdiff_t)0 (intptr_t)0 (int_fast16_t)0 (int_fast32_t)0 INT64_C(1) INTMAX_C(1) PTRDIFF_MAX g+1-g",
+        "unsigned long": "(size_t)0 sizeof(int) offsetof(struct{char/**/b;},b) SIZE_MAX UINT64_MAX UINT_FAST16_MAX",
+    },
+    "ilp32": {
+        "int": "(ptrdiff_t)0 (intptr_t)0 g+1-g (int_fast16_t)0 (int_fast32_t)0 UINT16_MAX INT32_C(1) PTRDIFF_MAX",
+        "unsigned int": "(size_t)0 sizeof(int) (uintptr_t)0 UINT32_MAX SIZE_MAX UINT_FAST16_MAX",
+        "long long": "(int64_t)0 INT64_C(1) (int_fast64_t)0 INTMAX_C(1)",
+        "unsigned long long": "UINT64_MAX UINT64_C(1)",
+    },
+    "ip16": {
+        "int": "(ptrdiff_t)0 (intptr_t)0 g+1-g (int16_t)0 (int_fast16_t)0 INT16_C(1) UINT8_C(1) INT_FAST16_MAX",
+        "unsigned int": "(size_t)0 sizeof(int) (uint16_t)0 UINT16_MAX UINT16_C(1) SIZE_MAX (uint_fast16_t)0",
+        "long": "(int32_t)0 (int_fast32_t)0 INT32_MAX INT32_C(1)",
+        "unsigned long": "UINT32_MAX UINT32_C(1) UINT_FAST32_MAX",
+        "long long": "INT64_C(1) (int_fast64_t)0",
+    },
+}
+"""Of which type expressions are: gcc, gcc -m32, avr-gcc and msp430-gcc agree."""
+
+
+@pytest.mark.parametrize("target", TYPES)
+def test_types_and_constants_of_stdint_are_those_of_the_target(target: str, tmp_path: Path) -> None:
+    """A constant of the wrong type compares and shifts in another width: ``INT32_C(1) << 20`` where int has 16 bits."""
+    code = "#include <stddef.h>\n#include <stdint.h>\nint g[2];\n"
+    for ctype, texts in TYPES[target].items():
+        for text in texts.split():
+            code += f'_Static_assert(_Generic({text}, {ctype}: 1, default: 0), "{text} is no {ctype}");\n'
+    code += f'_Static_assert(sizeof(long double) == {12 if target == "ilp32" else 16}, "long double");\n'
+    (tmp_path / "x.c").write_text(code + "int r; void step(int x) { r = x; }\n")
+    fresh_environment()
+    read_c(SourceConfig("x", (str(tmp_path / "x.c"),), step="step", target=target))
 
 
 @pytest.mark.slow
