@@ -48,7 +48,7 @@ def c_file(name: str, text: str | bytes, says: str, next_step: str = "", more: t
 
 # name ¦ the step's body, from 8:3 ¦ what stands before the step, in line 6 ¦ message ¦ next step
 UNSUPPORTED = """
-always-undefined ¦ s->n = (-1) << 2; ¦ ¦ c.c:8:12: no first step is possible: ¦ correct the code
+always-undefined ¦ s->n = 1 << 40; ¦ ¦ c.c:8:10: no first step is possible: ¦ correct the code
 function-pointer ¦ int (*p)(int) = f; ¦ int f(int); ¦ c.c:8:19: unsupported C construct: address of the ¦ add the
 union ¦ u.f = i->a; s->n = u.f; ¦ union { int f; int *g; } u; ¦ c.c:8:3: unsupported C construct: union with ¦
 transcendental ¦ s->n = (int)sin(i->a); ¦ double sin(double x); ¦ c.c:8:15: unsupported C construct: 'sin' ¦ define

@@ -93,4 +93,4 @@ def test_bisection_ends(tmp_path: Path) -> None:
 def test_a_search_that_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statements, "OPEN_LOOP_LIMIT", 30)
     endless = BISECTION.replace("low = middle", "low = low")
-    assert "loop without a constant bound" in refusal(tmp_path, endless).message
+    assert "this loop never ends: its state comes back" in refusal(tmp_path, endless).message
