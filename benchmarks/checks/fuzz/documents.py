@@ -20,6 +20,7 @@ from benchmarks.checks.short_runs import short_runs
 from bmc.system.transition import TransitionSystem
 from chaincover.formats.document import Document, load_for, read_document
 from chaincover.problem import Problem
+from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
 from chaincover.subject import Subject
 from chaincover.verification import several as verify_several
@@ -87,11 +88,11 @@ class Kept:
         finally:
             pop_env()
 
-    def _load(self, document: Document, request: Request) -> Subject:
+    def _load(self, document: Document, request: Request, bounds: UseOfBounds = UseOfBounds.SEARCHED) -> Subject:
         asked = [(goal.name, goal.property, goal.generated) for goal in document.goals]
-        key = repr((document.settings, asked))
+        key = repr((document.settings, asked, bounds))
         if key not in self._subjects:
-            self._subjects[key] = load_for(document, request)
+            self._subjects[key] = load_for(document, request, bounds)
         return self._subjects[key]
 
     def _table(self, system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
