@@ -22,7 +22,7 @@ from bmc.system.transition import Run
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Bounds, Chain, Verdict
 from chaincover.formats.chain_file import stimulus_of
 from chaincover.library import Bounded, TrueRuns
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import HALF, UNITS, Limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
@@ -32,10 +32,6 @@ from chaincover.result import ChainResult, Listener
 from chaincover.subject import Subject
 from chaincover.verdicts import NO_ORIGINAL
 
-ROUNDS = 100
-"""Chains from above that are tried. Twice as many: values of more arguments are learnt, each by two more searches."""
-CLOSING = 1 / 2
-"""The part of the effort that is left for each search where few values are taken to be all that is needed."""
 BELOW, ABOVE = 1 / 12, 1 / 4
 """Parts of the effort that is left for a search from below and from above. With twice as much, fewer are made."""
 LEAST, EACH = 1e-3, 0.25
@@ -44,7 +40,8 @@ EXPLORED, TRIES = 4_000, 6
 """Steps that are made to learn values, and those that are made from each state before the next one has its turn. With
 twice as many, states further away are seen."""
 LEARNT = 150
-"""Values that are learnt so. With twice as many, each search from above has twice the conditions."""
+"""Values that are learnt so, and chains from above that are tried. With twice as many, values of more arguments are
+learnt, each by two more searches, and each search from above has twice the conditions."""
 
 PROVED = (UNREACHABLE, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND)
 """Verdicts that hold of the program, too, if the bounds are right."""
@@ -91,13 +88,13 @@ class BoundedSearch:
     def _closing(self, runs: TrueRuns, version: str, listener: Listener) -> tuple[ChainResult, Chain | None] | None:
         """The result from above and the best chain, where few values are all that is needed; None if they are not."""
         best: Chain | None = None
-        for number in range(1, ROUNDS + 1):
+        for number in range(1, LEARNT + 1):
             known = len(runs.facts)
             if known >= LEARNT:
                 return None
             self._learn(runs, version, closed=True)
             listener(f"search {number}: {counted(known, 'value')} of functions known")
-            above = self._searched(self._whole.above, CLOSING, listener)
+            above = self._searched(self._whole.above, HALF, listener)
             best = self._better(best, self._tried(above, runs, version))
             if len(runs.facts) == known or above.stopped_by or self._left <= 0:
                 return above, best
@@ -122,7 +119,7 @@ class BoundedSearch:
     def _within_bounds(self, runs: TrueRuns, version: str, listener: Listener) -> tuple[ChainResult, Chain | None]:
         """The result from above, where functions yield any values in their bounds, and the best chain."""
         best: Chain | None = None
-        for number in range(1, ROUNDS + 1):
+        for number in range(1, LEARNT + 1):
             known = len(runs.facts)
             self._learn(runs, version, closed=False)
             listener(f"search within bounds {number}: {counted(known, 'value')} of functions known")

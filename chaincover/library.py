@@ -169,7 +169,7 @@ class Bounded:
         return tuple(
             replace(
                 goal,
-                antecedent=either(self._put(goal.antecedent), at(BOOLEAN.symbol(LOST), goal.length)),
+                antecedent=either(self._put(goal.antecedent), at(BOOLEAN.symbol(LOST), goal.over(0))),
                 consequent=None,
                 violated=None,
                 deadline=None,

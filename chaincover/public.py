@@ -12,8 +12,9 @@ from bmc.system.transition import Valuation
 from chaincover.chain import Chain
 from chaincover.check.analysis import prepare
 from chaincover.formats.chain_file import Stimulus, csv_lines, read_stimulus, stimulus_of
-from chaincover.formats.document import CHAINS_FILE, chain_place, load_for, read_document
+from chaincover.formats.document import CHAINS_FILE, chain_place, read_document
 from chaincover.formats.output import json_parts, prepare_folder, write_texts
+from chaincover.formats.recorded_subject import load_for
 from chaincover.formats.writer import chain_document, chains_document
 from chaincover.options import Options
 from chaincover.partition.maximum_coverage import generate_all_or_most

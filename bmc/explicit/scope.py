@@ -39,9 +39,6 @@ from bmc.system.transition import (
 MOST_STARTS = 1 << 22
 """Start states, by the values of variables that init leaves open."""
 
-MOST_CASES = 1 << 20
-"""Cases of inputs in one batch of states."""
-
 
 class ReadOpenValue(Exception):
     """Start values that were left open are read: those of ``variables``."""

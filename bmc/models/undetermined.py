@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from pysmt.fnode import FNode
 
 from bmc.errors import Location, Refusals, UnsupportedConstruct, listed
+from bmc.floats.format import FLOAT32
 from bmc.formulas.evaluate import names_in
 from bmc.formulas.unroll import NEXT
 from bmc.formulas.value_sets import Ranges
@@ -31,8 +32,6 @@ from bmc.system.transition import (
     membership,
 )
 
-FLOAT_BITS = 32
-"""The bits of a ``float``."""
 NEXT_STEP = (
     "define the function in a source file, such as a table with interpolation: model and replay then use that; or "
     'bound its values in the project file: [functions] bounds = { sin = "-1.0..1.0" }'
@@ -65,7 +64,7 @@ class LibraryCall:
     def value_type(self) -> ValueType:
         """The type of its value."""
         bits = self.symbol.bv_width()
-        return ValueType("float" if bits == FLOAT_BITS else "double", bits, floating=True)
+        return ValueType("float" if bits == FLOAT32.bits else "double", bits, floating=True)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from pysmt.fnode import FNode
 from bmc.errors import ChainCoverError, LimitReached
 from bmc.floats.format import FLOAT32, FLOAT64, Format
 from bmc.floats.operations import Operation, operation_of
-from bmc.native.build import compiler_words, first_line, kill
+from bmc.native.build import compiler_words, first_line
+from bmc.native.commands import kill
 
 FLAGS = ["-x", "c", "-std=gnu11", "-O2", "-w", "-ffp-contract=off", "-fno-math-errno"]
 """What a program is compiled with: optimised, and with the floating-point operations as they stand."""

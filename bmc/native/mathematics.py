@@ -14,9 +14,10 @@ from importlib import resources
 from pathlib import Path
 
 from bmc.errors import NoOriginal
-from bmc.floats.format import FORMATS, canonical
+from bmc.floats.format import FLOAT32, FORMATS, canonical
 from bmc.native import narrow
-from bmc.native.build import NoCompiler, compiler_words, run
+from bmc.native.build import NoCompiler, compiler_words
+from bmc.native.commands import run
 
 
 class Library:
@@ -100,7 +101,7 @@ def _built(compiler: tuple[str, ...]) -> bytes:
 
 def _names(function: str, bits: int) -> tuple[str, ...]:
     """The names by which the library may have ``function`` for numbers of ``bits`` bits, the right one first."""
-    return (f"{function}f", function) if bits == _FLOAT else (function,)
+    return (f"{function}f", function) if bits == FLOAT32.bits else (function,)
 
 
 def library_version() -> str:
@@ -114,9 +115,8 @@ def library_version() -> str:
     return f"{name} on {platform.machine()}"
 
 
-_FLOAT = 32
-_KINDS: dict[int, type[ctypes.c_float] | type[ctypes.c_double]] = {_FLOAT: ctypes.c_float, 64: ctypes.c_double}
-_WORDS: dict[int, type[ctypes.c_uint32] | type[ctypes.c_uint64]] = {_FLOAT: ctypes.c_uint32, 64: ctypes.c_uint64}
+_KINDS: dict[int, type[ctypes.c_float] | type[ctypes.c_double]] = {FLOAT32.bits: ctypes.c_float, 64: ctypes.c_double}
+_WORDS: dict[int, type[ctypes.c_uint32] | type[ctypes.c_uint64]] = {FLOAT32.bits: ctypes.c_uint32, 64: ctypes.c_uint64}
 
 
 def _number(pattern: int, bits: int) -> float:

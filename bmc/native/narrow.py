@@ -15,7 +15,8 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from bmc.native.build import NoCompiler, compiler_words, run
+from bmc.native.build import NoCompiler, compiler_words
+from bmc.native.commands import run
 from bmc.native.job import ActualArgument, ActualCall, Job, Layout, Patch
 
 HERE = sys.platform == "linux" and os.uname().machine == "x86_64"

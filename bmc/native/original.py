@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import IO
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
-from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler, kill
+from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler
 from bmc.native.cache import open_cache
+from bmc.native.commands import kill
 from bmc.native.job import Job, Work, write
 from bmc.native.plan import Encoder, Plan, Records
 from bmc.native.worker import CONFINED, FREE, output_size

@@ -30,8 +30,9 @@ from chaincover.exporters import formats
 from chaincover.exporters.claims import Claim, LeftOut, claims
 from chaincover.exporters.protocol import Exporter, Question, Statement
 from chaincover.exporters.questions import chain_question
-from chaincover.formats.document import CHAINS_FILE, chain_place, load_for, read_document
+from chaincover.formats.document import CHAINS_FILE, chain_place, read_document
 from chaincover.formats.output import NoFolder, prepare_folder, to_json, write_texts
+from chaincover.formats.recorded_subject import load_for
 from chaincover.formats.writer import tool_version
 from chaincover.limits import Limits
 from chaincover.problem import Problem

@@ -14,8 +14,9 @@ from bmc.ending import CALLED_OFF, INTERRUPT
 from bmc.errors import LimitReached, MemoryLimitReached, counted
 from chaincover.cli.entry import closing
 from chaincover.cli.options import Amount, Shown, held_request_options, shown_options, time_option
-from chaincover.formats.document import CHAINS_FILE, chain_place, load_for, read_document
+from chaincover.formats.document import CHAINS_FILE, chain_place, read_document
 from chaincover.formats.output import to_json
+from chaincover.formats.recorded_subject import load_for
 from chaincover.formats.writer import tool_version, versions
 from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project

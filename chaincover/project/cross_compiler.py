@@ -11,7 +11,8 @@ from bmc.errors import InputRefused, Location
 from bmc.models.c.source.compiler_macros import platform_macros, predefined
 from bmc.models.c.source.options import Dialect
 from bmc.models.c.source.types import DATA_MODELS
-from bmc.native.build import find_compiler, run
+from bmc.native.build import find_compiler
+from bmc.native.commands import run
 from bmc.system.original import SHORT_DOUBLE
 
 _ASKED = re.compile(r"([\w.]+-)*(gcc|cc|clang)(-[\d.]+)?")

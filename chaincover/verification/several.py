@@ -25,11 +25,11 @@ from chaincover.formats.document import (
     Document,
     GoalClaim,
     Summary,
-    load_for,
     read_document,
     read_summary,
     without_chain,
 )
+from chaincover.formats.recorded_subject import load_for
 from chaincover.formats.writer import chains_document
 from chaincover.options import Options
 from chaincover.project.bounds import UseOfBounds

@@ -18,7 +18,8 @@ from benchmarks.checks.fuzz.mutations import Tree
 from benchmarks.checks.fuzz.programs import MODELS, write_files
 from benchmarks.checks.short_runs import short_runs
 from bmc.system.transition import TransitionSystem
-from chaincover.formats.document import Document, load_for, read_document
+from chaincover.formats.document import Document, read_document
+from chaincover.formats.recorded_subject import load_for
 from chaincover.problem import Problem
 from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request

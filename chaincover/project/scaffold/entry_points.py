@@ -5,15 +5,13 @@ environment may call beside it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts
 
 STEP_WORDS = ("step", "compute", "tick", "update", "run", "loop", "cycle", "body", "main", "output", "do")
 INIT_WORDS = ("initialize", "initialise", "init", "reset", "start", "setup")
 _RESTART = "RESTART_"
-LONGEST_NAME = 31
-"""Code generators cut longer names: ``SeatBeltReminder_initialize`` may end in ``_initial`` or ``_ini``."""
 _END_WORDS = ("terminate", "term", "deinit", "exit", "stop")
 _PROPERTY_WORDS = ("final", "assumption", "invariant")
 
@@ -83,9 +81,10 @@ def stem(name: str, words: Iterable[str]) -> str:
 
 
 def _cut_init(name: str) -> str | None:
-    """The beginning of an init's word that a name of the greatest length ends in, ``initial`` or ``ini``."""
+    """The beginning of an init's word that a name of 31 characters ends in: code generators cut longer names, so that
+    ``SeatBeltReminder_initialize`` may end in ``_initial`` or ``_ini``."""
     last = name.rpartition("_")[2]
-    cut = len(name) == LONGEST_NAME and len(last) > 2 and "initialize".startswith(last.lower())
+    cut = len(name) == 31 and len(last) > 2 and "initialize".startswith(last.lower())
     return last if cut else None
 
 
@@ -210,12 +209,21 @@ def commands(facts: Facts, step: FunctionFacts, inits: Sequence[FunctionFacts]) 
     """
     types = {p.type for p in step.parameters if p.pointers and facts.members(p.type) and not _CONTEXT.search(p.type)}
     reached = facts.reached([step, *inits])
-    return [
-        f
-        for f in facts.functions
-        if any(p.pointers and p.type in types for p in f.parameters)
-        and all(p.name and (p.type in types if p.pointers else not p.array) for p in f.parameters)
-        and any(not p.const and p.pointers and any(w.root == p.name and w.path for w in f.writes) for p in f.parameters)
-        and not (f.static or f in reached or f.drives or facts.callers(f.name))
-        and ends_in(f.name, _END_WORDS) is None
-    ] + [f for f in facts.functions if setter_of(facts, f) == step.name and not f.static]
+    changing = [f for f in facts.functions if _takes_only(f, types) and _writes_behind(f)]
+    changing = [f for f in changing if not (f.static or f in reached or f.drives or facts.callers(f.name))]
+    changing = [f for f in changing if ends_in(f.name, _END_WORDS) is None]
+    return changing + [f for f in facts.functions if setter_of(facts, f) == step.name and not f.static]
+
+
+def _takes_only(function: FunctionFacts, types: Collection[str]) -> bool:
+    """Whether a function takes pointers to ``types``, and besides them nothing but values; all with names."""
+    pointers = [p for p in function.parameters if p.pointers]
+    values = [p for p in function.parameters if not p.pointers]
+    named = all(p.name for p in function.parameters)
+    return bool(pointers) and named and all(p.type in types for p in pointers) and not any(p.array for p in values)
+
+
+def _writes_behind(function: FunctionFacts) -> bool:
+    """Whether a function writes a member of what a parameter points to."""
+    behind = {p.name for p in function.parameters if p.pointers and not p.const}
+    return any(write.root in behind and write.path for write in function.writes)

@@ -15,8 +15,9 @@ from bmc.errors import NAMED
 from bmc.records import dataclass
 from chaincover.project.scaffold.entry_points import commands, setter_of, values_of
 from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts
-from chaincover.project.scaffold.reading import Sources, is_settings
+from chaincover.project.scaffold.reading import is_settings
 from chaincover.project.scaffold.recognisers import Proposal
+from chaincover.project.scaffold.sources import Sources
 
 
 def recipe(sources: Sources, proposal: Proposal, inits: Sequence[FunctionFacts], base: Path) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bmc import ending
 from bmc.errors import InputRefused
-from chaincover.project.scaffold.reading import Wanted, find_sources, trees_of
+from chaincover.project.scaffold.sources import Wanted, find_sources, trees_of
 from chaincover.project.scaffold.stubs import COMMON, Stubs, missing_of
 from chaincover.project.scaffold.text import Scaffold, propose
 

@@ -238,20 +238,31 @@ class Uses:
 
     def _note(self, node: Any) -> None:
         if isinstance(node, c_ast.Decl) and node.name:
-            self.types[node.name] = node.type
-            if isinstance(node.type, c_ast.FuncDecl):
-                self.declared.add(node.name)
-                if any(isinstance(each, c_ast.EllipsisParam) for each in (node.type.args or ())):
-                    self.variadic.add(node.name)
+            self._note_declaration(node)
+        self._note_use(node)
+        value = node.rvalue if isinstance(node, c_ast.Assignment) else getattr(node, "init", None)
+        if isinstance(value, c_ast.UnaryOp) and value.op == "~":
+            self.registers.add(_root(value))
+        self._note_calls(node)
+
+    def _note_declaration(self, node: Any) -> None:
+        self.types[node.name] = node.type
+        if isinstance(node.type, c_ast.FuncDecl):
+            self.declared.add(node.name)
+            if any(isinstance(each, c_ast.EllipsisParam) for each in (node.type.args or ())):
+                self.variadic.add(node.name)
+
+    def _note_use(self, node: Any) -> None:
+        """Note what an operator says of the object that it works on."""
         if isinstance(node, c_ast.Assignment):
             self.written.add(_root(node.lvalue))
         elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--", "&"):
             self.written.add(_root(node.expr))
         elif isinstance(node, c_ast.BinaryOp) and node.op in ("&", ">>") and isinstance(node.right, c_ast.Constant):
             self.registers.add(_root(node.left))
-        value = node.rvalue if isinstance(node, c_ast.Assignment) else getattr(node, "init", None)
-        if isinstance(value, c_ast.UnaryOp) and value.op == "~":
-            self.registers.add(_root(value))
+
+    def _note_calls(self, node: Any) -> None:
+        """Note a call, and the functions that are called in the node and whose results are used."""
         if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
             self.calls.setdefault(node.name.name, node)
         statements = node.block_items or () if isinstance(node, c_ast.Compound) else ()

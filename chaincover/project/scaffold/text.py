@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,37 +11,25 @@ from pathlib import Path
 from bmc import ending
 from bmc.errors import NAMED, InputRefused, Location, Refusals, listed
 from bmc.models.c.controller.model import CModel
-from bmc.models.c.execute.variables import CVariable
 from bmc.models.c.source.headers import shown
-from bmc.models.c.source.types import IntType, show_type
 from bmc.records import dataclass
-from bmc.system.names import matching, suggestion
+from bmc.system.names import suggestion
 from chaincover.project.scaffold.entry_points import commands, file_name, states_property, values_of
 from chaincover.project.scaffold.facts import Facts, FunctionFacts
-from chaincover.project.scaffold.reading import (
-    ANYTHING,
-    ROLES,
-    OpenFunction,
-    Reading,
-    Sources,
-    Wanted,
-    ended_early,
-    find_sources,
-    try_proposal,
-)
+from chaincover.project.scaffold.interface import interface, open_starts
+from chaincover.project.scaffold.reading import OpenFunction, Reading, try_proposal
 from chaincover.project.scaffold.recipes import recipe
 from chaincover.project.scaffold.recognisers import Proposal, proposals
 from chaincover.project.scaffold.sizes import other_size
-from chaincover.project.scaffold.terms import first_step_flags, modes_at_rest, telling_values
-from chaincover.project.values import show_ranges
+from chaincover.project.scaffold.sources import ANYTHING, Sources, Wanted, ended_early, find_sources
+from chaincover.project.scaffold.terms import first_step_flags, modes_at_rest
+from chaincover.project.scaffold.toml import comments, quoted, toml_list
 from properties.text import read_condition
 
-_LINE = 120
 _NEAR = 20
 """Candidates whose score is this much lower at most are asked about."""
 _FAR = 90
 """Candidates whose score is this much lower are not listed."""
-_BOOLEAN_TYPES = ("boolean_t", "boolean", "bool", "kcg_bool", "bool_t", "tboolean", "bool8", "_bool")
 
 
 @dataclass(frozen=True)
@@ -158,17 +145,11 @@ def _about_model(model: CModel, init: Sequence[FunctionFacts], also: Sequence[Fu
             yield f"{name}() takes values that only you know: {names} (see the recipe in [functions])"
     if also:
         yield f"the environment may call {listed([f.name for f in also])}, too (see the recipe in [functions])"
-    starts = _open_starts(model)
+    starts = open_starts(model)
     if starts and not any(parameters for _, parameters in open_values):
         yield f"nothing sets these before the first step: {listed(starts)} (see [interface]: zeroed or chosen)"
     if not model.inputs:
         yield "nothing looks like an input: a program without inputs has one run only (see [interface])"
-
-
-def _open_starts(model: CModel) -> list[str]:
-    """State behind pointers that no init sets."""
-    behind = {v.name for v in model.variables if v.role == "state" and v.key[0].kind == "pointee"}
-    return [var.name for var in model.system.state if var.init is None and var.name in behind]
 
 
 def project_text(name: str, sources: Sources, reading: Reading, others: Sequence[Proposal], base: Path) -> str:
@@ -184,7 +165,7 @@ def project_text(name: str, sources: Sources, reading: Reading, others: Sequence
         "",
         *_functions(sources, reading, others, base),
         "",
-        *_interface(reading),
+        *interface(reading),
         "",
         "[constraints]",
         '# at_most_one = [["up", "down"]]',
@@ -218,25 +199,15 @@ def summary(reading: Reading) -> str:
     return f"{style}: step {proposal.step.name}(), init {init}"
 
 
-def quoted(text: str) -> str:
-    """A TOML string."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def _shown(file: str, base: Path) -> str:
     return Path(os.path.relpath(file, base)).as_posix()
 
 
-def _comment(text: str) -> list[str]:
-    """Text of any length and number of lines as comments."""
-    return [f"# {line}".rstrip() for line in text.splitlines()]
-
-
 def _sources(sources: Sources, reading: Reading, base: Path) -> list[str]:
     files, left_out = reading.files, reading.left_out
-    lines = ["[sources]", *_list("files", [quoted(_shown(file, base)) for file in files])]
+    lines = ["[sources]", *toml_list("files", [quoted(_shown(file, base)) for file in files])]
     for file, why in left_out[:NAMED]:
-        lines += _comment(f"{'not read' if file in files else 'left out'}: {_shown(file, base)}: {why}")
+        lines += comments(f"{'not read' if file in files else 'left out'}: {_shown(file, base)}: {why}")
     if len(left_out) > NAMED:
         lines.append(f"# left out: {len(left_out) - NAMED} more files")
     lines += [f"# not looked into: {_shown(folder, base)}" for folder in sources.skipped]
@@ -248,11 +219,11 @@ def _sources(sources: Sources, reading: Reading, base: Path) -> list[str]:
         words = [word for path in stubs for word in ("-include", _shown(path, base))]
         lines.append(f"options = [{', '.join(map(quoted, words))}]")
     if sources.build.problem:
-        lines += _comment(f"not followed: {sources.build.problem}\n{database}")
+        lines += comments(f"not followed: {sources.build.problem}\n{database}")
     elif database:
         lines.append(f"{database}      # folders of headers, macros and options of each file")
     if folders:
-        lines += _list("include", [quoted(folder) for folder in folders])
+        lines += toml_list("include", [quoted(folder) for folder in folders])
     else:
         lines.append('# include = ["include"]      # folders of headers, also of stand-ins for missing ones')
     lines += [f"# missing header, no stand-in known: {name}" for name in sources.missing]
@@ -273,12 +244,12 @@ def _functions(sources: Sources, reading: Reading, others: Sequence[Proposal], b
         lines.append(f"# {function}, {_shown(function.file, base)}:{function.line}: {why}")
     ready = [function for function, _ in reading.init if not values_of(function)]
     if ready:
-        lines += _list("init", [quoted(function.name) for function in ready])
+        lines += toml_list("init", [quoted(function.name) for function in ready])
     elif reading.init:
         lines.append('# init = ["setup"]          # with the values that you write into setup(), see below')
     else:
         lines.append('# init = ["..."]            # none was found; run once: a name or a call like "init(&s, 3)"')
-    lines += _comment("\n".join(recipe(sources, reading.proposal, [f for f, _ in reading.init], base)))
+    lines += comments("\n".join(recipe(sources, reading.proposal, [f for f, _ in reading.init], base)))
     lines.append(f"# {step}, {_shown(step.file, base)}:{step.line}:")
     lines += [f"#   {why}" for why in reading.proposal.why]
     lines.append(f"step = {quoted(step.name)}")
@@ -314,7 +285,7 @@ def _open_functions(functions: Sequence[OpenFunction]) -> list[str]:
         found = [f for f in functions if f.role == role]
         lines += [f"# {f.name}() is called and not defined: {f.why}" for f in found]
         if found:
-            lines += _list(role, [quoted(f.name) for f in found])
+            lines += toml_list(role, [quoted(f.name) for f in found])
     lines += [
         f"# {f.name}() is called and not defined ({f.why}): add its file, a stand-in, or list it as input or output"
         for f in functions
@@ -328,86 +299,8 @@ def _shared_functions(reading: Reading) -> list[str]:
         ["", "[functions.shared]           # one variable each, moved by several runnables"] if reading.shared else []
     )
     for variable, names in reading.shared.items():
-        lines += _list(variable, [quoted(name) for name in names])
+        lines += toml_list(variable, [quoted(name) for name in names])
     return lines
-
-
-def _interface(reading: Reading) -> list[str]:
-    if reading.model is None:
-        lines = ["[interface]", *_comment("not read yet: " + reading.problem)]
-        for role in ROLES:
-            patterns = reading.roles.get(role, ())
-            known = [pattern for pattern in patterns if pattern in reading.inputs]
-            lines += [f"# {pattern}: {reading.inputs[pattern]}" for pattern in known]
-            lines += _list(role, [quoted(p) for p in known]) if known else []
-            others = [quoted(p) for p in patterns if p not in known]
-            lines += _comment("\n".join(_list(role, others))) if others else []
-        return lines
-    model = reading.model
-    lines = ["[interface]                  # as recognised; move names between the lists where it is wrong"]
-    lines += [f"# {name}: {why}" for name, why in reading.inputs.items() if _selects(name, model)]
-    for role in ROLES:
-        word = "ignored" if role == "ignore" else role
-        names = [v.name for v in model.variables if v.role == word]
-        if names or role not in ("ignore", "output"):
-            lines += _role(role, names, reading.roles.get(role, ()), model)
-    lines += _starts(model)
-    if not model.inputs:
-        lines.append(
-            "# nothing looks like an input: what the environment sets before a step belongs into the list input"
-        )
-    ranges, ranged = _ranges(model)
-    named = {f"'{name}' is given no values but those that the type names" for name in ranged}
-    notes = [note for note in dict.fromkeys(model.notes) if note.partition(";")[0] not in named]
-    return [*lines, *_notes(notes), "", *ranges]
-
-
-def _notes(notes: Sequence[str]) -> Iterator[str]:
-    """Notes as comments; one that is made of many variables once."""
-    kinds: dict[str, list[str]] = {}
-    for note in notes:
-        named = re.fullmatch(r"'([^']+)' (.*)", note, re.S)
-        kinds.setdefault(named[2] if named else note, []).append(named[1] if named else "")
-    for text, names in kinds.items():
-        more = f" (and {len(names) - 1} more like it)" if len(names) > 1 else ""
-        yield from _comment(f"'{names[0]}'{more} {text}" if names[0] else text)
-
-
-def _role(role: str, names: Sequence[str], given: Sequence[str], model: CModel) -> list[str]:
-    """The list of a role; where it is long only what has to be named, for the rest has that role anyway."""
-    patterns = _patterns(names, model)
-    if len(patterns) <= NAMED:
-        return _list(role, [quoted(p) for p in patterns])
-    needed = [p for p in given if _selects(p, model)]
-    inside = set(matching(needed, model.names, None, "variable"))
-    roots = Counter(re.split(r"->|\.|\[|::", name)[0] for name in names if name not in inside)
-    lines = _list(role, [quoted(p) for p in needed]) if needed else []
-    if roots:
-        number = f"{sum(roots.values())}{' more' if needed else ''}"
-        rest = [f"{count} of {root}" for root, count in roots.items()] if len(roots) <= NAMED else []
-        what = f": {', '.join(rest)}" if rest else ""
-        lines.append(f"# {role}: {number} variables, by the way the code uses them{what}")
-    return lines
-
-
-def _starts(model: CModel) -> list[str]:
-    """What may be said of state behind pointers that no init sets: a chain then works for all its values."""
-    roots = dict.fromkeys(re.split(r"->|\.", name)[0].lstrip("*") for name in _open_starts(model))
-    if not roots:
-        return []
-    patterns = ", ".join(
-        quoted(p) for root in roots for p in _patterns([n for n in _open_starts(model) if _below(n, root)], model)
-    )
-    return [
-        f"# nothing sets what is behind {', '.join(roots)} before the first step: a chain works for all its values,",
-        "# unless the memory is 0 then (a static object), or the tester sets it:",
-        f"# zeroed = [{patterns}]",
-        f"# chosen = [{patterns}]",
-    ]
-
-
-def _below(name: str, root: str) -> bool:
-    return re.split(r"->|\.", name)[0].lstrip("*") == root
 
 
 def _final(model: CModel | None) -> list[str]:
@@ -436,72 +329,3 @@ def _with_label(model: CModel, before: str, value: str, labels: Mapping[int, str
     except InputRefused:
         same = False
     return named if same else number
-
-
-def _selects(pattern: str, model: CModel) -> bool:
-    try:
-        return bool(matching([pattern], model.names, None, "variable"))
-    except InputRefused:
-        return False
-
-
-def _patterns(names: Sequence[str], model: CModel) -> list[str]:
-    """``names``, those of one object as one pattern where it fits nothing else."""
-    wanted, found = set(names), []
-    while names:
-        root = names[0]
-        for mark in ("->", ".", "["):
-            head = names[0].split(mark)[0]
-            pattern = f"{head}{mark}*"
-            inside = set(matching([pattern], model.names, None, "variable")) if head != names[0] else set()
-            if len(inside) > 1 and inside <= wanted:
-                root = pattern
-                break
-        inside = set(matching([root], model.names, None, "variable"))
-        found.append(root)
-        names = [name for name in names if name not in inside]
-    return found
-
-
-def _ranges(model: CModel) -> tuple[list[str], list[str]]:
-    """What the inputs may be: set where nothing is lost, else proposed; and the names of those where it is set."""
-    telling = telling_values(model.system)
-    lines = ["[ranges]                     # allowed values of inputs, and of state for random testing"]
-    for variable in model.inputs:
-        allowed = next(v for v in model.system.inputs if v.name == variable.name)
-        name, kind, values = (
-            quoted(_port(variable.name, model.names)),
-            show_type(variable.ctype),
-            telling.get(variable.name, ()),
-        )
-        if _is_boolean(variable):
-            lines.append(f"{name} = [0, 1]   # {kind}")
-        elif values == (0, 1) and allowed.values != ((0, 1),) and not allowed.type.labels:
-            lines.append(f"{name} = [0, 1]   # {kind}; 0 and 1 stand for all values that the step tells apart")
-        elif len(values) > 1 and allowed.values != ((0, 1),) and not allowed.type.labels:
-            shown = ", ".join(map(str, values))
-            lines.append(f"# {name} = [{shown}]   # {kind}; these stand for all values that the step tells apart")
-        else:
-            shown = show_ranges(allowed.values, allowed.type)
-            lines.append(f'# {name} = "{shown}"   # {kind}')
-    keys = {line.partition(" = ")[0] for line in lines}
-    return lines, [v.name for v in model.inputs if quoted(_port(v.name, model.names)) in keys]
-
-
-def _port(name: str, names: Sequence[str]) -> str:
-    """The name of the port where an AUTOSAR function names it twice (``Rte_Read_Speed_Speed``); else the whole name."""
-    twice = re.fullmatch(r"Rte_\w*?_(\w+)_\1(::\w+)?", name)
-    alone = twice and sum(other.partition("::")[0].endswith(f"_{twice[1]}") for other in names) == 1
-    return twice[1] if twice and alone else name
-
-
-def _is_boolean(variable: CVariable) -> bool:
-    ctype = variable.ctype
-    named = ctype.name.lower() in _BOOLEAN_TYPES
-    return isinstance(ctype, IntType) and named and not ctype.labels and not ctype.is_bool
-
-
-def _list(key: str, items: list[str]) -> list[str]:
-    """A TOML list, on one line where that is not too long."""
-    line = f"{key} = [{', '.join(items)}]"
-    return [line] if len(line) <= _LINE else [f"{key} = [", *(f"    {item}," for item in items), "]"]

@@ -10,7 +10,7 @@ from native_programs import Write, counter, interface, needs_compiler, numbers, 
 
 from bmc.errors import InputRefused
 from bmc.limits import InputLimit
-from bmc.native import build
+from bmc.native import commands
 from bmc.native.original import NoCompiler, OriginalCrashed, OriginalTimeout, compiled, find_compiler
 from bmc.system.original import Argument, Call, MemoryObject
 
@@ -152,7 +152,7 @@ def test_a_compiler_that_is_no_program_is_refused(
 
 
 def test_a_compiler_that_would_fill_memory_is_stopped(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "MEMORY", 150 << 20)
+    monkeypatch.setattr(commands, "MEMORY", 150 << 20)
     levels = "".join(f"#define A{k + 1} A{k}+A{k}+A{k}+A{k}\n" for k in range(14))
     native = counter(write(a=f"#define A0 1+1\n{levels}int n; void step(void) {{ n = A14; }}"))
     with pytest.raises(InputRefused, match="was stopped, because it took more than 2 GB of memory") as caught:
@@ -163,7 +163,7 @@ def test_a_compiler_that_would_fill_memory_is_stopped(write: Write, monkeypatch:
 
 
 def test_a_compiler_that_would_fill_a_disk_is_stopped(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "FILE_SIZE", InputLimit("bytes", 100_000, ""))
+    monkeypatch.setattr(commands, "FILE_SIZE", InputLimit("bytes", 100_000, ""))
     native = counter(write(a="int n; void step(void) {" + "n = n + 1;\n" * 20_000 + "}"))
     with pytest.raises(InputRefused, match="more than 64 MB of text, macros expanded"), compiled(native):
         pass
@@ -179,7 +179,7 @@ def test_a_compiler_that_does_not_end_is_stopped(
     command.write_text(f"#!/bin/sh\n[ $1 = --version ] || ({script.replace('FIFO', str(fifo))})\n")
     command.chmod(0o755)
     monkeypatch.setenv("CC", str(command))
-    monkeypatch.setattr(build, limit, 1)
+    monkeypatch.setattr(commands, limit, 1)
     with pytest.raises(InputRefused, match="more than 30 s"), compiled(counter(write(a="int n;"))):
         pass
 
@@ -202,7 +202,7 @@ def test_a_compiler_that_does_not_even_tell_its_version_is_asked_nothing_else(
     command.write_text(f"#!/bin/sh\necho $1 >> {tmp_path}/asked\nwhile :; do :; done\n")
     command.chmod(0o755)
     monkeypatch.setenv("CC", str(command))
-    monkeypatch.setattr(build, "SECONDS", 1)
+    monkeypatch.setattr(commands, "SECONDS", 1)
     with pytest.raises(InputRefused, match="was stopped at --version"), compiled(counter(write(a="int n;"))):
         pass
     assert (tmp_path / "asked").read_text() == "--version\n"

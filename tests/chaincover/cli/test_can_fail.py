@@ -14,7 +14,8 @@ from verify_documents import claim, claimed, path
 
 from bmc import ending
 from chaincover import options
-from chaincover.formats.document import load_for, read_document
+from chaincover.formats.document import read_document
+from chaincover.formats.recorded_subject import load_for
 from chaincover.project.load import Request
 from chaincover.verification import claims
 from chaincover.verification.setting import Setting

@@ -18,7 +18,8 @@ from chaincover.exporters.aiger import Aiger
 from chaincover.exporters.claims import claims
 from chaincover.exporters.protocol import Question, Statement
 from chaincover.exporters.questions import chain_question
-from chaincover.formats.document import load_for, read_document
+from chaincover.formats.document import read_document
+from chaincover.formats.recorded_subject import load_for
 from chaincover.project.load import Request
 from properties.one_step import MONITOR
 

@@ -12,7 +12,8 @@ from small_programs import HEAD, program, project
 from verify_documents import texts, verdicts
 
 from bmc.errors import InputRefused
-from chaincover.formats.document import load_for, read_document
+from chaincover.formats.document import read_document
+from chaincover.formats.recorded_subject import load_for
 from chaincover.project.load import Request
 from chaincover.verification.fields import INFORMATIVE, _in_order_of, compared, made_again
 from chaincover.verification.setting import Setting

@@ -15,7 +15,8 @@ from verify_documents import CRUISE, Document, claim, claimed, cruise_document, 
 
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import formula_of
-from chaincover.formats.document import load_for, read_document
+from chaincover.formats.document import read_document
+from chaincover.formats.recorded_subject import load_for
 from chaincover.project.load import Request
 from chaincover.verification import verification
 from chaincover.verification.invariants import proved_again

@@ -30,7 +30,8 @@ from verify_documents import (
 )
 
 from chaincover.certificate import Acceleration, Prices
-from chaincover.formats.document import BoundsClaim, load_for, read_document
+from chaincover.formats.document import BoundsClaim, read_document
+from chaincover.formats.recorded_subject import load_for
 from chaincover.project.load import Request
 from chaincover.verification.limits import Limits
 from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG

@@ -22,7 +22,7 @@ from bmc.models.c.execute.memory import Key, MemObject
 from bmc.models.c.execute.recorder import StepResult
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.source.layout import BYTE
-from bmc.models.c.source.preprocess import PreprocessedUnit
+from bmc.models.c.source.preprocessed import PreprocessedUnit
 from bmc.models.c.source.program import Function, Program, Scope, expression_of, nodes, where
 from bmc.models.c.source.types import (
     ArrayType,

@@ -25,6 +25,7 @@ from bmc.formulas.unroll import with_terms
 from bmc.limits import ITERATIONS, OPEN_ITERATIONS
 from bmc.models.c.controller.interface import assemble, classify
 from bmc.models.c.controller.runs import Runs
+from bmc.models.c.execute import cases
 from bmc.models.c.execute.recorder import Recorder, StepResult, TooManyTurns
 from bmc.models.c.execute.turns import UNASKED
 from bmc.models.c.source.program import Function
@@ -37,26 +38,18 @@ OPERATIONS = 20_000_000
 """Operations that random runs may take in all."""
 MOST_STEPS = 1000
 """Steps that they have at most."""
-MOST_NODES = 100_000
-"""Variables whose next values have more nodes than this together are taken to have any value after a step."""
-NEAR = 0.5
-"""How often a random run takes an input's value that the program names: what is compared with is met more often."""
-IMAGES = 3
-"""A bound of a variable becomes what steps lead to, up to so many times."""
-GUESSES = 16
-"""Upper bounds that are guessed of one variable, and lower ones."""
-PAIRED = 16
-"""Variables that are compared with each other, if there are no more."""
-
-DEEPEST = 64
-"""The greatest limit of the depth of a recursion."""
-TRIED = 8
-"""A limit that no random run reached grows up to so many times, if no proof says that it suffices."""
-EFFORT = 3_000_000
-"""z3's resource limit of one question, and of all that refute guesses; once it has been met, limits that no random run
-reached do not grow."""
 MOST_WORK = 100_000
-"""Limits do not grow where the step would be more work."""
+"""Limits do not grow where the step would be more work, and variables whose next values have more nodes than this
+together are taken to have any value after a step."""
+TIMES = 3
+"""A bound of a variable becomes what steps lead to up to so many times, and a limit that no random run reached is
+doubled so often, if no proof says that it suffices."""
+GUESSES = 16
+"""Upper bounds that are guessed of one variable, and lower ones; and variables that are compared with each other, if
+there are no more."""
+EFFORT = cases.EFFORT // 6
+"""z3's resource limit of one question, and of all that refute guesses, as there are many; once it has been met, limits
+that no random run reached do not grow."""
 
 Excluded = Mapping[tuple[object, str], TooManyTurns]
 
@@ -135,7 +128,7 @@ def ended(runs: Runs, step: Function, result: StepResult) -> StepResult:
         larger = {
             key: limits[key] * 2
             for key in unsettled - found.hopeless
-            if key in limits and limits[key] < min(_most(key), TRIED * enough.get(key, OPEN_ITERATIONS.most))
+            if key in limits and limits[key] < min(_most(key), enough.get(key, OPEN_ITERATIONS.most) << TIMES)
         }
         if larger and result.recorder.work * 2 <= MOST_WORK:
             limits.update(larger)
@@ -152,8 +145,8 @@ def ended(runs: Runs, step: Function, result: StepResult) -> StepResult:
 
 
 def _most(key: object) -> int:
-    """The greatest limit of a loop or of a recursion."""
-    return DEEPEST if isinstance(key, Function) else OPEN_ITERATIONS.most
+    """The greatest limit of a loop or of a recursion, which has a quarter of it."""
+    return OPEN_ITERATIONS.most // 4 if isinstance(key, Function) else OPEN_ITERATIONS.most
 
 
 def _decided(system: TransitionSystem, recorder: Recorder) -> Decision:
@@ -195,7 +188,7 @@ class _Runs:
                     return
                 state, length = simulator.initial(), 0
                 continue
-            chosen = {name: sampler.random.choice(values) for name, values in named if sampler.random.random() < NEAR}
+            chosen = {name: sampler.random.choice(values) for name, values in named if sampler.random.random() < 1 / 2}
             allowed, *_ = happens({**state, **inputs, **chosen})
             inputs = {**inputs, **chosen} if allowed else inputs
             _, is_defined, *values = happens({**state, **inputs})
@@ -221,7 +214,8 @@ class _Runs:
 
 
 def _near_constants(system: TransitionSystem) -> list[tuple[str, list[int]]]:
-    """Values of inputs, by name, that the program names, and those beside them."""
+    """Values of inputs, by name, that the program names, and those beside them: what is compared with is met more often
+    where half of the draws are of these."""
     words = {node for node in unseen([var.next for var in system.state], set()) if node.is_bv_constant()}
     numbers = {int(word.constant_value()) + by for word in words for by in (-1, 0, 1)}
     found = []
@@ -252,7 +246,7 @@ class _Part:
         arithmetic of floating numbers."""
         by_name = {var.name: var for var in system.state}
         todo = sorted(set(names_in(formulas)) & by_name.keys())
-        named, left = tuple(by_name[name] for name in todo), MOST_NODES
+        named, left = tuple(by_name[name] for name in todo), MOST_WORK
         wanted: dict[str, StateVariable] = {}
         for _ in range(depth + 1):
             further: set[str] = set()
@@ -313,7 +307,7 @@ class _Part:
 
     def _pairs(self) -> Iterator[_Guess]:
         numbers = [var for var in self.named if var.type.bits > 1 and not var.type.floating and var.init is not None]
-        for one, other in permutations(numbers if len(numbers) <= PAIRED else (), 2):
+        for one, other in permutations(numbers if len(numbers) <= GUESSES else (), 2):
             if one.type.bits == other.type.bits and one.type.signed == other.type.signed:
                 yield _Guess((BVSLE if one.type.signed else BVULE)(one.symbol, other.symbol))
 
@@ -327,7 +321,7 @@ class _Part:
                 continue
             met = {var.type.value(state[var.name]) for state in runs.states}
             most = max(met | {number for number in _named(var) if number < guess.number})
-            for _ in range(IMAGES):
+            for _ in range(TIMES):
                 below = between(var.symbol, var.type, var.type.least, most)
                 leads_within = partial(self._leads_within, conjunction([self.steps, bounds, below]), var)
                 after = most + bisect_left(range(most, guess.number), True, key=leads_within)

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from bmc.models.c.execute.calls import Calls
 
 _DIRECTIVE = re.compile(r"%([-+ #0]*)(\d*)(?:\.(\d*))?(hh|h|ll|l|z|)([diuxXocsfFeEgG%])")
-_PLAIN_FLOAT = 312
-"""Characters of the longest double as ``%f`` before its decimals: 309 digits, sign, point."""
-_AROUND_DIGITS = 9
-"""Characters of ``%e`` and ``%g`` beside the digits: sign, point, exponent."""
 
 
 class TextOutput:
@@ -99,7 +95,8 @@ class TextOutput:
             return len(self._literal(value, node, name))
         digits = int(found[3] or 0) if found[3] is not None else 6
         if kind in "fFeEgG" and isinstance(ctype, FloatType) and ctype.bits == 64 and not found[4]:
-            return digits + (_PLAIN_FLOAT if kind in "fF" else _AROUND_DIGITS)
+            # beside the decimals, the longest %f has 309 digits, sign and point, %g and %e sign, point and exponent
+            return digits + (312 if kind in "fF" else 9)
         bits = {"ll": model.long_long, "l": model.long, "z": model.pointer}.get(found[4], model.int_)
         if kind in "fFeEgG" or not isinstance(ctype, IntType) or ctype.bits != bits or (kind == "c" and found[4]):
             raise _refused(f"'{name}' with a value of another type than its format says", node, name)

@@ -17,7 +17,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.formulas.terms import both, either, equals, negate
-from bmc.limits import ITERATIONS
+from bmc.limits import ITERATIONS, OPEN_ITERATIONS
 from bmc.models.c.execute.cases import impossible
 from bmc.models.c.execute.memory import Content, Key, State
 from bmc.models.c.execute.recorder import TooManyTurns
@@ -34,8 +34,6 @@ UNASKED = 16
 """A loop that ends by itself within so many turns needs no solver."""
 FIRST = 4
 """The first limit of the turns of a loop, or of the depth of a recursion."""
-ASKED = 256
-"""Where a function calls itself so often in two branches, the solver is asked about each further call."""
 PERIOD = 12
 """A loop whose state is again what it was so many turns ago never ends; its divisors 1, 2, 3, 4 and 6 are seen too."""
 
@@ -153,7 +151,9 @@ class Turns:
         if self.limits is not None:
             limit = self.limits.setdefault(function, FIRST)
         self._calls[function] += 1
-        asked = self.limits is None or self._calls[function] > ASKED  # else the whole step is asked about
+        # one call is asked about where it may be one of very many, as of a function that calls itself in two branches;
+        # else the whole step is
+        asked = self.limits is None or self._calls[function] > OPEN_ITERATIONS.most
         if asked and (impossible(path) or (not recorder.limits.is_true() and impossible(both(recorder.limits, path)))):
             return False
         if self.limits is None:

@@ -86,37 +86,62 @@ class _Kept:
 _kept = _Kept()
 
 
+class _Place:
+    """Where a reader of ``text`` is, from sign to sign."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.depth = 0
+        """How many braces are open."""
+        self.before = 0
+        """The end of the last sign; of a line marker only where a declaration may begin."""
+        self.function = self.value = self.old = False
+        """Whether the last braces were those of a function; whether the declaration has a value; whether it may be the
+        first one behind an old-style list of parameters."""
+        self.ready = True
+        """Whether a declaration may begin."""
+
+    def leads_elsewhere(self, sign: re.Match[str], file: str) -> bool:
+        """Whether a line marker begins another file than ``file``, and no declaration goes on there."""
+        return self.ready and sign[2] not in (None, file) and not self.text[self.before : sign.start()].strip()
+
+    def go(self, sign: re.Match[str]) -> None:
+        """Go behind a sign that is no line marker."""
+        mark = sign[0]
+        if mark == "{":
+            behind = self.text[self.before : sign.start()].rstrip()
+            self.function = (behind.endswith(")") or (self.old and not behind)) if not self.depth else self.function
+        elif mark == "=":
+            self.value = self.value or not self.depth
+        elif mark == ";" and not self.depth:
+            self.old = self.old or _OLD.search(self.text, self.before, sign.start()) is not None
+        self.depth += {"{": 1, "}": -1}.get(mark, 0)
+        self.before = sign.end()
+        self.old = self.old and not (mark == "}" and not self.depth and self.function)
+        ends = mark == ";" or (mark == "}" and self.function and not self.value)
+        self.ready = ends and not self.depth and not self.old
+        if self.ready:
+            self.function = self.value = False
+
+
 def pieces_of(text: str) -> Iterator[str]:
     """The pieces of preprocessed ``text``, each beginning with a line marker of its own."""
-    begin, depth, before, at, line = 0, 0, 0, 0, 1
+    begin, at, line = 0, 0, 1
     marker = head = ""
-    function = value = old = False
-    ready = True
+    place = _Place(text)
     for sign in _SIGN.finditer(text):
         if sign[1]:  # a line marker, which may lead to another file
-            if ready and sign[2] not in (None, marker) and not text[before : sign.start()].strip():
+            if place.leads_elsewhere(sign, marker):
                 if text[begin : sign.start()].strip():
                     yield head + text[begin : sign.start()]
                 begin, head = sign.start(), ""
             marker, at, line = sign[2] or marker, sign.end(), int(sign[1])
-            before = sign.end() if ready else before
+            place.before = sign.end() if place.ready else place.before
             continue
-        mark = sign[0]
-        if mark == "{":
-            behind = text[before : sign.start()].rstrip()
-            function = (behind.endswith(")") or (old and not behind)) if not depth else function
-        elif mark == "=":
-            value = value or not depth
-        elif mark == ";" and not depth:  # what may be the first declaration behind an old-style list of parameters
-            old = old or _OLD.search(text, before, sign.start()) is not None
-        depth += {"{": 1, "}": -1}.get(mark, 0)
-        before = sign.end()
-        old = old and not (mark == "}" and not depth and function)
-        ready = not depth and not old and (mark == ";" or (mark == "}" and function and not value))
-        if ready:
-            function = value = False
-            end = text.find("\n", before) + 1
-            if marker and end - begin >= PIECE and not text[before:end].strip():
+        place.go(sign)
+        if place.ready:
+            end = text.find("\n", place.before) + 1
+            if marker and end - begin >= PIECE and not text[place.before : end].strip():
                 yield head + text[begin:end]
                 begin, head = end, f'#line {line + text.count(chr(10), at, end)} "{marker}"\n'
     if text[begin:].strip():

@@ -20,6 +20,7 @@ from bmc.models.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.models.c.source.headers import STANDARD_HEADERS, STUB, VENDOR_STAND_INS, folder_with, shown, stand_in
 from bmc.models.c.source.kept import Kept, Seen
 from bmc.models.c.source.macros import Expansion, Macro, definition
+from bmc.models.c.source.preprocessed import PreprocessedUnit
 from bmc.models.c.source.tokens import (
     BREAK,
     NUMBER,
@@ -42,32 +43,6 @@ if TYPE_CHECKING:
     from bmc.models.c.source.survey import Survey
 
 _DIRECTIVE = re.compile(r"[ \t\f\v\x1d]*(?:#|%:(?!%:))[ \t\f\v\x1d]*([^\W\d]\w*)?")
-
-
-@dataclass(frozen=True)
-class PreprocessedUnit:
-    """One translation unit as plain C with line markers, and the macros that are defined at its end."""
-
-    file: str
-    text: str
-    macros: dict[str, Macro]
-    expansion: Expansion
-    stand_ins: tuple[tuple[str, str], ...] = ()
-    """Vendor headers that were not found: the name in the #include, and the path of the bundled stand-in."""
-    stubs: tuple[tuple[str, bool], ...] = ()
-    """Files that were guessed: the name, and whether the user has confirmed it."""
-
-    def expand(self, text: str) -> str:
-        """``text`` with this unit's macros expanded."""
-        if self.macros.keys().isdisjoint(WORDS.findall(text)):
-            return text
-        tokens = [token for row in rows_of(text) for token in tokens_of(row)]
-        with self.expansion.apart(tokens):
-            return spelled(self.expansion.rest())
-
-    def macro_names(self) -> list[str]:
-        """Names of the object-like macros, for suggestions."""
-        return sorted(name for name, macro in self.macros.items() if macro.parameters is None)
 
 
 class ErrorDirective(InputRefused):

@@ -19,7 +19,8 @@ from bmc.errors import InputRefused, Location, UnsupportedConstruct, marked
 from bmc.limits import BRACKETS, CALLS, STRUCTS, SYNTAX, text_of
 from bmc.models.c.source.extensions import keyword_hint
 from bmc.models.c.source.pieces import Parser
-from bmc.models.c.source.preprocess import Given, PreprocessedUnit, preprocess
+from bmc.models.c.source.preprocess import Given, preprocess
+from bmc.models.c.source.preprocessed import PreprocessedUnit
 from bmc.models.c.source.rewritten import rewritten
 from bmc.models.c.source.types import CType, DataModel, FunctionType, IntType
 from bmc.records import dataclass

@@ -15,7 +15,8 @@ from drawn_seeds import seeds
 from bmc.errors import InputRefused, Location
 from bmc.limits import INCLUDED, MACROS, STRING, TOKENS, TooLarge
 from bmc.models.c.source import preprocess as preprocessor
-from bmc.models.c.source.preprocess import Given, PreprocessedUnit, preprocess
+from bmc.models.c.source.preprocess import Given, preprocess
+from bmc.models.c.source.preprocessed import PreprocessedUnit
 from bmc.models.c.source.tokens import rows_of, tokens_of
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.native.original import find_compiler

@@ -1,0 +1,33 @@
+"""What preprocessing makes of a source file."""
+
+from __future__ import annotations
+
+from bmc.models.c.source.macros import Expansion, Macro
+from bmc.models.c.source.tokens import WORDS, rows_of, spelled, tokens_of
+from bmc.records import dataclass
+
+
+@dataclass(frozen=True)
+class PreprocessedUnit:
+    """One translation unit as plain C with line markers, and the macros that are defined at its end."""
+
+    file: str
+    text: str
+    macros: dict[str, Macro]
+    expansion: Expansion
+    stand_ins: tuple[tuple[str, str], ...] = ()
+    """Vendor headers that were not found: the name in the #include, and the path of the bundled stand-in."""
+    stubs: tuple[tuple[str, bool], ...] = ()
+    """Files that were guessed: the name, and whether the user has confirmed it."""
+
+    def expand(self, text: str) -> str:
+        """``text`` with this unit's macros expanded."""
+        if self.macros.keys().isdisjoint(WORDS.findall(text)):
+            return text
+        tokens = [token for row in rows_of(text) for token in tokens_of(row)]
+        with self.expansion.apart(tokens):
+            return spelled(self.expansion.rest())
+
+    def macro_names(self) -> list[str]:
+        """Names of the object-like macros, for suggestions."""
+        return sorted(name for name, macro in self.macros.items() if macro.parameters is None)
