@@ -11,6 +11,7 @@ from command_line import chaincover, fresh_names
 
 from benchmarks.checks.fuzz.bounds import BOUNDS
 
+pytestmark = pytest.mark.needs_compiler
 PROGRAM = """\
 #include <math.h>
 typedef struct { int up; double x; } t_in;

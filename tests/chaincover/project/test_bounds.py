@@ -49,6 +49,7 @@ def checked(folder: Path, *words: str) -> dict[str, object]:
     return json.loads(outcome.out)
 
 
+@pytest.mark.needs_compiler
 def test_check_leaves_out_goals_that_depend_on_bounds_and_names_them(tmp_path: Path) -> None:
     folder = project(tmp_path)
     outcome = chaincover("check", ".", *GOALS, "-v", cwd=folder)
@@ -159,6 +160,7 @@ def test_other_commands_name_the_goal_and_the_command_that_works(command: tuple[
     assert chaincover(*command, "--property", "n5: cover(n == 5)", cwd=folder).code in (0, 4)
 
 
+@pytest.mark.needs_compiler
 def test_claims_of_a_result_with_bounds_are_not_exported(tmp_path: Path) -> None:
     folder = project(tmp_path)
     assert chaincover("generate", ".", *GOALS[:2], "-o", "out", cwd=folder).code == 0

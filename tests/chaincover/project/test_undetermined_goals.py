@@ -62,6 +62,7 @@ def generated(folder: Path, *words: str) -> dict[str, object]:
     return data
 
 
+@pytest.mark.needs_compiler
 def test_results_are_those_of_the_program_without_the_calls(tmp_path: Path) -> None:
     """The variables that depend on them are outputs here that nothing else is compared with."""
     goals = ("--cover", "states(st.n)", "--cover", "states(out.far)")
@@ -124,6 +125,7 @@ def test_an_invariant_that_needs_a_result_is_refused(tmp_path: Path) -> None:
     assert "by the invariant high" in outcome.err
 
 
+@pytest.mark.needs_compiler
 def test_check_says_what_is_not_compared(tmp_path: Path) -> None:
     project(tmp_path)
     outcome = chaincover("check", ".", "--cover", "states(st.n)", cwd=tmp_path)

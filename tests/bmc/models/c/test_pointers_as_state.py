@@ -303,6 +303,7 @@ def test_a_range_of_a_pointer_names_what_it_does_not_point_to(tmp_path: Path) ->
     assert "it points to one of these: idle, busy, done" in ended.err
 
 
+@pytest.mark.needs_compiler
 def test_a_pointer_that_is_only_copied_onto_itself(tmp_path: Path) -> None:
     """It points nowhere, so that it is no state: the steps that read it are undefined."""
     text = (

@@ -47,6 +47,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.needs_compiler
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_depends_on_a_library_is_no_part_of_the_system(name: str, tmp_path: Path) -> None:
     """All the rest is, and agrees with the compiled original."""
