@@ -23,10 +23,10 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.errors import InputRefused, Location
 from bmc.floats.format import FORMATS, read
 from bmc.floats.ranges import show_ranges
-from bmc.formulas.evaluate import compile_formulas, names_in
+from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.terms import choose, constant, either, equals, implies, negate
 from bmc.formulas.unroll import at, framed, steps_of, with_terms
-from bmc.models.undetermined import LibraryCall
+from bmc.models.undetermined import LibraryCall, allowed_by_others
 from bmc.native.mathematics import Library
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
@@ -38,7 +38,6 @@ from bmc.system.transition import (
     TransitionSystem,
     Valuation,
     conjunction,
-    conjuncts,
     membership,
 )
 from properties.goal import Goal
@@ -295,9 +294,7 @@ class TrueRuns:
         self._calls, self._library = calls, library
         self._simulator = Simulator(system)
         self._asked = [compile_formulas([call.reached, *call.arguments]) for call in calls]
-        names = {call.name for call in calls}
-        allowed = (part for part in conjuncts(system.input_constraint) if not names_in([part]) <= names)
-        self._allowed = compile_formulas([system.defined, *allowed])
+        self._allowed = compile_formulas([system.defined, *allowed_by_others(system, calls)])
 
     def run(self, claimed: Run) -> Run:
         """The run under the inputs of ``claimed``, as far as its steps are allowed and defined.

@@ -197,15 +197,15 @@ def dependence(system: TransitionSystem, calls: Sequence[LibraryCall]) -> Undete
 def step_formulas(system: TransitionSystem, calls: Sequence[LibraryCall]) -> list[FNode]:
     """What a step needs: formulas of which it depends whether it is allowed and defined, and what is stated of it."""
     conditions = (*system.asserts, *system.undefined_behaviour, *system.assumptions, *system.invariants)
-    return [system.defined, *_allowed(system, calls), *(condition.formula for condition in conditions)]
+    return [system.defined, *allowed_by_others(system, calls), *(condition.formula for condition in conditions)]
 
 
 def for_any_value(system: TransitionSystem, calls: Sequence[LibraryCall]) -> TransitionSystem:
     """``system`` without the bounds of the values of ``calls``: what is proved of it does not rest on these."""
-    return replace(system, input_constraint=conjunction(_allowed(system, calls))) if calls else system
+    return replace(system, input_constraint=conjunction(allowed_by_others(system, calls))) if calls else system
 
 
-def _allowed(system: TransitionSystem, calls: Sequence[LibraryCall]) -> list[FNode]:
+def allowed_by_others(system: TransitionSystem, calls: Sequence[LibraryCall]) -> list[FNode]:
     """The parts of the input constraint that are no bounds of ``calls``."""
     names = {call.name for call in calls}
     return [part for part in conjuncts(system.input_constraint) if not names_in([part]) <= names]

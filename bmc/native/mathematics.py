@@ -5,19 +5,16 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import platform
-import shlex
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from bmc.errors import NoOriginal
 from bmc.floats.format import FLOAT32, FORMATS, canonical
 from bmc.native import narrow
-from bmc.native.build import NoCompiler, compiler_words
-from bmc.native.commands import run
+from bmc.native.build import compiler_words
 
 
 class Library:
@@ -69,7 +66,7 @@ class _Narrow:
     """The library for programs with other word sizes, in processes of their own."""
 
     def __init__(self, word_sizes: str) -> None:
-        self._program = _built((*compiler_words(), *narrow.OPTIONS[word_sizes]))
+        self._program = narrow.program((*compiler_words(), *narrow.OPTIONS[word_sizes]), "math_32.c")
         self.version = f"glibc {self._said()} for {word_sizes} on {platform.machine()}"
 
     def pattern(self, function: str, bits: int, arguments: tuple[int, ...]) -> int:
@@ -86,17 +83,6 @@ class _Narrow:
             program.chmod(0o700)
             done = subprocess.run([str(program), *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
             return "" if done.returncode else done.stdout.decode()
-
-
-@cache
-def _built(compiler: tuple[str, ...]) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as name:
-        target = Path(name) / "math"
-        with resources.as_file(resources.files("bmc.native").joinpath("math_32.c")) as source:
-            done = run([*compiler, "-O0", "-w", str(source), "-o", str(target), "-ldl"])
-        if done.returncode or not target.exists():
-            raise NoCompiler(f"'{shlex.join(compiler)}' makes no programs of 32 bits")
-        return target.read_bytes()
 
 
 def _names(function: str, bits: int) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ KINDS = ("constant", "address", "value")
 def worker(compiler: Sequence[str], folder: Path) -> Path:
     """The worker, in ``folder``, made by a compiler's words with ``OPTIONS``. NoCompiler where these make none."""
     made = folder / "worker"
-    made.write_bytes(_worker_of(tuple(compiler)))
+    made.write_bytes(program(tuple(compiler), "worker_32.c"))
     made.chmod(0o700)
     return made
 
@@ -40,17 +40,18 @@ def worker(compiler: Sequence[str], folder: Path) -> Path:
 def usable() -> bool:
     """Whether the system's compiler makes programs of 32 bits."""
     try:
-        _worker_of((*compiler_words(), *OPTIONS["ilp32"]))
+        program((*compiler_words(), *OPTIONS["ilp32"]), "worker_32.c")
     except (KeyError, NoCompiler):
         return False
     return True
 
 
 @cache
-def _worker_of(compiler: tuple[str, ...]) -> bytes:
+def program(compiler: tuple[str, ...], file: str) -> bytes:
+    """A program of ours, made from a ``file`` of this package by a compiler's words. Else NoCompiler."""
     with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as name:
-        target = Path(name) / "worker"
-        with resources.as_file(resources.files("bmc.native").joinpath("worker_32.c")) as source:
+        target = Path(name) / "made"
+        with resources.as_file(resources.files("bmc.native").joinpath(file)) as source:
             done = run([*compiler, "-O1", "-w", str(source), "-o", str(target), "-ldl"])
         if done.returncode or not target.exists():
             raise NoCompiler(

@@ -10,7 +10,7 @@ from functools import cache
 from bmc.errors import InputRefused, Location
 from bmc.models.c.source.compiler_macros import platform_macros, predefined
 from bmc.models.c.source.options import Dialect
-from bmc.models.c.source.types import DATA_MODELS
+from bmc.models.c.source.types import DATA_MODELS, data_model_of
 from bmc.native.build import find_compiler
 from bmc.native.commands import run
 from bmc.system.original import SHORT_DOUBLE
@@ -48,14 +48,14 @@ def options_of_compiler(compiler: str, words: Sequence[str], target: str, where:
     own = {name.partition("(")[0] for name, _ in predefined(DATA_MODELS[found])}
     options = [f"-D{name}={value}" for name, value in macros.items() if name not in own and "(" not in name]
     options += [f"-U{name}" for name in platform_macros() if found == "lp64" and name not in macros]
+    alignment = int(macros.get("__BIGGEST_ALIGNMENT__", "0"))
     kinds = {
         "-funsigned-char": "__CHAR_UNSIGNED__" in macros,
         SHORT_DOUBLE: double == "4",
         "-fshort-enums": macros.get("__ARM_SIZEOF_MINIMAL_ENUM") == "1",
-        "-malign-double": found == "ilp32" and int(macros["__BIGGEST_ALIGNMENT__"]) >= 8 and "__i386__" not in macros,
+        "-malign-double": found == "ilp32" and alignment >= 8 and "__i386__" not in macros,
     }
-    unaligned = macros.get("__BIGGEST_ALIGNMENT__") == "1"
-    return Dialect(found, unaligned=unaligned), [*options, *(option for option, holds in kinds.items() if holds)]
+    return Dialect(found, unaligned=alignment == 1), [*options, *(option for option, holds in kinds.items() if holds)]
 
 
 @cache
@@ -68,9 +68,7 @@ def _macros(compiler: str, words: tuple[str, ...]) -> dict[str, str]:
 def _target(macros: dict[str, str]) -> str:
     """The name of the word sizes, '' where there is none for them."""
     kinds = ("SHORT", "INT", "LONG", "LONG_LONG", "POINTER")
-    sizes = [8 * int(macros.get(f"__SIZEOF_{kind}__", "0")) for kind in kinds]
-    known = (m for m in DATA_MODELS.values() if [m.short, m.int_, m.long, m.long_long, m.pointer] == sizes)
-    return next((model.name for model in known), "")
+    return data_model_of(*(int(macros.get(f"__SIZEOF_{kind}__", "0")) for kind in kinds))
 
 
 def _order(macros: dict[str, str]) -> str:

@@ -38,7 +38,7 @@ from bmc.models.c.execute.arithmetic import forget_intervals
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.source.headers import is_stub
 from bmc.models.c.source.program import Function, Program
-from bmc.models.c.source.types import DATA_MODELS, FloatType, IntType, VoidType
+from bmc.models.c.source.types import FloatType, IntType, VoidType, data_model_of
 from bmc.stack import with_deep_stack
 from bmc.system.names import suggestion
 from bmc.system.original import NativeInterface
@@ -177,9 +177,7 @@ def _step_function(program: Program, config: SourceConfig) -> Function:
 def this_machine() -> str:
     """The word sizes of this machine's C compiler, '' where they are none of ``DATA_MODELS``."""
     kinds = (ctypes.c_short, ctypes.c_int, ctypes.c_long, ctypes.c_longlong, ctypes.c_void_p)
-    sizes = [8 * ctypes.sizeof(kind) for kind in kinds]
-    known = (m for m in DATA_MODELS.values() if [m.short, m.int_, m.long, m.long_long, m.pointer] == sizes)
-    return next((model.name for model in known), "")
+    return data_model_of(*map(ctypes.sizeof, kinds))
 
 
 def native_here(model: CModel, config: SourceConfig, read: Callable[[SourceConfig], CModel]) -> NativeInterface:

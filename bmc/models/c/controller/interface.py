@@ -19,7 +19,7 @@ from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.pointers import native_pointer, pointed_objects
 from bmc.models.c.controller.ranges import FloatReader, ProjectRanges, only_named
 from bmc.models.c.controller.reading import SourceConfig
-from bmc.models.c.controller.registers import undescribed, unplaced
+from bmc.models.c.controller.registers import unplaced
 from bmc.models.c.controller.runs import Runs
 from bmc.models.c.execute.math_library import FUNCTIONS, OPEN, UNKNOWN
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject
@@ -373,10 +373,10 @@ def check_outside(runs: Runs, roles: Mapping[Key, str], result: StepResult, read
     for obj in environment.externs:
         keys = [(obj, path) for path, _ in scalars(obj.ctype)]
         if obj in runs.program.registers:  # a volatile one is told below, as any other
-            keys = [key for key in keys if not is_volatile(key, runs.executor.through_volatile)]
-            if not any(map(unknown, keys)):
-                continue
-            raise undescribed(obj, runs.program.registers[obj])
+            for key in keys:
+                if unknown(key) and not is_volatile(key, runs.executor.through_volatile):
+                    refusals.add(_undescribed(key, runs.program.registers[obj], is_written(key, result)))
+            continue
         if not keys or isinstance(obj.ctype, PointerType) or any(unknown(key) for key in keys):
             refusals.add(undefined_object(obj))
     early = set(read_by_init)
@@ -389,6 +389,16 @@ def check_outside(runs: Runs, roles: Mapping[Key, str], result: StepResult, read
         elif roles[key] != "input" and (place is not None or variable_name(*key) in read):
             refusals.add(_volatile_in_step(key, is_written(key, result), place))
     refusals.refuse()
+
+
+def _undescribed(key: Key, address: int, written: bool) -> OutsideValue:
+    error = OutsideValue(
+        f"'{variable_name(*key)}' is in a register at {address:#x}, and the project does not say what it holds",
+        key[0].declared,
+        "list it in interface.input (one value per step), or in interface.state (it keeps its value)",
+    )
+    error.pattern, error.kept = variable_name(*key), written
+    return error
 
 
 def _volatile_in_step(key: Key, written: bool, place: Location | None) -> OutsideValue:

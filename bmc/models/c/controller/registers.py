@@ -80,8 +80,9 @@ def _place(node: Any, scope: Scope, source: PreprocessedUnit, executor: Calls) -
     if not isinstance(ctype, PointerType) or address == 0:
         return
     address %= 1 << executor.model.pointer
-    known = next((obj for obj, place in executor.program.registers.items() if place == address), None)
-    if known is None or not same_type(known.ctype, ctype.target):
+    there = (obj for obj, place in executor.program.registers.items() if place == address)
+    known = next((obj for obj in there if same_type(obj.ctype, ctype.target)), None)
+    if known is None:
         if not _size(ctype.target, executor):
             return
         known = _register(node, address, ctype, scope, source, executor)
@@ -180,19 +181,10 @@ def without_unused_registers(program: Program, result: StepResult, touched: Coll
 
 def register_notes(program: Program, roles: Mapping[Key, str], known: Collection[Key]) -> list[str]:
     """Which registers are taken to hold 0 before init: those whose values there matter and are not ``known``."""
-    names = [variable_name(*key) for key, role in roles.items() if role == "state" and key[0] in program.registers]
-    open_ones = [name for name in names if name not in {variable_name(*key) for key in known}]
+    state = [key for key, role in roles.items() if role == "state" and key[0] in program.registers]
+    names = [variable_name(*key) for key in state if key not in known]
     text = "hold 0 before init, unless [interface.values] says otherwise"
-    return [f"the registers {listed(open_ones)} {text}"] if open_ones else []
-
-
-def undescribed(obj: MemObject, address: int) -> InputRefused:
-    """The refusal of a register of which a value is read that the project does not describe."""
-    return InputRefused(
-        f"'{obj.name}' is at {address:#x}, and the project does not say what it holds",
-        obj.declared,
-        "list it in interface.input (one value per step), or in interface.state (it keeps its value)",
-    )
+    return [f"the registers {listed(names)} {text}"] if names else []
 
 
 def unplaced(objects: Sequence[MemObject], program: Program) -> str:

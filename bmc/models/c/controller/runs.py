@@ -174,7 +174,6 @@ class Runs:
     def run_step(self, step: Function, after_init: dict[Key, Content]) -> StepResult:
         """The step's symbolic run, repeated until no new static local and nothing new to point to turns up."""
         name_pointees(self.config, after_init, self.executor, step)
-        name_pointees(self.config, after_init, self.executor, step)
         while True:
             result = self._with_shadows(step, after_init)
             late = [k for k in self.executor.static_cells if k[0].persistent and k not in after_init]

@@ -149,7 +149,7 @@ class Variadic:
         name = target.path[-1]
         ctype = next(m.type for m in target.object.ctype.members() if m.name == name)  # type: ignore[union-attr]
         there = State(state.cells, both(state.pc, target.guard))
-        value = executor.load(Place((replace(target),), ctype), there, node)
+        value = executor.load(Place((target,), ctype), there, node)
         fits = same_type(ctype, wanted) if isinstance(value, Aggregate) else None
         if fits is None:
             fits = executor.prototypes.passes(value, ctype, wanted, there, node)

@@ -245,6 +245,13 @@ DATA_MODELS = {
 }
 
 
+def data_model_of(short: int, int_: int, long: int, long_long: int, pointer: int) -> str:
+    """The name of the data model with these sizes in bytes, '' where there is none."""
+    sizes = [8 * size for size in (short, int_, long, long_long, pointer)]
+    known = (m for m in DATA_MODELS.values() if [m.short, m.int_, m.long, m.long_long, m.pointer] == sizes)
+    return next((model.name for model in known), "")
+
+
 def promote(ctype: IntType, model: DataModel) -> IntType:
     """Integer promotion (C11 6.3.1.1p2)."""
     if ctype.rank > model.int_type.rank or (ctype.rank == model.int_type.rank and not ctype.labels):

@@ -148,11 +148,20 @@ def test_blocks_of_registers_may_reach_into_one_another_where_nothing_is_used(tm
     assert "'IRQ->pending[3]' (unsigned int at 0x7001c) and 'CORE->sleep' (unsigned int at 0x7001c)" in error.message
 
 
+def test_a_register_that_has_two_types_is_one_for_each(tmp_path: Path) -> None:
+    code = """
+    static int unused(void) { return *(volatile int *)0x70000; }
+    #define BYTE (*(volatile unsigned char *)0x70000)
+    void step(int w) { BYTE = w; BYTE = BYTE + 1; }
+    """
+    assert names(read(tmp_path, code)) == {"w": "input", "BYTE": "output"}
+
+
 def test_what_is_read_of_a_register_has_to_be_described(tmp_path: Path) -> None:
     error = refusal(tmp_path, "#define PIN (*(volatile char *)0x70000)\nint n; void step(int x) { n = PIN; }")
     assert "the volatile object 'PIN' is read, and the step never writes it" in error.message
     error = refusal(tmp_path, "#define RAM (*(int *)0x70000)\nint n; void step(int x) { n = RAM; }")
-    assert "'RAM' is at 0x70000, and the project does not say what it holds" in error.message
+    assert "'RAM' is in a register at 0x70000, and the project does not say what it holds" in error.message
 
 
 def test_below_64_kb_there_is_a_model_but_no_comparison(tmp_path: Path) -> None:
