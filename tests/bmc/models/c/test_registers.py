@@ -150,9 +150,9 @@ def test_blocks_of_registers_may_reach_into_one_another_where_nothing_is_used(tm
 
 def test_a_register_that_has_two_types_is_one_for_each(tmp_path: Path) -> None:
     code = """
-    static int unused(void) { return *(volatile int *)0x70000; }
     #define BYTE (*(volatile unsigned char *)0x70000)
     void step(int w) { BYTE = w; BYTE = BYTE + 1; }
+    static int unused(void) { return *(volatile int *)0x70000; }
     """
     assert names(read(tmp_path, code)) == {"w": "input", "BYTE": "output"}
 
