@@ -18,7 +18,7 @@ from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.execute import arithmetic
 from bmc.native.original import find_compiler
 
-__all__ = ["agreement", "fresh_environment", "own_environment", "read", "refusal", "sanitizing_compiler"]
+__all__ = ["agreement", "fresh_environment", "own_environment", "read", "refusal", "sanitizing_compiler", "traps"]
 TRAPS = (
     "-fsanitize=undefined -fno-sanitize=shift-base -fsanitize-undefined-trap-on-error -ftrivial-auto-var-init=pattern"
 )
@@ -45,6 +45,14 @@ def sanitizing_compiler(folder: Path) -> str | None:
     words = [*shlex.split(command), *shlex.split(TRAPS), "-c", str(probe), "-o", str(folder / "probe.o")]
     done = subprocess.run(words, capture_output=True, check=False)
     return f"{command} {TRAPS}" if done.returncode == 0 else None
+
+
+@pytest.fixture(autouse=True)
+def traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiler traps undefined behaviour where it can."""
+    command = sanitizing_compiler(tmp_path)
+    if command is not None:
+        monkeypatch.setenv("CC", command)
 
 
 def read(folder: Path, text: str, step: str = "step", **config: object) -> CModel:

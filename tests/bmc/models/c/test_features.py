@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_support import agreement, fresh_environment, own_environment, read, sanitizing_compiler  # noqa: F401
+from c_support import agreement, fresh_environment, own_environment, read, traps  # noqa: F401
 
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.reading import SourceConfig
@@ -139,14 +139,6 @@ FEATURES = {
     "conditional types": "long r; void step(int a, unsigned b, _Bool c) { r = c ? a : b; r += (c ? (char)a : (short)b) < 0; "
     "r ^= (1 ? a : b) < 0; }",
 }
-
-
-@pytest.fixture(autouse=True)
-def traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiler traps undefined behaviour where it can."""
-    command = sanitizing_compiler(tmp_path)
-    if command is not None:
-        monkeypatch.setenv("CC", command)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_support import agreement, fresh_environment, own_environment, read, sanitizing_compiler  # noqa: F401
+from c_support import agreement, fresh_environment, own_environment, read, traps  # noqa: F401
 
 from benchmarks.checks.fuzz.agreement import Agreement
 from bmc.formulas.evaluate import compile_formulas
@@ -133,14 +133,6 @@ FEATURES = {
     "searches in memory": f"{STRINGS}unsigned char s[5] = {{1, 2, 3}}; int r; void step(unsigned char k, unsigned char v) {{ s[k % 5] = v; unsigned char *p = memchr(s, v & 7, 5); "
     "if (p) { r = *p; *p = 9; } else r = -1; r += memchr(s, 256 + 9, k % 6) == 0; }",
 }
-
-
-@pytest.fixture(autouse=True)
-def traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiler traps undefined behaviour where it can."""
-    command = sanitizing_compiler(tmp_path)
-    if command is not None:
-        monkeypatch.setenv("CC", command)
 
 
 def agrees(found: Agreement) -> None:

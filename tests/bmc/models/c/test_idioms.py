@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_support import agreement, fresh_environment, own_environment, read, refusal, sanitizing_compiler  # noqa: F401
+from c_support import agreement, fresh_environment, own_environment, read, refusal, traps  # noqa: F401
 
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.reading import SourceConfig
@@ -106,14 +106,6 @@ SIZES = {
     "void step(short a) { extern int there; there ^= a & 7; w = a; r = g() & 255; }",
 }
 FEATURES = INHERITANCE | VARIADIC | SIZES
-
-
-@pytest.fixture(autouse=True)
-def traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiler traps undefined behaviour where it can."""
-    command = sanitizing_compiler(tmp_path)
-    if command is not None:
-        monkeypatch.setenv("CC", command)
 
 
 @pytest.mark.slow

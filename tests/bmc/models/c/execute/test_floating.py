@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_support import agreement, own_environment, read, sanitizing_compiler  # noqa: F401
+from c_support import agreement, own_environment, read, traps  # noqa: F401
 
 pytestmark = pytest.mark.needs_compiler
 
@@ -77,14 +77,6 @@ FEATURES = {
     "d += DBL_TRUE_MIN; f -= FLT_TRUE_MIN; r = DBL_DIG + FLT_DIG * 100 + FLT_RADIX + DBL_MANT_DIG + FLT_MAX_EXP + DBL_MIN_10_EXP + FLT_EVAL_METHOD; }",
     "nothing is contracted": "#pragma STDC FP_CONTRACT ON\ndouble d; void step(double a, double b, double c) { d = a * b + c; }",
 }
-
-
-@pytest.fixture(autouse=True)
-def traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiler traps undefined behaviour where it can."""
-    command = sanitizing_compiler(tmp_path)
-    if command is not None:
-        monkeypatch.setenv("CC", command)
 
 
 @pytest.mark.slow
