@@ -33,7 +33,7 @@ class Program(GnuStatements, Mathematics, Overlays, Turns):
     ``overlaid``: it has bit-fields and unions. ``pointers``: it has pointers to functions, and pointers that change.
     ``idioms``: it has structs that begin with others, and what else ``idioms.py`` has. ``mathematics``: it calls
     functions whose results depend on the library. ``turns``: it has loops that state and inputs bound, and recursion.
-    ``fault`` are statements that run where the first input is 1."""
+    ``fault`` are statements that run where the first input, an int, is 1."""
 
     def __init__(
         self,
@@ -61,6 +61,7 @@ class Program(GnuStatements, Mathematics, Overlays, Turns):
 
     def _program(self) -> str:
         inputs = {f"i{n}": self.type() for n in range(4)}
+        inputs |= {"i0": "int"} if self.fault else {}
         fields = {f"f{n}": self.type() for n in range(5)}
         parts = [HEAD, FLOAT_HEAD if self.floating else ""]
         given = "".join(f"{t} {n}; " for n, t in inputs.items()) + ("double x0; float x1; " if self.floating else "")

@@ -52,22 +52,6 @@ unsigned short words[4] = {5};
 static const struct { u8 a; long b; u8 c; u8 d[7]; } padded[2] = {{1, 2, 3}, {.d = {4}}};
 static int (*const many[2])(int, ...) = {total, outer};
 """
-FAULTS = {
-    "a block that is too long": "memcpy(box, crate, (unsigned)s->u32 | 9);",
-    "a negative size": "memcpy(box, crate, -1);",
-    "blocks that overlap": "memcpy(crate + 2, crate, (s->f0 & 3) + 3);",
-    "past the last argument": "s->x32 = total(3, 1, 2);",
-    "an argument of another type": 's->x32 = mixed("il", 1, 2);',
-    "an integer as a double": 's->x32 = mixed("d", 1);',
-    "a long that is used as an int": "s->x32 = total(1, 5l);",
-    "a negative as unsigned": 's->x32 = mixed("u", -1);',
-    "another struct": "struct twig z = {{1}}; struct base *q = i->i0 ? &z.base : &g_leaf.mid.base; "
-    "((struct leaf *)q)->l = 3;",
-    "a shift that is too far": "s->x32 = -1 << (i->i0 + 31);",
-    "an array's next": "struct base *q = (struct base *)leaves; q += 2; q->ev = 3;",
-    "a struct past the end": "struct base *q = (struct base *)(leaves + 3); q->ev = 3;",
-}
-"""Undefined statements."""
 
 
 class Idioms(Expressions):

@@ -15,22 +15,6 @@ MEMBERS = (
 )
 FUNCTIONS = ("op0", "op1", "op2")
 ACTS = ("act0", "act1", "act2")
-FAULTS = {
-    "NULL": "fn *q = 0; s->x32 = q(1);",
-    "unset": "fn *q; s->x32 = q(1);",
-    "another type": "s->x32 = ((fn *)lo0)(1);",
-    "another number of arguments": "s->x32 = ((int (*)(void))op0)();",
-    "NULL in a table": "fn *q[2] = {op0}; s->x32 = q[1](1);",
-    "an object": "s->x32 = ((fn *)&s->pair)(1);",
-    "past the end": "u8 z[2] = {1, 2}; u8 *q = z + 2; s->x32 = *q;",
-    "set past the end": "u8 z[2] = {1, 2}; u8 *q = z; q++; *++q = 3; s->x32 = z[0];",
-    "out of an array": "u8 z[2] = {1, 2}; u8 *q = z + (i->i0 + 2); s->x32 = q - z;",
-    "before an array": "u8 z[2] = {1, 2}; u8 *q = z; q--; s->x32 = q[1];",
-    "two arrays": "u8 y[2], z[2]; s->x32 = &z[1] - y;",
-    "order of two arrays": "u8 y[2], z[2]; s->x32 = &z[1] < y;",
-    "dead": "fn **q; { fn *inner = op0; q = &inner; } s->x32 = (*q)(1);",
-}
-"""Undefined calls."""
 
 
 class Pointers(Idioms):

@@ -143,7 +143,8 @@ def write_files(folder: Path, data: Input) -> None:
         (folder / name).write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
-def _read(folder: Path, data: Input) -> CModel:
+def read(folder: Path, data: Input) -> CModel:
+    """The controller of an input, whose files are in ``folder``."""
     if PROJECT_FILE in data["files"]:
         return c_model(Loaded.of(read_project(str(folder))).model)
     file = str(folder / "program.c")
@@ -168,7 +169,7 @@ def _compare(data: Input) -> Row:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_files(folder, data)
-        model = _read(folder, data)
+        model = read(folder, data)
         found, wrong = agreement(model, pairs=STEPS), outside_bounds(model, STEPS)
     text = "".join(text for file, text in data["files"].items() if not file.endswith(".toml"))
     detail = str(found.differences[0]) if found.differences else f"trap: {found.traps[0]}" if found.traps else ""
