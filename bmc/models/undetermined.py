@@ -37,6 +37,11 @@ NEXT_STEP = (
     'bound its values in the project file: [functions] bounds = { sin = "-1.0..1.0" }'
 )
 """What a user can do about a call whose value is needed."""
+IN_C = (
+    "give what it computes in C: put a header of your own with a function or macro of the same name into a folder of "
+    "sources.include, or leave out what needs the value (--exclude)"
+)
+"""The same about inline assembly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class LibraryCall:
     """One evaluation of a call of ``function`` with ``arguments``, which takes place when ``reached`` holds; ``symbol``
     is its value. ``ranges`` are the patterns that the user says it may have, () where nothing is said; the project says
     so at ``bounded``. ``word_sizes`` are those of the C library that the compiled original calls, '' for this
-    machine's."""
+    machine's. ``assembly``: what yields the value is no function, but inline assembly with ``function`` as its text."""
 
     function: str
     symbol: FNode
@@ -54,6 +59,7 @@ class LibraryCall:
     ranges: Ranges = ()
     bounded: Location | None = None
     word_sizes: str = ""
+    assembly: bool = False
 
     @property
     def name(self) -> str:
@@ -96,9 +102,13 @@ class Undetermined:
         if not shown:
             return ()
         used = frozenset().union(*(self.dependent[name] for name in shown))
-        places = dict.fromkeys(f"{call.function} ({call.where})" for name, call in self.calls.items() if name in used)
+        calls = [call for name, call in self.calls.items() if name in used]
+        functions = dict.fromkeys(f"{call.function} ({call.where})" for call in calls if not call.assembly)
+        texts = dict.fromkeys(f"'{call.function}' ({call.where})" for call in calls if call.assembly)
+        kinds = {"functions of the C library": functions, "inline assembly": texts}
+        whole = " and on ".join(f"{kind}: {listed([*places])}" for kind, places in kinds.items() if places)
         verb = "depends" if len(shown) == 1 else "depend"
-        text = f"{listed([repr(name) for name in shown])} {verb} on functions of the C library: {listed([*places])}"
+        text = f"{listed([repr(name) for name in shown])} {verb} on {whole}"
         them = "it" if len(shown) == 1 else "them"
         return (f"{text}; nothing is compared or said of {them}",)
 
@@ -117,21 +127,18 @@ class Need:
 def refuse_needed(undetermined: Undetermined, needs: Iterable[Need]) -> None:
     """UnsupportedConstruct, or several of them, for the calls on which one of ``needs`` depends, each with its place
     and with all that needs it."""
-    wanted: dict[tuple[str, Location], list[str]] = {}
+    wanted: dict[tuple[str, Location, bool], list[str]] = {}
     for need in needs:
         for symbol in sorted(undetermined.of(need.formulas)):
             call = undetermined.calls[symbol]
-            wanted.setdefault((call.function, call.where), []).append(need.what)
+            wanted.setdefault((call.function, call.where, call.assembly), []).append(need.what)
     refusals = Refusals()
-    for (function, where), whats in sorted(wanted.items(), key=lambda item: item[0][1]):
-        refusals.add(
-            UnsupportedConstruct(
-                f"unsupported C construct: '{function}' of <math.h>, whose results depend on the library, where they "
-                f"are needed: by {listed([*dict.fromkeys(whats)], between=', by ')}",
-                where,
-                NEXT_STEP,
-            )
-        )
+    for (function, where, assembly), whats in sorted(wanted.items(), key=lambda item: item[0][1]):
+        library = f"'{function}' of <math.h>, whose results depend on the library"
+        what = f"inline assembly '{function}', of whose results nothing is known" if assembly else library
+        text = f"unsupported C construct: {what}, where they are needed"
+        needed = listed([*dict.fromkeys(whats)], between=", by ")
+        refusals.add(UnsupportedConstruct(f"{text}: by {needed}", where, IN_C if assembly else NEXT_STEP))
     refusals.refuse()
 
 

@@ -32,6 +32,7 @@ from typing import TypeVar
 
 from bmc.errors import InputRefused, Location, NoOriginal
 from bmc.native import symbols as native_symbols
+from bmc.native.assembly import without_assembly
 from bmc.native.cache import Cache
 from bmc.native.commands import run, said, why_stopped
 from bmc.native.symbols import LibraryMap, Malformed
@@ -88,6 +89,9 @@ __attribute__((weak)) void NAME(void) {
   abort();
 }
 """
+
+UNREACHED = "__builtin_trap()"
+"""What stands for inline assembly that may be that of another processor: the model refuses a program that runs it."""
 
 DATA_GUARD = f"""\
 static char chaincover_guard[65536] __attribute__((section("{native_symbols.GUARD_SECTION}"), aligned(65536))) = {{1}};
@@ -183,6 +187,7 @@ class Builder:
         missing.mkdir()
         (headers / "assert.h").write_text(ASSERT_HEADER, encoding="utf-8")
         for name, path in self.compilation.stand_ins:
+            (missing / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, missing / name)
         numbers = range(len(self.compilation.sources))
         _at_once(self._preprocess, numbers)
@@ -233,11 +238,10 @@ class Builder:
         """The options of one source file alone, but those by which the preprocessor sees it."""
         special = ZERO_SUMS if self.compilation.sources[number] in self.zero_sums else []
         renamed = [f"-Dmain=chaincover_main_{number}"] if sys.platform == "darwin" else []
-        others = [
-            "-fsingle-precision-constant" if word == SHORT_DOUBLE else word for word in self._own_options(number).others
-        ]
-        special = [*others, *special]
+        given = self._own_options(number).others
+        others = ["-fsingle-precision-constant" if word == SHORT_DOUBLE else word for word in given]
         return [
+            *others,
             *special,
             *(f"-fno-builtin-{name}" for name in self.compilation.redefined + self.compilation.called),
             *renamed,
@@ -258,8 +262,17 @@ class Builder:
         failed = why_stopped(errors) or (done.returncode and not self.compilation.pass_errors)
         if failed or not target.stat().st_size or re.search(r"^.+?:\d+:(?:\d+:)? (?:fatal )?error: ", errors, re.M):
             raise refusal(self.compiler, errors, source)
+        if self.compilation.assembly:
+            self._leave_out_assembly(target)
         if SHORT_DOUBLE in self._own_options(number).others:
             target.write_bytes(with_short_double(target.read_bytes(), self.compilation.redefined))
+
+    def _leave_out_assembly(self, place: Path, others: str | None = None) -> bool:
+        """Leave inline assembly out of a preprocessed text; whether that changes it."""
+        text = place.read_bytes().decode("latin-1")
+        left = without_assembly(text, self.compilation.assembly, others)
+        place.write_bytes(left.encode("latin-1"))
+        return left != text
 
     def _seen(self, number: int) -> list[str]:
         """The options by which the preprocessor sees a file."""
@@ -269,14 +282,17 @@ class Builder:
             options.append(f"-U{name}" if value is None else f"-D{name}={value}")
         for path in own.first:
             options += ["-include", os.path.abspath(path)]
-        options += ["-isystem", str(self.folder / "include"), "-idirafter", str(self.folder / "stand_ins")]
-        return [*options, *self._special(number)]
+        options += ["-isystem", str(self.folder / "include")]
+        last = [str(self.folder / "stand_ins"), *own.last]
+        return [*options, *(word for folder in last for word in ("-idirafter", folder)), *self._special(number)]
 
     def _compile(self, number: int) -> Path:
         """A file's preprocessed text to an object file."""
         source, target = self.compilation.sources[number], self.folder / f"file{number}.o"
-        text = str(self.folder / f"file{number}.i")
-        done = self._run(*self.flags, *self._special(number), "-x", "cpp-output", text, "-o", str(target))
+        text = self.folder / f"file{number}.i"
+        words = [*self.flags, *self._special(number), "-xcpp-output", str(text), "-o", str(target)]
+        if (done := self._run(*words)).returncode and self._leave_out_assembly(text, UNREACHED):
+            done = self._run(*words)
         if done.returncode or not target.exists():
             if not self.compilation.pass_errors and not why_stopped(said(done)):
                 # macros have moved the columns: errors are told of the file itself

@@ -136,12 +136,14 @@ class ZeroSum:
 @dataclass(frozen=True, slots=True)
 class FileOptions:
     """What the compiler is given for one file: folders of headers (-I), macros with their values (-D; None for -U),
-    files that are included first (-include), and other options as they stand."""
+    files that are included first (-include), and other options as they stand. ``last`` are the folders of the
+    compiler's own headers, for those that are found nowhere else."""
 
     include: tuple[str, ...] = ()
     macros: tuple[tuple[str, str | None], ...] = ()
     first: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ class Compilation:
     ``zero_sums`` are the sources that not every compiler gets right with the usual options, once each.
     ``pass_errors``: ``#error`` directives are passed over (they check for word sizes, and others do as well).
     ``options``: what is given for single files besides, by their names. ``word_sizes`` are those for which it is
-    compiled, where these are not the machine's own.
+    compiled, where these are not the machine's own. ``assembly`` are the texts of inline assembly that is left out.
     """
 
     sources: tuple[str, ...]
@@ -168,6 +170,7 @@ class Compilation:
     options: tuple[tuple[str, FileOptions], ...] = ()
     word_sizes: str = ""
     called: tuple[str, ...] = ()
+    assembly: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

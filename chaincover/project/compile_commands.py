@@ -127,7 +127,7 @@ def _read(entry: Mapping[str, Any], more: Sequence[str], where: Location, target
         return Options([*words, *more], folder, where)
     from chaincover.project.cross_compiler import options_of_compiler  # which most projects do without
 
-    found, own = options_of_compiler(compiler, words, target, where)
+    found, own, folders = options_of_compiler(compiler, words, target, where)
     if not (found.target or target or name in NATIVE):
         text = f"'{entry['file']}' is compiled by {compiler or 'no compiler'}, whose word sizes are not known here"
         hint = 'put it on the PATH, or say which they are: [sources] target = "ilp32" (or lp64, llp64, ip16)'
@@ -135,6 +135,7 @@ def _read(entry: Mapping[str, Any], more: Sequence[str], where: Location, target
     if name not in NATIVE:  # here the architecture may change how floating point is rounded
         words = [word for word in words if not word.startswith("-march=")]
     read = Options([*own, *words, *more], folder, where)
+    read.last = folders
     read.dialect = replace(read.dialect, target=read.dialect.target or found.target, unaligned=found.unaligned)
     return read
 

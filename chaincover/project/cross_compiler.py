@@ -1,7 +1,9 @@
-"""What a compiler for another machine predefines, asked of it where it is installed: word sizes, signs and macros."""
+"""What a compiler for another machine brings along, asked of it where it is installed: word sizes, signs, macros, and
+folders of headers."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Sequence
@@ -12,7 +14,7 @@ from bmc.models.c.source.compiler_macros import platform_macros, predefined
 from bmc.models.c.source.options import Dialect
 from bmc.models.c.source.types import DATA_MODELS, data_model_of
 from bmc.native.build import find_compiler
-from bmc.native.commands import run
+from bmc.native.commands import run, said
 from bmc.system.original import SHORT_DOUBLE
 
 _ASKED = re.compile(r"([\w.]+-)*(gcc|cc|clang)(-[\d.]+)?")
@@ -23,16 +25,19 @@ _OF_MACHINE = re.compile(
 """Options on which macros depend, and by which a compiler loads and reads nothing else."""
 
 
-def options_of_compiler(compiler: str, words: Sequence[str], target: str, where: Location) -> tuple[Dialect, list[str]]:
-    """What a compiler that is found on the PATH says of the target, and options that say the rest to this machine's.
+def options_of_compiler(
+    compiler: str, words: Sequence[str], target: str, where: Location
+) -> tuple[Dialect, list[str], list[str]]:
+    """What a compiler that is found on the PATH says of the target, options that say the rest to this machine's, and
+    the folders of its headers.
 
     Nothing where it is not installed, may not be run or does not list its macros. InputRefused where its types are
     none that can be read, or have other sizes than those of ``target``.
     """
     place = shutil.which(compiler) if _ASKED.fullmatch(compiler) and find_compiler() is not None else None
-    macros = _macros(place, tuple(filter(_OF_MACHINE.fullmatch, words))) if place else {}
+    macros, folders = _asked(place, tuple(filter(_OF_MACHINE.fullmatch, words))) if place else ({}, [])
     if not macros:
-        return Dialect(), []
+        return Dialect(), [], []
     found, double = _target(macros), macros.get("__SIZEOF_DOUBLE__")
     if not found or macros.get("__BYTE_ORDER__") != "__ORDER_LITTLE_ENDIAN__" or double not in ("4", "8"):
         sizes = ", ".join(
@@ -55,14 +60,19 @@ def options_of_compiler(compiler: str, words: Sequence[str], target: str, where:
         "-fshort-enums": macros.get("__ARM_SIZEOF_MINIMAL_ENUM") == "1",
         "-malign-double": found == "ilp32" and alignment >= 8 and "__i386__" not in macros,
     }
-    return Dialect(found, unaligned=alignment == 1), [*options, *(option for option, holds in kinds.items() if holds)]
+    options += [option for option, holds in kinds.items() if holds]
+    return Dialect(found, unaligned=alignment == 1), options, folders
 
 
 @cache
-def _macros(compiler: str, words: tuple[str, ...]) -> dict[str, str]:
-    done = run([compiler, *words, "-dM", "-E", "-x", "c", "/dev/null"])
+def _asked(compiler: str, words: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
+    """The macros of a compiler, and the folders in which it looks for headers."""
+    done = run([compiler, *words, "-v", "-dM", "-E", "-x", "c", "/dev/null"])
     lines = done.stdout.decode("utf-8", "replace").splitlines() if not done.returncode else []
-    return dict(re.findall(r"^#define (\S+) ?(.*)$", "\n".join(lines), re.M))
+    macros = dict(re.findall(r"^#define (\S+) ?(.*)$", "\n".join(lines), re.M))
+    found = re.search(r"^#include <\.\.\.> .*\n((?: .*\n)*)", said(done), re.M)
+    folders = [os.path.normpath(row.strip()) for row in found[1].splitlines()] if found else []
+    return macros, [folder for folder in folders if os.path.isdir(folder)]
 
 
 def _target(macros: dict[str, str]) -> str:

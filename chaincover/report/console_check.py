@@ -280,7 +280,7 @@ def _show_functions(out: Console, subject: Subject) -> None:
     init = ", ".join(f"{function}()" for function in described["init"]) or "(none)"
     told = [f"init {init}, step {described['step']}()"] if described["step"] else []
     told += [f"not confirmed, so that nothing is generated: the stub {name}" for name in subject.model.unconfirmed]
-    told += [f"rests on {text}" for text in subject.model.assumed if "stub" in text]
+    told += [f"rests on {text}" for text in subject.model.assumed if "stub" in text or "assembly" in text]
     told += [f"rests on this, which is not proved: {text}" for text in subject.model.unproved_ends]
     told += [f"read as compiled with {' '.join(described['options'])}"] if "options" in described else []
     told += [f"inputs are held for {subject.hold} steps"] if subject.hold > 1 else []

@@ -16,6 +16,7 @@ from bmc.models.c.controller.environment import OutsideValue
 from bmc.models.c.controller.externals import is_rte, undefined_functions
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig, read_program
+from bmc.models.c.execute.inline_assembly import UnlistedAssembly
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.execute.variables import CVariable
 from bmc.models.c.source.survey import Survey, apart
@@ -54,6 +55,8 @@ class Reading:
     left_out: tuple[tuple[str, str], ...]
     init: tuple[tuple[FunctionFacts, str], ...]
     functions: tuple[OpenFunction, ...] = ()
+    assembly: tuple[str, ...] = ()
+    """The texts of inline assembly that is known to change nothing but its outputs."""
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
@@ -80,6 +83,7 @@ def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
         model, reading = _read_from_outside(config, reading)
         if model is None:
             return reading
+        config = replace(config, assembly=reading.assembly)
         roles = dict(reading.roles)
         more = _unset_inputs(model, facts, reading)
         if not more and not model.inputs:
@@ -102,19 +106,22 @@ def _refused(reading: Reading, error: ChainCoverError) -> Reading:
 
 
 def _read_from_outside(config: SourceConfig, reading: Reading) -> tuple[CModel | None, Reading]:
-    """The model with the roles of a reading, and the reading with these; what comes from outside gets a role, too.
+    """The model with the roles of a reading, and the reading with these; what comes from outside gets a role, too, and
+    inline assembly that changes nothing is listed.
 
     Each time the refusals name the objects that have none. The model is None where other refusals are left.
     """
     while True:
         try:
-            model, roles = _read_fitting(config, reading.roles)
+            model, roles = _read_fitting(replace(config, assembly=reading.assembly), reading.roles)
             return model, replace(reading, roles=roles)
         except InputRefused as error:
             errors = error.errors if isinstance(error, SeveralRefused) else (error,)
             known = {pattern for patterns in reading.roles.values() for pattern in patterns}
             outside = [e for e in errors if isinstance(e, OutsideValue) and e.pattern not in known]
-            if not outside:
+            texts = [each.text for each in errors if isinstance(each, UnlistedAssembly) and each.harmless]
+            reading = replace(reading, assembly=tuple(dict.fromkeys((*reading.assembly, *texts))))
+            if not outside and not texts:
                 return None, _refused(reading, error)
             roles = dict(reading.roles)
             for role, kept in (("input", False), ("state", True)):

@@ -182,7 +182,7 @@ def trees_of(sources: Sources, base: Path) -> dict[str, Any]:
     trees = {}
     for file in dict.fromkeys((*(facts.file for facts in sources.facts.files), *sources.unreadable)):
         own = sources.build.options.get(file, FileOptions())
-        given = Given((*own.include, str(base), *sources.include), (*own.macros, *sources.defines), True, own.first)
+        given = Given.of(own, (str(base), *sources.include), sources.defines, True)
         with suppress(InputRefused):
             trees[file] = with_deep_stack(lambda: parse_file(file, given, model, Survey())[1])  # noqa: B023
     return trees
@@ -202,7 +202,7 @@ def _file_facts(
     refusals by ``#error`` that no word sizes pass, those of this file among them afterwards.
     """
     own, first = build.options.get(file, FileOptions()), sizes[0]
-    given = Given((*own.include, *include), (*own.macros, *defines), False, own.first)
+    given = Given.of(own, include, defines, False)
     facts, survey = _surveyed(file, given, build.dialect.model(first))
     if not survey.errors:
         return facts, None, first

@@ -231,6 +231,11 @@ def _sources(sources: Sources, reading: Reading, base: Path) -> list[str]:
         lines.append(f"# missing headers with a bundled stand-in: {', '.join(sources.stand_ins)}")
     given = ", ".join(f"{name} = {quoted(value)}" for name, value in sources.defines)
     lines.append(f"defines = {{ {given} }}" if given else '# defines = { TIMEOUT = "4" }')
+    if reading.assembly:
+        lines.append(
+            "# inline assembly that changes no data: interrupts, waiting, order of accesses, special registers"
+        )
+        lines += toml_list("assembly", [quoted(text) for text in reading.assembly])
     if sources.target != "lp64":
         lines.append(f'target = "{sources.target}"            # the word sizes that the code checks for with #error')
     return lines

@@ -57,7 +57,7 @@ long-hexadecimal ¦ s->n = 0xNUMBER; ¦ ¦ c.c:8:10: there are more than 1,000 d
 long-float ¦ s->n = NUMBER.0 > 1.0; ¦ ¦ c.c:8:3: there are more than 1,000 digits in a number ¦
 long-length ¦ s->n = q[0]; ¦ int q[NUMBER]; ¦ c.c:6:7: there are more than 1,000 digits in a number ¦
 long-double ¦ s->n = (int)(i->a * 0.5L); ¦ ¦ c.c:8:23: unsupported C construct: long double ¦
-inline-assembly ¦ __asm__("nop"); ¦ ¦ c.c:8:3: unsupported C construct: inline assembly ¦ docs/reference/c-subset.md
+inline-assembly ¦ __asm__("nop"); ¦ ¦ c.c:8:3: unsupported C construct: inline assembly 'nop' ¦ assembly = ["nop"]
 variable-length-array ¦ int v[i->a]; v[0] = 1; s->n = v[0]; ¦ ¦ c.c:8:9: unsupported C construct: array of variable ¦
 undefined-function ¦ s->n = f(); ¦ int f(void); ¦ c.c:8:10: the function 'f' is called but not defined ¦ sources.files
 undeclared-name ¦ s->n = spede; ¦ ¦ c.c:8:10: unknown name 'spede' ¦ declare it

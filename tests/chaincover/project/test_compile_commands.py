@@ -190,6 +190,7 @@ echo "#define __CHAR_UNSIGNED__ 1"
 echo "#define __arm__ 1"
 echo "#define __ARM_ARCH 7"
 echo "#define __INT_MAX__ 5"
+printf '#include <...> search starts here:\\n {folder}/headers\\n {folder}/none\\nEnd of search list.\\n' >&2
 """
 
 
@@ -217,9 +218,37 @@ def test_word_sizes_and_macros_of_an_installed_compiler_are_taken(
     assert [value for name, value in macros if name == "__ARM_ARCH"] == ["7", "8"]
     assert "__INT_MAX__" not in dict(macros)
     asked = (tmp_path / "asked").read_text().split()
-    assert asked == ["-mcpu=cortex-m4", "-std=c99", "-dM", "-E", "-x", "c", "/dev/null"]
+    assert asked == ["-mcpu=cortex-m4", "-std=c99", "-v", "-dM", "-E", "-x", "c", "/dev/null"]
     with pytest.raises(InputRefused, match=r"sources.target is ip16, but arm-none-eabi-gcc has the word sizes ilp32"):
         options_of(tmp_path / "c.json", [str(tmp_path / "p.c")], (), "ip16")
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_headers_of_an_installed_compiler_are_read_where_no_other_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By model and original; those of the standard library stay ours, and those of the program go first."""
+    cross_compiler(tmp_path, "arm-none-eabi-gcc")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    (tmp_path / "headers" / "chip").mkdir(parents=True)
+    (tmp_path / "headers" / "stdint.h").write_text("#error not this one\n")
+    (tmp_path / "headers" / "chip" / "io.h").write_text(
+        "#include <stdint.h>\n#define FACTOR 3\ntypedef int16_t word;\n"
+    )
+    (tmp_path / "headers" / "own.h").write_text("#error not this one\n")
+    (tmp_path / "own.h").write_text("#define OFFSET 4\n")
+    (tmp_path / "p.c").write_text(
+        "#include <chip/io.h>\n#include <own.h>\nint r; void step(word x) { r = FACTOR * x + OFFSET; }"
+    )
+    (tmp_path / "c.json").write_text(json.dumps([entry("arm-none-eabi-gcc -I. -c p.c")]))
+    text = '[sources]\nfiles = ["p.c"]\ncompile_commands = "c.json"\n[functions]\nstep = "step"\n'
+    (tmp_path / "chaincover.toml").write_text(text)
+    fresh_environment()
+    model = c_model(Loaded.of(read_project(str(tmp_path))).model)
+    assert f"headers of the installed compiler are read, from {tmp_path / 'headers'}" in model.notes
+    found = agreement(model, pairs=40)
+    assert (found.steps, found.differences) == (40, [])
 
 
 @pytest.mark.needs_compiler

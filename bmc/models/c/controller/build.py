@@ -35,6 +35,7 @@ from bmc.models.c.controller.runs import Runs
 from bmc.models.c.controller.turn_bounds import ended
 from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.arithmetic import forget_intervals
+from bmc.models.c.execute.inline_assembly import UnlistedAssembly, how_to_list
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.source.headers import is_stub
 from bmc.models.c.source.program import Function, Program
@@ -63,7 +64,7 @@ def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
         raise
     except InputRefused as error:
         first = error
-        raise _of_stubs(with_deep_stack(lambda: _survey(config, roots, first))) from None
+        raise _noted(with_deep_stack(lambda: _survey(config, roots, first))) from None
     model.native = native_here(model, config, lambda other: with_deep_stack(lambda: _build(other, roots)))
     sizes, bounded = model.native.compilation.word_sizes, model.undetermined.bounded
     calls = tuple(replace(call, word_sizes=sizes) for call in bounded)
@@ -106,8 +107,12 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     return model
 
 
-def _of_stubs(survey: Survey) -> InputRefused:
-    """What a survey has noted; of a fault in a file that was guessed, that it is one of ours."""
+def _noted(survey: Survey) -> InputRefused:
+    """What a survey has noted; of a fault in a file that was guessed, that it is one of ours. All inline assembly that
+    may be listed is in one line for the project file."""
+    unlisted = [each for each in survey.errors if isinstance(each, UnlistedAssembly) and each.text]
+    for assembly in unlisted:
+        assembly.hint = how_to_list([each.text for each in unlisted])
     for each in survey.errors:
         if each.where is not None and not isinstance(each, OutsideValue) and is_stub(each.where.file):
             each.hint = "this file is a stub that 'chaincover init --stubs' guessed: correct it there"

@@ -40,6 +40,7 @@ from bmc.models.c.source.types import (
     size_of,
 )
 from bmc.models.undetermined import LibraryCall, without_undetermined
+from bmc.native.assembly import instructions
 from bmc.system.names import DEFINED, matching, suggestion
 from bmc.system.original import Argument, Call, Cell, Compilation, Link, MemoryObject, NativeInterface, ZeroSum
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
@@ -68,7 +69,7 @@ def assemble(runs: Runs, step: Function, result: StepResult, roles: dict[Key, st
         system=TransitionSystem(runs.config.name, (), ()),
         config=runs.config,
         native=_native(runs, step, variables),
-        notes=(*_stand_in_notes(runs), *notes, *_notes(runs, variables, result)),
+        notes=(*runs.program.header_notes, *notes, *_notes(runs, variables, result)),
         recorder=result.recorder,
     )
     starts = {
@@ -163,10 +164,6 @@ class _Guess:
         elif key in self.written and variable_name(*key) not in self.read and obj.kind != "local":
             return "output"
         return "state"
-
-
-def _stand_in_notes(runs: Runs) -> list[str]:
-    return [f"{name}: bundled stand-in for a header that was not found" for name, _ in runs.program.stand_ins]
 
 
 def _notes(runs: Runs, variables: Sequence[CVariable], result: StepResult) -> list[str]:
@@ -303,6 +300,7 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
         tuple(sorted({f.name for f in runs.program.defined_functions()} & (UNKNOWN | FUNCTIONS.keys()))),
         tuple(ZeroSum(u.source.file, u.zero_sum, u.narrowed) for u in runs.program.units if u.zero_sum is not None),
         options=tuple(sorted(config.options.items())),
+        assembly=tuple(sorted(map(instructions, config.assembly))),
     )
     links = tuple(
         Link(obj.name, offset_of(obj.ctype, path, data), target.name)

@@ -86,7 +86,7 @@ class CModel:
     @property
     def assumed(self) -> Sequence[str]:
         """What every result rests on: inputs that could hold further values, and the environment may deliver them;
-        stubs; ends of loops and of recursion that are not proved."""
+        stubs; inline assembly; ends of loops and of recursion that are not proved."""
         named = only_named(self)
         rests = [f"inputs given no values but those that the type names: {', '.join(named)}"] if named else []
         if self.executor.by_bases:
@@ -94,6 +94,10 @@ class CModel:
             rests.append(
                 f"calls through pointers that name a struct which the function's begins with (functions.bases): {names}"
             )
+        passed = sorted(self.executor.library.assembly.passed.items())
+        if passed:
+            texts = ", ".join(f"'{text}' ({', '.join(sorted(places))})" for text, places in passed)
+            rests.append(f"inline assembly that changes nothing but its outputs (sources.assembly): {texts}")
         if self.config.dialect.long_double == 64:
             rests.append("long double is computed as double (-mlong-double-64)")
         rests += [f"the stub {name}, which was confirmed" for name, confirmed in self._stubs() if confirmed]

@@ -83,16 +83,16 @@ def note_pointees(result: StepResult, model: DataModel, step: Function) -> bool:
         for content in (old, new):
             for target in content.term if isinstance(content.term, tuple) else ():
                 pointee = (target.object, target.path)
-                if pointee not in known and _is_possible(target, content):
+                if pointee not in known and _is_possible(target, content, model):
                     _check(key, known, pointee, model, step)
                     known.append(pointee)
                     grown = True
     return grown
 
 
-def _is_possible(target: Target, content: Content) -> bool:
+def _is_possible(target: Target, content: Content, model: DataModel) -> bool:
     """Whether a pointer may have this target at all; the solver has to say so of a place past an array's end."""
-    if target.object is None or not is_past(target.object, target.path):
+    if target.object is None or not is_past(target.object, target.path, model):
         return True
     return not impossible(both(target.guard, content.defined))
 

@@ -41,6 +41,7 @@ from bmc.models.c.source.types import (
     same_type,
     show_type,
 )
+from bmc.native.assembly import instructions
 from bmc.records import dataclass
 from bmc.system.original import FileOptions
 
@@ -94,6 +95,8 @@ class SourceConfig:
     bounds: Mapping[str, tuple[str, Location]] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     where: Location | None = None
+    assembly: tuple[str, ...] = ()
+    """The texts of inline assembly that changes nothing but its outputs."""
     options: Mapping[str, FileOptions] = field(default_factory=dict)
     """What the compiler is given for single files, by their names in ``files``."""
     dialect: Dialect = Dialect()
@@ -114,10 +117,11 @@ def read_program(config: SourceConfig, survey: Survey | None = None) -> tuple[Pr
     program = Program([], model)
     executor = Executor(program, survey)
     executor.bases = config.bases
+    executor.library.assembly.listed = frozenset(map(instructions, config.assembly))
     reader = UnitReader(program, executor.types, executor.initialiser)
     for file in config.files:
         own = config.options.get(file, FileOptions())
-        given = Given((*own.include, *config.include), (*own.macros, *config.defines), config.pass_errors, own.first)
+        given = Given.of(own, config.include, config.defines, config.pass_errors)
         source, tree = parse_file(file, given, model, survey)
         unit = Unit(source, tree, linked=program.functions)
         program.units.append(unit)

@@ -47,6 +47,7 @@ from bmc.models.c.source.types import (
     PointerType,
     StructType,
     bit_offset_of,
+    bits_of_part,
     bits_part,
     offset_of,
     same_type,
@@ -218,7 +219,7 @@ class MemoryAccess:
 
     def _is_past(self, key: Key, guard: FNode, state: State, node: Any) -> bool:
         """Whether a cell would lie past the end of an array: access to it is undefined."""
-        past = is_past(*key)
+        past = is_past(*key, self.model)
         if past:
             self.undefined_at(state, node)("access past the end of an array", guard)
         return past
@@ -380,8 +381,11 @@ WRAPPING = frozenset({"signed overflow in negation", *(f"signed overflow in '{op
 """The undefined behaviour that -fwrapv defines."""
 
 
-def is_past(obj: MemObject, path: Path) -> bool:
-    """Whether there would be one element more than some array of ``obj`` has."""
+def is_past(obj: MemObject, path: Path, model: DataModel) -> bool:
+    """Whether there would be one element more than some array of ``obj`` has, or one byte more than ``obj`` has."""
+    bits = bits_of_part(path[0]) if path else None
+    if bits is not None and bits[0] >= 8 * size_of(obj.ctype, model):
+        return True
     around = (type_at(obj.ctype, path[:number]) for number in range(len(path)))
     return any(isinstance(array, ArrayType) and part == array.length for array, part in zip(around, path, strict=True))
 

@@ -21,6 +21,7 @@ from bmc.formulas.terms import both, constant
 from bmc.models.c.execute.blocks import Blocks
 from bmc.models.c.execute.builtins import PREFIX, Builtins
 from bmc.models.c.execute.indirect import IndirectCalls, nothing
+from bmc.models.c.execute.inline_assembly import InlineAssembly
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.math_library import MathCalls, stand_in
 from bmc.models.c.execute.memory import (
@@ -73,6 +74,8 @@ class Frame:
     repeated: set[str] = field(default_factory=set)
     """The labels to which a goto goes back that is run now."""
     locals: list[MemObject] = field(default_factory=list)
+    cleanups: list[Any] = field(default_factory=list)
+    """The calls that are made where the lifetimes of objects end that exist now."""
     rest: MemObject | None = None
     """The arguments behind the named parameters."""
     path: FNode = field(default_factory=TRUE)
@@ -115,7 +118,8 @@ class Calls(IndirectCalls):
             return self.through_pointer(node, scope, state)
         name = node.name.name
         if name == ASSEMBLY:
-            raise unsupported("inline assembly", node)
+            self.library.assembly.run(node, scope, state)
+            return None
         if name in self.hooks:
             return self.hooks[name](node, scope, state)  # type: ignore[no-any-return]
         function = scope.find(name)
@@ -238,6 +242,7 @@ class Library:
         self.blocks = Blocks(executor)
         self.builtins = Builtins(executor)
         self.variadic = Variadic(executor)
+        self.assembly = InlineAssembly(executor, self.math)
         self._functions: dict[str, Callable[[Any, Scope, State], Result]] = {
             "__CPROVER_assume": self._assume,
             "__VERIFIER_assume": self._assume,

@@ -9,6 +9,7 @@ from typing import Any
 
 from pycparser import c_ast
 
+from bmc.models.c.execute.cleanups import run_cleanups
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.memory import State
 from bmc.models.c.execute.switches import Switches
@@ -44,7 +45,7 @@ class StatementExpressions(Switches):
         if not self.is_expression(last):
             before, last = [*before, last], None
         frame, inner = self.frames[-1], Scope(scope)
-        start = len(frame.locals)
+        start, cleanups = len(frame.locals), len(frame.cleanups)
         with self.labelled(before):
             end = self.block(before, inner, state)
         if end is not None:
@@ -55,6 +56,7 @@ class StatementExpressions(Switches):
         if last is not None:
             self.recorder.work += 1
             value = self.evaluate(last, inner, state)
+        run_cleanups(self, cleanups, state)
         self.end_of_life(frame.locals[start:], state)
         del frame.locals[start:]
         return value

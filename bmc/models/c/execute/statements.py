@@ -15,12 +15,14 @@ from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import both, negate
 from bmc.limits import ITERATIONS, OPEN_ITERATIONS, WORK, WORK_IN_CALLS
 from bmc.models.c.execute.calls import Frame
+from bmc.models.c.execute.cleanups import add_cleanup, run_cleanups
 from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
 from bmc.models.c.execute.statement_expressions import StatementExpressions
 from bmc.models.c.execute.switches import DECLARATIONS
 from bmc.models.c.execute.turns import Turns, has_no_way_out
 from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local, type_alignment
+from bmc.models.c.source.extensions import CLEANUP
 from bmc.models.c.source.program import Function, Program, Scope, Typedef, nodes, unsupported, where
 from bmc.models.c.source.types import ArrayType, CType, FunctionType, StructType, same_type, show_type
 
@@ -91,8 +93,10 @@ class Executor(StatementExpressions):
         frame = self.frames[-1]
         living = frame.locals
         before = len(living)
+        cleanups = len(frame.cleanups)
         with self.labelled(items):
             state = self.block(items, scope.inner(), state)
+        run_cleanups(self, cleanups, state)
         self.end_of_life(living[before:], state if state is not None else State())
         del living[before:]
         return state
@@ -200,6 +204,9 @@ class Executor(StatementExpressions):
             return state
         ctype = self.types.read(node, scope)
         if node.name is None:
+            return state
+        if node.name == CLEANUP:
+            add_cleanup(self, node.init, scope)
             return state
         refuse_thread_local(node)
         if "extern" in node.storage or isinstance(ctype, FunctionType):
@@ -310,10 +317,12 @@ class Executor(StatementExpressions):
     _do_dowhile = _do_while
 
     def _do_for(self, node: Any, scope: Scope, state: State) -> State | None:
-        inner = Scope(scope)
+        inner, cleanups = Scope(scope), len(self.frames[-1].cleanups)
         if node.init is not None:
             self.execute(node.init, inner, state)
-        return self._loop(node, inner, state)
+        end = self._loop(node, inner, state)
+        run_cleanups(self, cleanups, end)
+        return end
 
     def _loop(self, node: Any, scope: Scope, state: State | None) -> State | None:
         exits: list[State] = []

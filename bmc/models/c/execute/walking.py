@@ -23,9 +23,11 @@ from bmc.models.c.source.types import (
     DataModel,
     FunctionType,
     IntType,
+    Path,
     PointerType,
     VoidType,
     bits_of_part,
+    bits_part,
     offset_of,
     same_type,
     size_of,
@@ -53,31 +55,42 @@ class Walking(MemoryAccess):
         choices: list[tuple[FNode, tuple[Target, ...]]] = []
         wrong = FALSE()
         for target in pointer.targets:
-            outer, last = _array_around(target)
-            other = _is_other(target, ctype)
-            if outer is None or other:
-                zero = equals(index.bits, constant(0, index.ctype.bits))
-                if other and not self.cases.impossible(both(target.guard, negate(zero)), state.pc):
-                    raise unsupported("pointer that moves through the bytes of another object", node, _INDEX)
-                past = equals(index.bits, constant(1, index.ctype.bits))
-                if (
-                    target.object is not None
-                    and not back
-                    and not self.cases.impossible(both(target.guard, past), state.pc)
-                ):
-                    raise unsupported("pointer past an object that is no array (pointer arithmetic)", node)
+            span = self._span(target, ctype)
+            if span is None:
+                zero = self._unmoved(target, ctype, index, back, state, node)
                 wrong = either(wrong, both(target.guard, negate(zero)))
                 choices.append((zero, (target,)))
                 continue
-            length = outer.length or 0
+            last, length = span
             low, high = (last - length, last) if back else (-last, length - last)
             wrong = either(wrong, both(target.guard, negate(in_range(index, low, high + 1))))
             for step, when in _steps(index, low, high, node):
-                place = last - step if back else last + step
-                moved = Target(target.guard, target.object, (*target.path[:-1], place))
-                choices.append((when, (moved,)))
+                path = _path_to(target, last - step if back else last + step, last, _is_other(target, ctype))
+                choices.append((when, (Target(target.guard, target.object, path),)))
         self.undefined_at(state, node)("pointer moved out of its array", wrong)
         return Value(merge_targets(choices), ctype)
+
+    def _span(self, target: Target, ctype: PointerType) -> tuple[int, int] | None:
+        """Where a target lies in what a pointer may move through, and how long that is: an array, or for a character
+        type the bytes of an object (C11 6.3.2.3p7); None for neither."""
+        outer, last = _array_around(target)
+        if _is_other(target, ctype):
+            assert target.object is not None
+            size = size_of(target.object.ctype, self.model)
+            return (self.offset(target), size) if is_character(ctype.target) else None
+        return None if outer is None else (last, outer.length or 0)
+
+    def _unmoved(self, target: Target, ctype: PointerType, index: Value, back: bool, state: State, node: Any) -> FNode:
+        """Whether a pointer stays at a target from which it cannot move; one with a meaning is refused."""
+        width = index.bits.bv_width()
+        zero = equals(index.bits, constant(0, width))
+        other = _is_other(target, ctype)
+        if other and not self.cases.impossible(both(target.guard, negate(zero)), state.pc):
+            raise unsupported("pointer that moves through the bytes of another object", node, _INDEX)
+        past = both(target.guard, equals(index.bits, constant(1, width)))
+        if target.object is not None and not back and not self.cases.impossible(past, state.pc):
+            raise unsupported("pointer past an object that is no array (pointer arithmetic)", node)
+        return zero
 
     def distance(self, left: Value, right: Value, state: State, node: Any) -> Value:
         """``left - right`` in elements; undefined for pointers into two arrays."""
@@ -136,7 +149,7 @@ class Walking(MemoryAccess):
         obj = target.object
         if obj is None or isinstance(obj.ctype, FunctionType) or not target.path:
             return False
-        return is_past(obj, target.path) and self.offset(target) == size_of(obj.ctype, self.model)
+        return is_past(obj, target.path, self.model) and self.offset(target) == size_of(obj.ctype, self.model)
 
 
 def _element_pointer(pointer: Value, node: Any) -> PointerType:
@@ -156,6 +169,14 @@ def _is_other(target: Target, pointer: PointerType) -> bool:
     if target.path and bits_of_part(target.path[-1]) is not None:
         return True
     return not (same_type(actual, pointer.target) or (is_character(actual) and is_character(pointer.target)))
+
+
+def _path_to(target: Target, place: int, here: int, byte: bool) -> Path:
+    """The path to the element ``place`` of the array of which a target is the element ``here``, or to a ``byte`` of its
+    object."""
+    if not byte:
+        return (*target.path[:-1], place)
+    return target.path if place == here else (bits_part(8 * place, 8 * place + 7),)
 
 
 def _array_around(target: Target) -> tuple[ArrayType | None, int]:

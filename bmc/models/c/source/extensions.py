@@ -15,20 +15,24 @@ from functools import lru_cache
 from bmc.errors import Location, UnsupportedConstruct
 from bmc.models.c.source.kept import MOST_KEPT
 from bmc.models.c.source.rewritten import rewritten
+from bmc.native.assembly import QUALIFIERS, WORDS, assembly_of
 from bmc.records import dataclass
 
 BIGGEST_ALIGNMENT = 16
 """What ``aligned`` without a number stands for on x86."""
 ASSEMBLY = "__chaincover_inline_assembly__"
+"""The function whose call stands for a statement of inline assembly: its arguments are the instructions, the
+constraints of the outputs and of the inputs as texts, and these operands. Of a statement in another form there is only
+the first."""
+CLEANUP = "__chaincover_cleanup__"
+"""A declaration of this name behind that of an object with the attribute ``cleanup``: its initialiser is the call that
+is made where the object's lifetime ends."""
 
 _WORDS = ("__attribute", "asm", "_Pragma")
 _TOKEN = re.compile(
     r'#line[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?P<word>[A-Za-z_]\w*)|(?P<sign>[{}();,=:])|\d[\w.]*', re.S
 )
 _ATTRIBUTES = ("__attribute__", "__attribute")
-_ASM = ("asm", "__asm", "__asm__")
-_BARRIER = re.compile(r'\s*(""\s*)+(:\s*:\s*(:\s*("[^"]*"[\s,]*)*)?)?')
-"""An assembly without instructions and operands, which only keeps the compiler from moving accesses over it."""
 _LAYOUT = {"packed", "aligned", "mode", "vector_size", "scalar_storage_order", "ms_struct", "gcc_struct"}
 _MODES = {"QI": 8, "byte": 8, "HI": 16, "SI": 32, "DI": 64}
 """The bits of an integer type with the attribute ``mode``."""
@@ -107,6 +111,23 @@ def pragma_meaning(text: str) -> str:
     return f"#pragma {names[0]}" if names and names[0] in _PRAGMAS else ""
 
 
+def _call(inside: str) -> str:
+    """The call that stands for a statement with ``inside`` in its brackets; nothing for a barrier of the compiler."""
+    found = assembly_of(inside)
+    if found is None or any(word in inside.split('"')[0::2] for word in WORDS):
+        return f'{ASSEMBLY}("{_escaped(" ".join(inside.split()))}")'
+    if not (found.text or found.outputs or found.inputs):
+        return "(void)0"
+    words = [",".join(each.constraint for each in operands) for operands in (found.outputs, found.inputs)]
+    texts = [f'"{_escaped(text)}"' for text in (found.text, *words)]
+    operands = [f"({each.expression})" for each in (*found.outputs, *found.inputs)]
+    return f"{ASSEMBLY}({', '.join([*texts, *operands])})"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
 class _Reader:
     def __init__(self, text: str, file: str) -> None:
         self.text = text
@@ -136,7 +157,7 @@ class _Reader:
             elif word == "_Pragma" and self._word(number + 1) == "(":
                 number = self._pragma(number)
                 continue
-            elif word in _ASM:
+            elif word in WORDS:
                 number = self._assembly(number)
                 continue
             number += 1
@@ -176,12 +197,28 @@ class _Reader:
                 self._mark(number, after, name, "1")
             elif name == "aligned":
                 self._mark(number, after, name, self._aligned_to(number, after))
+            elif name == "cleanup":
+                self._cleanup(number, after)
             elif name == "mode" and self._in_typedef(number) and (modes := names & _MODES.keys()):
                 self._mark_typedef(number, after, str(_MODES[min(modes)]), name)
             else:
                 raise self._refusal(f"attribute '{name}'", number)
         self.edits.append((self.tokens[number].start(), self.tokens[after - 1].end(), ""))
         return after
+
+    def _cleanup(self, number: int, after: int) -> None:
+        """Write the call at the end of the lifetime of the object that an attribute follows behind its declarator."""
+        inside = self.text[self.tokens[number].start() : self.tokens[after - 1].end()]
+        function = re.search(r"\bcleanup\s*\(\s*(\w+)\s*\)", inside.replace("__cleanup__", "cleanup"))
+        name = re.search(r"([A-Za-z_]\w*)$", self._text_before(number))
+        depth, end = 0, after
+        while end < len(self.tokens) and (depth or self._word(end) not in (",", ";")):
+            depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(self._word(end), 0)
+            end += 1
+        if not self.braces or function is None or name is None or end == len(self.tokens):
+            raise self._refusal("attribute 'cleanup' in this form", number)
+        place = self.tokens[end].start()
+        self.edits.append((place, place, f", *{CLEANUP} = {function[1]}(&{name[1]})"))
 
     def _aligned_to(self, number: int, after: int) -> str:
         """The expression in ``aligned(expression)``."""
@@ -322,20 +359,30 @@ class _Reader:
 
     def _assembly(self, number: int) -> int:
         opening = number + 1
-        while self._word(opening) in ("volatile", "__volatile__", "goto", "inline"):
+        while self._word(opening) in (*QUALIFIERS, "goto"):
             opening += 1
         if self._word(opening) != "(":
             raise self._refusal("inline assembly", number)
         after = self._closing(opening)
         start, end = self.tokens[number].start(), self.tokens[after - 1].end()
-        if self.braces:
-            barrier = _BARRIER.fullmatch(self.text[self.tokens[opening].end() : end - 1])
-            self.edits.append((start, end, "(void)0" if barrier else f"{ASSEMBLY}()"))
-        elif self._word(number - 1) in (";", "}", ""):
-            raise self._refusal("inline assembly outside of a function", number)
-        else:  # the assembler name of a declared object or function
+        if (
+            self.braces
+            and re.match(r"\w", self._character(number, -1))
+            and self._word(number - 1) not in ("else", "do")
+        ):
+            self._register(number, after)
+        elif self.braces:
+            self.edits.append((start, end, _call(self.text[self.tokens[opening].end() : end - 1])))
+        else:  # the name of a declared object or function; or what defines others, which no source defines then
             self.edits.append((start, end, ""))
         return after
+
+    def _register(self, number: int, after: int) -> None:
+        """The register that holds an object of a block: without influence on an object that has a value from there on,
+        else its value is refused."""
+        start, end = self.tokens[number].start(), self.tokens[after - 1].end()
+        inside = " ".join(self.text[start:end].split())
+        self.edits.append((start, end, "" if self._word(after) == "=" else f'= {ASSEMBLY}("{_escaped(inside)}")'))
 
     def _refusal(self, construct: str, number: int) -> UnsupportedConstruct:
         position = self.tokens[number].start()

@@ -115,6 +115,8 @@ class Options:
         self.include: list[str] = []
         self.behind: list[str] = []
         """Folders of headers that are searched after those of ``include``: of -isystem, then of -idirafter."""
+        self.last: list[str] = []
+        """Those of the compiler's own headers."""
         self.macros: list[tuple[str, str | None]] = []
         self.first: list[str] = []
         self.others: list[str] = []
@@ -127,7 +129,7 @@ class Options:
     def of_file(self) -> FileOptions:
         """What they say of the file alone."""
         folders = tuple(dict.fromkeys((*self.include, *self.behind)))
-        return FileOptions(folders, tuple(self.macros), tuple(self.first), tuple(self.others))
+        return FileOptions(folders, tuple(self.macros), tuple(self.first), tuple(self.others), tuple(self.last))
 
     def _word(self, word: str) -> None:
         folders = next((option for option in _FOLDERS if word.startswith(option)), None)

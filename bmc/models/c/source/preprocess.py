@@ -38,6 +38,7 @@ from bmc.models.c.source.tokens import (
 )
 from bmc.models.c.source.types import DATA_MODELS, DataModel
 from bmc.records import dataclass
+from bmc.system.original import FileOptions
 
 if TYPE_CHECKING:
     from bmc.models.c.source.survey import Survey
@@ -88,7 +89,8 @@ class _Preprocessor:
         self.ended: InputRefused | None = None
         """What ended it before the end of the file."""
         self.seen = Seen()
-        self.path = [*given.include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS)]
+        self.path = [*given.include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS), *given.last]
+        self.last_folders: dict[str, None] = {}
         self.work = 0
         """Tokens that were read or that macros expanded to, so far."""
         self.included = 0
@@ -390,6 +392,8 @@ class _Preprocessor:
                 self.stand_ins[name] = path
             elif not self.seen.finds(path):
                 continue
+            if number >= len(self.path) - len(self.given.last):
+                self.last_folders[folder] = None
             if os.path.realpath(path) not in self.once:
                 base = os.path.abspath(seen) if number >= 0 else seen
                 self._open(path, shown(path), os.path.join(base, name), number)
@@ -415,12 +419,21 @@ def _quoted(text: str) -> str:
 @dataclass(frozen=True)
 class Given:
     """What a compiler is given on its command line: folders of headers (-I), macros with their values (-D; None for
-    -U), and files that are included first (-include); ``pass_errors``: an ``#error`` is passed over."""
+    -U), and files that are included first (-include); ``pass_errors``: an ``#error`` is passed over; ``last``:
+    folders of headers that are found nowhere else."""
 
     include: Sequence[str] = ()
     defines: Sequence[tuple[str, str | None]] = ()
     pass_errors: bool = False
     first: Sequence[str] = ()
+    last: Sequence[str] = ()
+
+    @classmethod
+    def of(
+        cls, own: FileOptions, include: Sequence[str], defines: Sequence[tuple[str, str]], pass_errors: bool
+    ) -> Given:
+        """What it is given for one file, and behind that for all files of a project."""
+        return cls((*own.include, *include), (*own.macros, *defines), pass_errors, own.first, own.last)
 
 
 def preprocess(file: str, given: Given, model: DataModel, survey: Survey | None = None) -> PreprocessedUnit:
@@ -460,14 +473,14 @@ def _preprocess(file: str, given: Given, model: DataModel, survey: Survey | None
         raise copy(unit.ended)
     read_over = read_over_extensions if survey is None else survey.read_over_extensions
     text = read_over("".join(unit.out.parts) + "\n", file)
-    lacking = tuple(unit.stand_ins.items()), tuple(unit.stubs.items())
+    lacking = tuple(unit.stand_ins.items()), tuple(unit.stubs.items()), tuple(unit.last_folders)
     return PreprocessedUnit(file, text, unit.macros, unit.expansion, *lacking)
 
 
 def _done(file: str, given: Given, model: DataModel) -> _Preprocessor:
     """``file`` as it was preprocessed, now or before: it is read several times, to recognise its program, to read that,
     and to list all that is wrong with it."""
-    lists = (tuple(given.include), tuple(given.defines), given.pass_errors, tuple(given.first))
+    lists = (tuple(given.include), tuple(given.defines), given.pass_errors, tuple(given.first), tuple(given.last))
     key = (os.getcwd(), file, lists, model)
     unit = _kept.get(key)
     if unit is None:

@@ -19,6 +19,8 @@ class PreprocessedUnit:
     """Vendor headers that were not found: the name in the #include, and the path of the bundled stand-in."""
     stubs: tuple[tuple[str, bool], ...] = ()
     """Files that were guessed: the name, and whether the user has confirmed it."""
+    compiler_folders: tuple[str, ...] = ()
+    """The folders of the compiler's own headers from which some were read."""
 
     def expand(self, text: str) -> str:
         """``text`` with this unit's macros expanded."""

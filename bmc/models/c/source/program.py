@@ -163,6 +163,13 @@ class Program:
         """Bundled stand-ins that were read for vendor headers: (name, path), in the order of their first use."""
         return tuple(dict.fromkeys(pair for unit in self.units for pair in unit.source.stand_ins))
 
+    @property
+    def header_notes(self) -> list[str]:
+        """What a user should know of headers that are not the program's own."""
+        folders = dict.fromkeys(folder for unit in self.units for folder in unit.source.compiler_folders)
+        notes = [f"{name}: bundled stand-in for a header" for name, _ in self.stand_ins]
+        return notes + [f"headers of the installed compiler are read, from {folder}" for folder in folders]
+
     def function(self, name: str) -> Function | None:
         """A defined function, wherever it stands (static ones too, where only one has the name)."""
         for unit in self.units:

@@ -256,7 +256,7 @@ REFUSED = {
     ),
     "bytes of elements": (
         "static int t[8]; int r; void step(unsigned char a) { char *p = (char *)t; p += 4; r = *(int *)p; t[a & 7] = a; }",
-        "moves through the bytes of another object",
+        "another type than its own",
     ),
     "distance in other elements": (
         "static int t[8]; int r; void step(unsigned char a) { r = (short *)&t[a & 7] - (short *)t; }",

@@ -26,6 +26,13 @@ def traps() -> Iterator[None]:
 
 
 FEATURES = {
+    "a pointer that walks through bytes": "struct S { unsigned short a; unsigned char b, c; int d[2]; } s; unsigned r; "
+    "static unsigned crc(const void *data, unsigned n) { const unsigned char *p = data; unsigned c = 1; while (n--) c = (c << 1) ^ *p++; return c; } "
+    "void step(int a) { s.a = a; s.d[1] = a * 3u; r = crc(&s, sizeof s) + crc(&s.d[1], 4); }",
+    "a pointer that walks back and writes": "unsigned w; int r; void step(unsigned char a) { unsigned char *p = (unsigned char *)&w, *e = p + sizeof w; "
+    "r = 0; while (e > p) { --e; *e = a + (unsigned char)(e - p); } p += a & 3; r = *p; if (p != (unsigned char *)&w) r += p[-1]; }",
+    "a pointer past the bytes": "struct { int x; char y; } __attribute__((packed)) s; int r; void step(unsigned char a) { s.x = a; char *p = (char *)&s; "
+    "p += a & 7; r = p - (char *)&s; if (p < (char *)&s + sizeof s) r += *p; }",
     "bit-fields": "struct S { unsigned a : 3; int b : 5; _Bool c : 1; unsigned : 2; unsigned d : 30; enum { A, B, C } e : 2; } s, t[2]; "
     "int r; void step(int a, unsigned char b) { s.a = a; s.b = b; s.c = b & 2; s.d++; s.e = b & 3; t[b & 1] = s; "
     "r = s.a - s.b - t[0].e + (s.a - 5 < 0); }",

@@ -804,3 +804,16 @@ def test_a_database_that_is_not_followed_is_told_beside_what_follows_from_that(t
     assert told[first].startswith("- the compilation database is not followed: ")
     assert "-ffast-math" in told[first]
     assert any("unknown name 'LIMIT'" in line for line in told[first + 1 :])
+
+
+def test_inline_assembly_that_changes_nothing_is_listed(tmp_path: Path) -> None:
+    """Of other instructions nothing is guessed."""
+    known = 'static int n; void step(int x) { __asm volatile ("cpsid i" ::: "memory"); n = x; __asm ("nop\\n\\twfi"); }'
+    (tmp_path / "c.c").write_text(known)
+    found = propose([str(tmp_path / "c.c")], tmp_path)
+    assert 'assembly = ["cpsid i", "nop; wfi"]' in found.text
+    assert found.reading.model is not None
+    (tmp_path / "c.c").write_text(known.replace("wfi", "str r0, [r1]"))
+    found = propose([str(tmp_path / "c.c")], tmp_path)
+    assert 'assembly = ["cpsid i"]' in found.text
+    assert "inline assembly 'nop; str r0, [r1]'" in found.reading.problem

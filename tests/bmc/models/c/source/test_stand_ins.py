@@ -14,7 +14,7 @@ from bmc.models.c.source.program import parse_file
 from bmc.models.c.source.types import DATA_MODELS
 from bmc.native.build import find_compiler
 
-HEADERS = sorted(place.name for place in VENDOR_STAND_INS.glob("*.h"))
+HEADERS = sorted(place.relative_to(VENDOR_STAND_INS).as_posix() for place in VENDOR_STAND_INS.rglob("*.h"))
 PROJECT = '[sources]\nfiles = ["src/x.c"]\n{more}[functions]\nstep = "X_step"\ninit = []\n'
 CODE = """\
 #include "rtwtypes.h"
@@ -24,7 +24,7 @@ static uint8_T n;
 void X_step(boolean_T on) { n = on ? (uint8_T)(n + 1U) : MAX_uint8_T; }
 """
 MINE = "typedef unsigned char uint8_T;\ntypedef _Bool boolean_T;\n#define MAX_uint8_T ((uint8_T)7)\n"
-NOTE = "note: rtwtypes.h: bundled stand-in for a header that was not found"
+NOTE = "note: rtwtypes.h: bundled stand-in for a header"
 
 
 @pytest.mark.parametrize("name", HEADERS)
@@ -70,7 +70,7 @@ def test_a_missing_header_is_stood_in_for_on_both_sides(tmp_path: Path) -> None:
     checked = chaincover("check", "p.toml", "--compare", "100", cwd=tmp_path)
     assert (checked.code, checked.err) == (0, "")
     assert NOTE in checked.out
-    assert "note: X_MemMap.h: bundled stand-in for a header that was not found" in checked.out
+    assert "note: X_MemMap.h: bundled stand-in for a header" in checked.out
     assert "equal on 50 steps along random runs and 50 from random states" in checked.out
 
 

@@ -20,7 +20,7 @@ static int (*handler)(int) = plus;
 static int many(int n, ...) { return n; }
 """
 STATEMENTS = {
-    '__asm__("nop");': "unsupported C construct: inline assembly",
+    '__asm__("nop");': "unsupported C construct: inline assembly 'nop'",
     "total = handler(in);": "unsupported C construct: address of the function 'plus', which is not defined",
     "u.i = in;": "unsupported C construct: union with an address or a long double among its members",
     "__builtin_va_end(in);": "a va_list is needed here",

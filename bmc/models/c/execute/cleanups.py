@@ -1,0 +1,51 @@
+"""The attribute ``cleanup``: a call that is made where the lifetime of an object ends, on each way out of its block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from bmc.models.c.execute.memory import State
+from bmc.models.c.source.program import Scope, unsupported
+from bmc.records import dataclass
+
+if TYPE_CHECKING:
+    from bmc.models.c.execute.calls import Calls, Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Cleanup:
+    """A ``call`` to be made. ``before`` are, for each list of paths that have left something, how many these were when
+    the object was declared."""
+
+    call: Any
+    scope: Scope
+    before: dict[int, int]
+
+
+def add_cleanup(executor: Calls, call: Any, scope: Scope) -> None:
+    """Make ``call`` where the block that is being run, or the loop that begins, is left."""
+    frame = executor.frames[-1]
+    if frame.labels and frame.labels[-1]:
+        raise unsupported("attribute 'cleanup' in a block with labels", call)
+    frame.cleanups.append(Cleanup(call, scope, {id(paths): len(paths) for paths in _left(frame)}))
+
+
+def run_cleanups(executor: Calls, first: int, end: State | None) -> None:
+    """Make the calls of a block from the one with the number ``first`` on, the last one first: on the path to its end,
+    and on those that have left it otherwise."""
+    frame = executor.frames[-1]
+    while len(frame.cleanups) > first:
+        cleanup = frame.cleanups.pop()
+        ways = [] if end is None else [end]
+        ways += [path for paths in _left(frame) for path in paths[cleanup.before.get(id(paths), 0) :]]
+        for path in ways:
+            around, executor.discarded = executor.discarded, cleanup.call
+            executor.evaluate(cleanup.call, cleanup.scope, path)
+            executor.discarded = around
+
+
+def _left(frame: Frame) -> Iterator[list[State]]:
+    """The paths that have returned, left a loop or its body, or gone to a label."""
+    yield frame.returned
+    yield from (*frame.broken, *frame.continued, *frame.jumps.values())
