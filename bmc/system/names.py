@@ -16,12 +16,16 @@ IN = re.compile(r"(?:^|_)IN_")
 """What the names of states have in them in generated code."""
 
 
+class UnknownName(InputRefused):
+    """A name or pattern stands for no variable, or for several."""
+
+
 def find_variable(
     text: str, names: Sequence[str], where: Location | None, extra: Sequence[str] = (), what: str = "variable"
 ) -> str:
     """The full name that ``text`` (a full name or an unambiguous tail) stands for.
 
-    ``extra`` are further words for the suggestion. InputRefused for an unknown or ambiguous name.
+    ``extra`` are further words for the suggestion. UnknownName for an unknown or ambiguous name.
     """
     if text in names:
         return text
@@ -30,12 +34,12 @@ def find_variable(
     if len(found) == 1:
         return found[0]
     if found:
-        raise InputRefused(
+        raise UnknownName(
             f"the name '{text}' is ambiguous: {', '.join(found[:6])}",
             where,
             f"write the full name, such as '{min(found, key=len)}'",
         )
-    raise InputRefused(f"unknown {what} '{text}'", where, suggestion(text, [*names, *extra]))
+    raise UnknownName(f"unknown {what} '{text}'", where, suggestion(text, [*names, *extra]))
 
 
 def _has_tail(name: str, tail: str) -> bool:

@@ -5,7 +5,8 @@ environment may call beside it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from functools import cache
 
 from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts
 
@@ -66,7 +67,8 @@ def states_property(facts: Facts, function: FunctionFacts) -> bool:
     return "__CPROVER_cover" in function.called or bool(asserts and calls)
 
 
-def ends_in(name: str, words: Iterable[str]) -> str | None:
+@cache
+def ends_in(name: str, words: tuple[str, ...]) -> str | None:
     """The first of ``words`` that ``name`` is or ends in, as a word of its own (``X_step``, ``doStep``)."""
     for word in words:
         if re.search(rf"(^|_|\d)(?i:{word})\d?_*$", name) or re.search(rf"[a-z]{word.capitalize()}$", name):
@@ -74,7 +76,7 @@ def ends_in(name: str, words: Iterable[str]) -> str | None:
     return None
 
 
-def stem(name: str, words: Iterable[str]) -> str:
+def stem(name: str, words: tuple[str, ...]) -> str:
     """``name`` without the word that it ends in."""
     word = ends_in(name, words) or (_cut_init(name) if words is INIT_WORDS else None)
     return re.sub(rf"_?(?i:{word})\d?_*$", "", name) if word else name

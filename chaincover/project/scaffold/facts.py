@@ -149,8 +149,16 @@ class Facts:
         """The members of a structure type; empty for other types."""
         return next((file.types[type_name] for file in self.files if file.types.get(type_name)), ())
 
+    @cached_property
+    def _callers_by_name(self) -> dict[str, list[FunctionFacts]]:
+        found: dict[str, list[FunctionFacts]] = {}
+        for function in self.functions:
+            for name in function.called - {function.name}:
+                found.setdefault(name, []).append(function)
+        return found
+
     def callers(self, name: str) -> list[FunctionFacts]:
-        return [function for function in self.functions if name in function.called and function.name != name]
+        return self._callers_by_name.get(name, [])
 
     def changes(self, function: FunctionFacts) -> bool:
         """Whether it may change what outlives it: a member of something, or an object at file scope."""

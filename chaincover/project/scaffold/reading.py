@@ -22,7 +22,7 @@ from bmc.models.c.execute.variables import CVariable
 from bmc.models.c.source.survey import Survey, apart
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
-from bmc.system.names import matching
+from bmc.system.names import UnknownName, matching
 from bmc.system.transition import TransitionSystem, symbols_of
 from chaincover.project.scaffold.entry_points import init_functions, states_property, values_of
 from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts, ObjectFacts
@@ -151,9 +151,7 @@ def _read_fitting(
     """The model with these roles; a pattern that fits no variable is left out."""
     try:
         return _read(config, roles), dict(roles)
-    except SeveralRefused:  # which the names are not
-        raise
-    except InputRefused as error:  # most often a name that is no variable: find out which are
+    except UnknownName as error:
         try:
             bare = read_c(config)
         except InputRefused:

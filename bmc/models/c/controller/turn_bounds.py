@@ -57,21 +57,18 @@ Excluded = Mapping[tuple[object, str], TooManyTurns]
 @dataclass(frozen=True)
 class Decision:
     """``settled``: what has too many turns in no reachable state; ``limits``: limits that suffice, where smaller ones
-    than the present do; ``reached``: what has too many turns in a random run; ``endless``: a loop that never ends in a
-    random run, and the step of this, counted from 1. ``bounds`` hold in all reachable states. ``hopeless``: what
-    no larger limit is likely to settle, as some state within them has a loop that never ends."""
+    than the present do; ``reached``: what has too many turns in a random run. ``bounds`` hold in all reachable states.
+    ``hopeless``: what no larger limit is likely to settle, as some state within them has a loop that never ends."""
 
     settled: frozenset[object]
     limits: Mapping[object, int]
     reached: frozenset[object]
-    endless: tuple[TooManyTurns, int] | None
     bounds: FNode
     hopeless: frozenset[object] = frozenset()
 
 
-def decide(system: TransitionSystem, recorder: Recorder) -> Decision:
-    """What is known of the turns that ``recorder`` noted and excluded in the step of ``system``."""
-    runs = _Runs(system, recorder.without_undefined, recorder.excluded)
+def decide(system: TransitionSystem, recorder: Recorder, runs: _Runs) -> Decision:
+    """What is known of the turns that ``recorder`` noted and excluded in the step of ``system``, also by its ``runs``."""
     reached = frozenset(runs.reached)
     open_ones: dict[object, list[FNode]] = {}
     for (key, _), found in recorder.excluded.items():
@@ -79,7 +76,7 @@ def decide(system: TransitionSystem, recorder: Recorder) -> Decision:
     asked = {key: And(Or(formulas), recorder.without_undefined) for key, formulas in open_ones.items()}
     asked = {key: often for key, often in asked.items() if key not in reached}
     if open_ones and not asked:
-        return Decision(frozenset(), {}, reached, runs.endless, TRUE())
+        return Decision(frozenset(), {}, reached, TRUE())
     going = [formula for formulas in recorder.going.values() for formula in formulas.values()]
     formulas = [*going, *(found.formula for found in recorder.excluded.values())]
     for part in _parts(system, formulas):
@@ -93,7 +90,7 @@ def decide(system: TransitionSystem, recorder: Recorder) -> Decision:
             limits[key] = least
     left = [(key, found) for (key, _), found in recorder.excluded.items() if key in asked.keys() - settled]
     hopeless = {key for key, found in left if part.given_up or not part.never(And(bounds, found.endless))}
-    return Decision(frozenset(settled | limits.keys()), limits, reached, runs.endless, bounds, frozenset(hopeless))
+    return Decision(frozenset(settled | limits.keys()), limits, reached, bounds, frozenset(hopeless))
 
 
 def _parts(system: TransitionSystem, formulas: Sequence[FNode]) -> Iterator[_Part]:
@@ -119,7 +116,18 @@ def ended(runs: Runs, step: Function, result: StepResult) -> StepResult:
         if runs.inputs & result.shadowed:
             result = runs.run_step(step, dict(result.start))
         model = assemble(runs, step, result, roles, ())
-        found = _decided(for_any_value(model.system, model.undetermined.bounded), result.recorder)
+        system, recorder = for_any_value(model.system, model.undetermined.bounded), result.recorder
+        at_random = _Runs(system, recorder.without_undefined, recorder.excluded)
+        _refuse_endless_run(at_random)
+        grow = result.recorder.work * 2 <= MOST_WORK
+        larger = {key: limits[key] * 2 for key in at_random.reached if key in limits and limits[key] < _most(key)}
+        if larger and grow:  # what else has too many turns is decided when the random runs have none
+            for key in larger:
+                enough.pop(key, None)
+            limits.update(larger)
+            result = runs.run_step(step, dict(result.start))
+            continue
+        found = decide(system, recorder, at_random)
         unsettled = {key for key, _ in result.recorder.excluded} - found.settled
         for key in found.reached:
             enough.pop(key, None)
@@ -130,7 +138,7 @@ def ended(runs: Runs, step: Function, result: StepResult) -> StepResult:
             for key in unsettled - found.hopeless
             if key in limits and limits[key] < min(_most(key), enough.get(key, OPEN_ITERATIONS.most) << TIMES)
         }
-        if larger and result.recorder.work * 2 <= MOST_WORK:
+        if larger and grow:
             limits.update(larger)
             result = runs.run_step(step, dict(result.start))
             continue
@@ -149,14 +157,12 @@ def _most(key: object) -> int:
     return OPEN_ITERATIONS.most // 4 if isinstance(key, Function) else OPEN_ITERATIONS.most
 
 
-def _decided(system: TransitionSystem, recorder: Recorder) -> Decision:
-    """What is known of the steps that are excluded. InputRefused for a loop that never ends in one of them."""
-    found = decide(system, recorder)
-    if found.endless is not None:
-        each, number = found.endless
+def _refuse_endless_run(runs: _Runs) -> None:
+    """InputRefused for a loop that never ends in a random run."""
+    if runs.endless is not None:
+        each, number = runs.endless
         text = each.name if each.endless == each.formula else "this loop never ends: its state comes back"
         raise ITERATIONS.refusal(each.where, f"{text} (in step {number} of a run)")
-    return found
 
 
 def _refuse_endless(excluded: Excluded, unsettled: Iterable[object]) -> None:
@@ -167,7 +173,8 @@ def _refuse_endless(excluded: Excluded, unsettled: Iterable[object]) -> None:
 
 
 class _Runs:
-    """Random runs from init. ``states`` are those that they come to."""
+    """Random runs from init. ``states`` are those that they come to; ``reached`` is what has too many turns in one,
+    ``endless`` a loop that never ends in one, and the step of this, counted from 1."""
 
     def __init__(self, system: TransitionSystem, defined: FNode, excluded: Excluded) -> None:
         self.reached: set[object] = set()
@@ -178,7 +185,9 @@ class _Runs:
         named = _near_constants(system)
         found = list(excluded.items())
         formulas = [*(each.formula for _, each in found), *(each.endless for _, each in found)]
-        happens = compile_formulas([system.input_constraint, defined, *formulas])
+        changed = [var for var in system.state if var.next is not var.symbol]
+        allows = compile_formulas([system.input_constraint])
+        turn = compile_formulas([defined, system.defined, *formulas, *(var.next for var in changed)])
         state, length = simulator.initial(), 0
         for _ in range(min(MOST_STEPS, OPERATIONS // max(simulator.size, 1))):
             self.states.append(state)
@@ -189,13 +198,14 @@ class _Runs:
                 state, length = simulator.initial(), 0
                 continue
             chosen = {name: sampler.random.choice(values) for name, values in named if sampler.random.random() < 1 / 2}
-            allowed, *_ = happens({**state, **inputs, **chosen})
-            inputs = {**inputs, **chosen} if allowed else inputs
-            _, is_defined, *values = happens({**state, **inputs})
-            if is_defined:
+            if allows({**state, **inputs, **chosen})[0]:
+                inputs = {**inputs, **chosen}
+            without_undefined, is_defined, *values = turn({**state, **inputs})
+            if without_undefined:
                 self._note(found, values, length + 1)
-            if simulator.allowed(state, inputs):
-                state, length = simulator.step(state, inputs), length + 1
+            if is_defined:
+                after = zip((var.name for var in changed), values[len(formulas) :], strict=True)
+                state, length = {**state, **dict(after)}, length + 1
 
     def _note(self, found: Sequence[tuple[tuple[object, str], TooManyTurns]], values: Sequence[int], step: int) -> None:
         for number, ((key, _), each) in enumerate(found):

@@ -7,7 +7,7 @@ not settle is asked of the solver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pysmt.exceptions import SolverReturnedUnknownResultError
 from pysmt.fnode import FNode
@@ -15,6 +15,7 @@ from pysmt.logics import QF_BV
 from pysmt.shortcuts import Solver
 
 from bmc.formulas.evaluate import operation
+from bmc.records import dataclass
 from bmc.system.transition import conjuncts
 
 MOST_CASES = 4096
@@ -22,8 +23,21 @@ MOST_CASES = 4096
 MOST_FAILURES = 8
 """After so many conditions with more cases than that, all further ones are left undecided."""
 
-Values = dict[FNode, int]
-"""What is known in one case: values of atoms, and of what they settle."""
+Values = dict[int, int]
+"""What is known in one case: values of atoms, and of what they settle, by their ``id``, of which no hash is computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What is known in a case, and the parts of the path that are open, by the atom that each waits for."""
+
+    values: Values
+    waiting: dict[int, tuple[FNode, ...]]
+
+    def where(self, atom: FNode, value: int) -> _Case:
+        """The case within this one in which ``atom`` has this value."""
+        waiting = {key: parts for key, parts in self.waiting.items() if key != id(atom)}
+        return _Case({**self.values, id(atom): value}, waiting)
 
 
 class Cases:
@@ -31,9 +45,12 @@ class Cases:
 
     def __init__(self) -> None:
         self._free: dict[FNode, bool] = {}
-        self._kinds: dict[FNode, Kind] = {}
+        self._kinds: dict[int, tuple[Kind, Sequence[FNode], FNode]] = {}
+        """By the ``id`` of a node: how its value is computed, its parts, and the node."""
         self._found: dict[tuple[FNode, FNode], bool] = {}
         self._failures = 0
+        self.most = MOST_CASES
+        """How many cases are tried of one condition."""
 
     def impossible(self, condition: FNode, path: FNode) -> bool:
         """Whether ``condition`` is shown not to hold where ``path`` does, whatever values the atoms have."""
@@ -46,44 +63,55 @@ class Cases:
         return self._found[condition, path]
 
     def _tried(self, condition: FNode, path: list[FNode]) -> bool:
-        todo: list[Values] = [dict(literal for part in path for literal in self._literal(part))]
-        for _ in range(MOST_CASES):
+        known = dict(literal for part in path for literal in self._literal(part))
+        todo: list[tuple[_Case, Sequence[FNode]]] = [(_Case(known, {}), path)]
+        for _ in range(self.most):
             if not todo:
                 return True
-            values = todo.pop()
-            if any(self._unknown(part, values) is None and not values[part] for part in path):
+            case, new = todo.pop()
+            if not self._keeps(case, new):
                 continue
-            atom = self._unknown(condition, values)
+            atom = self._unknown(condition, case.values)
             if atom is not None:
-                todo += [{**values, atom: 0}, {**values, atom: 1}]
-            elif values[condition]:
+                todo += [(case.where(atom, value), case.waiting.get(id(atom), ())) for value in (0, 1)]
+            elif case.values[id(condition)]:
                 return False
         self._failures += 1
         return False
 
-    def _literal(self, part: FNode) -> Iterator[tuple[FNode, int]]:
+    def _keeps(self, case: _Case, path: Iterable[FNode]) -> bool:
+        """Whether no part of a path is known not to hold in a case; a part that is open waits for its next atom."""
+        for part in path:
+            atom = self._unknown(part, case.values)
+            if atom is not None:
+                case.waiting[id(atom)] = (*case.waiting.get(id(atom), ()), part)
+            elif not case.values[id(part)]:
+                return False
+        return True
+
+    def _literal(self, part: FNode) -> Iterator[tuple[int, int]]:
         atom = part.arg(0) if part.is_not() else part
         if self._is_atom(atom):
-            yield atom, 0 if part.is_not() else 1
+            yield id(atom), 0 if part.is_not() else 1
 
     def _unknown(self, wanted: FNode, values: Values) -> FNode | None:
         """An atom without a value on which the value of ``wanted`` depends; None if that is in ``values`` now."""
         stack = [wanted]
         while stack:
             node = stack[-1]
-            if node not in values:
-                kind = self._kinds.get(node) or self._kind(node)
+            if id(node) not in values:
+                kind, parts, _ = self._kinds.get(id(node)) or self._kind(node)
                 if kind is ATOM:
                     return node
-                missing = kind(node.args(), values)
+                missing = kind(parts, values)
                 if isinstance(missing, FNode):
                     stack.append(missing)
                     continue
-                values[node] = missing
+                values[id(node)] = missing
             stack.pop()
         return None
 
-    def _kind(self, node: FNode) -> Kind:
+    def _kind(self, node: FNode) -> tuple[Kind, Sequence[FNode], FNode]:
         kind: Kind
         if self._is_atom(node):
             kind = ATOM
@@ -96,8 +124,8 @@ class Cases:
             kind = _settled(0 if node.is_and() else 1)
         else:
             kind = _computed(operation(node))
-        self._kinds[node] = kind
-        return kind
+        self._kinds[id(node)] = kind, node.args(), node
+        return self._kinds[id(node)]
 
     def _is_atom(self, node: FNode) -> bool:
         if node.is_and() or node.is_not() or not node.get_type().is_bool_type():
@@ -133,10 +161,11 @@ def ATOM(parts: Sequence[FNode], values: Values) -> FNode | int:  # noqa: N802
 
 
 def _choice(parts: Sequence[FNode], values: Values) -> FNode | int:
-    if parts[0] not in values:
+    chooses = values.get(id(parts[0]))
+    if chooses is None:
         return parts[0]
-    branch = parts[1] if values[parts[0]] else parts[2]
-    return values.get(branch, branch)
+    branch = parts[1] if chooses else parts[2]
+    return values.get(id(branch), branch)
 
 
 def _settled(by: int) -> Kind:
@@ -144,7 +173,7 @@ def _settled(by: int) -> Kind:
 
     def kind(parts: Sequence[FNode], values: Values) -> FNode | int:
         for part in parts:
-            value = values.get(part)
+            value = values.get(id(part))
             if value is None:
                 return part
             if value == by:
@@ -157,9 +186,9 @@ def _settled(by: int) -> Kind:
 def _computed(work: Callable[[Sequence[int]], int]) -> Kind:
     def kind(parts: Sequence[FNode], values: Values) -> FNode | int:
         for part in parts:
-            if part not in values:
+            if id(part) not in values:
                 return part
-        return work([values[part] for part in parts])
+        return work([values[id(part)] for part in parts])
 
     return kind
 

@@ -33,14 +33,12 @@ class Parser(c_parser.CParser):  # type: ignore[misc]
     """A parser that goes through a text piece by piece."""
 
     def pieces(self, text: str, file: str) -> Any:
-        """The syntax tree of ``text``; ParseError where a piece has none."""
+        """The syntax tree of ``text``; ParseError where a piece has none. No piece is unpacked before all are known."""
         known: dict[str, bool] = {}
-        ext: list[Any] = []
-        for piece in pieces_of(text):
-            ext += self._piece(piece, file, known)
-        return c_ast.FileAST(ext)
+        parts = [self._piece(piece, file, known) for piece in pieces_of(text)]
+        return c_ast.FileAST([node for part in parts for node in (pickle.loads(part) if type(part) is bytes else part)])
 
-    def _piece(self, text: str, file: str, known: dict[str, bool]) -> list[Any]:
+    def _piece(self, text: str, file: str, known: dict[str, bool]) -> list[Any] | bytes:
         names = tuple((word, known[word]) for word in dict.fromkeys(WORDS.findall(text)) if word in known)
         file = "" if text.startswith("#line") else file
         kept = _kept.get((text, file, names))
@@ -56,8 +54,7 @@ class Parser(c_parser.CParser):  # type: ignore[misc]
             return ext
         packed, new = kept
         known.update(new)
-        found: list[Any] = pickle.loads(packed)
-        return found
+        return packed
 
 
 class _Kept:

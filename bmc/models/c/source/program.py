@@ -194,7 +194,23 @@ def parse_file(file: str, given: Given, model: DataModel, survey: Survey | None 
     """
     ending.reads(lambda: f"the file {file} was read")
     source = preprocess(file, given, model, survey)
-    return source, (parse_text if survey is None else survey.parse)(source.text, file)
+    return source, (parse_unit if survey is None else survey.parse)(source.text, file)
+
+
+def parse_unit(text: str, file: str) -> Any:
+    """``parse_text`` of a whole file. Nobody changes its tree: the last ones are kept, as one file is read several
+    times, to recognise its program, to read that, and to list all that is wrong with it."""
+    tree = _trees.pop((text, file), None) or parse_text(text, file)
+    _trees[text, file] = tree
+    while sum(len(each) for each, _ in _trees) > MOST_TEXT and len(_trees) > 1:
+        del _trees[next(iter(_trees))]
+    return tree
+
+
+MOST_TEXT = 4_000_000
+"""Characters of preprocessed text whose trees are kept as they are. Twice as many: of a program with more text than this
+each file is unpacked once less, and the trees take twice the memory."""
+_trees: dict[tuple[str, str], Any] = {}
 
 
 def parse_text(text: str, file: str) -> Any:

@@ -18,7 +18,7 @@ from pysmt.environment import get_env, pop_env, push_env
 
 from bmc.errors import InputRefused, Location, Refusals
 from bmc.models.c.source.extensions import define_away, read_over_extensions
-from bmc.models.c.source.program import nodes, parse_text
+from bmc.models.c.source.program import nodes, parse_unit
 
 MOST_GUESSES = 200
 """Definitions of one file that are guessed or left out. With twice as many, a file that is no C is looked at longer."""
@@ -79,7 +79,7 @@ class Survey(Refusals):
         """The syntax tree of preprocessed C, as far as it can be parsed; what cannot is noted."""
         for _ in range(MOST_GUESSES):
             try:
-                return self._learnt(parse_text(text, file))
+                return self._learnt(parse_unit(text, file))
             except InputRefused as error:
                 known = _GUESSED_TYPE.match(error.hint)
                 keyword = known is not None and _is_keyword(known[1], text)
