@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from bmc.ending import ExitCode
-from bmc.records import dataclass
+from bmc.records import LONGEST_SHOWN, dataclass
 
 _MARK = "\ue022"
 """What stands for a quotation mark in file names in C text: parsers end a name there."""
@@ -195,13 +195,9 @@ class CheckDisagreed(ChainCoverError):
     exit_code = ExitCode.FINDING
 
 
-LONGEST = 1_000
-"""Characters of a message; what the user wrote may be quoted in it and be as long as it likes."""
-
-
 def shortened(text: str) -> str:
-    """``text`` without its middle, where it is longer than a message may be."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 4 :]}"
+    """``text`` without its middle, where it is longer than a message may be: it may quote what the user wrote."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN // 2]} ... {text[-LONGEST_SHOWN // 4 :]}"
 
 
 def printable(text: str) -> str:
@@ -217,6 +213,10 @@ def printable(text: str) -> str:
 
 NAMED = 8
 """Names, places or values that one sentence lists. With twice as many, a sentence takes two lines more."""
+
+FEW = 3
+"""Reasons, counters or goals that a message names where each takes a line, or words of a command. With twice as many, a
+message takes three lines more."""
 
 
 def listed(names: Sequence[str], most: int = NAMED, between: str = ", ") -> str:

@@ -197,7 +197,7 @@ class _Shown(Repr):
 
 
 LONGEST_SHOWN = 800
-"""Characters that a record is shown in at most: ten lines of a terminal."""
+"""Characters that a record, or a message, is shown in at most: ten lines of a terminal."""
 
 
 @recursive_repr()

@@ -47,11 +47,8 @@ from chaincover.weights import INIT, ReachGraph, exists_path, obstacles, transit
 SEEDS = 5
 """Orders in which each backend is told the goals, when nothing else is asked for."""
 
-CHAIN = 0.05
-"""Part of the effort of a run that the chain along one path may take."""
-
-OTHER_ORDERS = 0.1
-"""Part of the effort of a run that one search for other orders may take."""
+PART = 0.1
+"""Part of the effort of a run that the chain along one path, or one search for other orders, may take."""
 
 LAST_SECONDS = 1.0
 """Seconds for the bound where there is no time left."""
@@ -384,7 +381,7 @@ class _Orders:
     def _concrete(self, path: Path, row: Limits) -> Along:
         """Algorithm 4 for ``path``, checked at its own cost first."""
         begun = time.monotonic()
-        questions = self._questions(row, CHAIN)
+        questions = self._questions(row, PART)
         plan = Plan(path, tuple(self._closed[edge] for edge in pairwise(path)))
         infeasible_part: Path = ()
         try:
@@ -406,7 +403,7 @@ class _Orders:
     def _other_orders(self, search: Callable[[Task], Outcome], name: str, most: int, row: Limits) -> OtherOrders:
         """What ``search`` finds with the backend ``name`` and edges up to ``most`` steps."""
         begun = time.monotonic()
-        questions = self._questions(row, OTHER_ORDERS)
+        questions = self._questions(row, PART)
         ordering = _Watched(name, _for_order(self._options))
         task = Task(questions, lambda: self._graph, lambda: False, ordering, most, self._progress)
         found, note = Outcome(Status.UNKNOWN), ""

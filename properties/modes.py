@@ -32,13 +32,11 @@ from bmc.system.names import DEFINED
 from bmc.system.transition import TransitionSystem, ValueType, conjunction, symbols_of
 from properties.goal import Goal, goal_length
 from properties.text import read_value
-from properties.values import is_value
+from properties.values import MOST_GOALS, MOST_STATES, is_value
 
 WORK, PORTION = 100_000_000, 10_000_000
-"""Operations on single values within which the reachable states are enumerated: about a quarter of a second."""
-
-MOST_STATES, MOST_GOALS = 64, 1000
-"""Modes of one criterion, and other goals of it, at most."""
+"""Operations on single values within which the reachable states are enumerated, about a quarter of a second; and those
+that are done before the limits are asked."""
 
 MOST_POSSIBLE = 100_000
 """Sequences of modes that are put together where the reachable states are not known."""

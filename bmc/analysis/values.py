@@ -40,10 +40,9 @@ REFINED = 4
 DECIDING = 2
 """Nodes below a part of a condition, in depth, that are looked at to decide it: where all other parts of a conjunction
 that fails hold, the last one fails."""
-MOST_ATOMS = 16
-"""Parts of a condition that are looked at; the others are dropped, which is safe."""
-MOST_WAYS = 16
-"""So many paths through the choices of a step are told apart by what is known after it."""
+MOST_PARTS = 16
+"""Parts of a condition that are looked at, and paths through the choices of a step that are told apart by what is known
+after it; the others are dropped, which is safe."""
 FEW_ARGUMENTS = 4
 """A node of more arguments is not looked at again."""
 FEW_BITS = 2
@@ -135,14 +134,14 @@ class Evaluation:
             more: list[Facts] = []
             for given in found:
                 self._lead(place, wanted, dict(given), more)
-            found = more if len(more) <= MOST_WAYS else found
+            found = more if len(more) <= MOST_PARTS else found
         return [sets for sets in map(self._under, found) if sets is not None]
 
     def _lead(self, place: int, wanted: Ranges, given: Facts, ways: list[Facts]) -> None:
         """Add to ``ways`` what holds besides ``given`` where the instruction at ``place`` is in ``wanted``."""
         instruction = self._program.instructions[place]
         chooses = _chooses(instruction) and place not in given
-        if len(ways) > MOST_WAYS or not self._restrict(place, wanted, given):
+        if len(ways) > MOST_PARTS or not self._restrict(place, wanted, given):
             return
         if not chooses:
             ways.append(given)
@@ -224,7 +223,7 @@ class Evaluation:
         ``depth``: of the nodes below a part that are looked at to decide it.
         """
         todo = [(condition, holds)]
-        for _ in range(MOST_ATOMS):
+        for _ in range(MOST_PARTS):
             if not todo:
                 return True
             place, value = todo.pop()

@@ -35,7 +35,7 @@ from bmc.engines.protocol import (
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import COMPARISONS, Program, Values, beyond_solvers, operation_of
 from bmc.floats.ranges import values_in
-from bmc.floats.values import FloatSamples, constants_in
+from bmc.floats.values import ATTEMPTS, FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, unframed
 from bmc.formulas.value_sets import Ranges, common, contains, whole
@@ -57,8 +57,6 @@ RANDOM, CHANGES = 60, 240
 """Runs that are drawn, and changes of the best that are tried, for one query."""
 INSTRUCTIONS = 1_000_000
 """Instructions that the runs for one query may take in all: in large systems there are fewer runs."""
-ATTEMPTS = 20
-"""Draws of one step's inputs until they are allowed."""
 DEPTH = 60
 """Nesting of a formula down to which it is told how far a run misses it."""
 KEPT = 200

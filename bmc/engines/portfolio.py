@@ -20,9 +20,6 @@ from bmc.errors import MemoryLimitReached
 from bmc.records import dataclass
 from bmc.system.transition import Run, TransitionSystem
 
-ROUNDS = 24
-"""After so many rounds (years) even a question without a limit is given up."""
-
 Ask = Callable[[GroupSession, float | None, float | None], Answer]
 """One question, to be put to a solver's session with a time limit and an effort."""
 
@@ -181,7 +178,8 @@ class PortfolioSession:
         """
         end = None if time_limit is None else time.monotonic() + time_limit
         rest, left = time_limit, effort
-        for number in range(ROUNDS):
+        number = 0
+        while True:
             turns = self._in_order()
             for place, turn in enumerate(turns):
                 seconds = None if rest is None else rest / (len(turns) - place)
@@ -198,7 +196,7 @@ class PortfolioSession:
                 rest = None if end is None else end - time.monotonic()
                 if (rest is not None and rest <= 0) or (left is not None and left <= 0):
                     return answer
-        return Answer(Status.UNKNOWN)
+            number += 1
 
     def _in_order(self) -> list[Turns]:
         """The solvers that are asked: the leading one first."""

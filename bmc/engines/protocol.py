@@ -160,6 +160,10 @@ SEED = 1
 WORK = 1_000_000_000
 """Work in one unit of effort, which is about a second of a usual machine: the unit of what limits a question."""
 
+PORTION = 0.05
+"""Units of work that are done before the caller is asked whether to go on. With twice as many, a run that is called off
+ends later."""
+
 QUESTION, VARIABLE, PROPAGATION, CONFLICT = 70_000, 30, 180, 9_000
 """``sat``: a question put to the solver, or each variable of its formula where these count more, and what the solver
 counts itself."""
@@ -170,6 +174,8 @@ ASKED = 10_000
 formulas, as those for canonical inputs, are half as many."""
 RESOURCE = 230
 """``z3``: what its resource count counts."""
+NO_LIMIT = 2**32 - 1
+"""``z3``: its timeout in milliseconds for none, and the largest number that it takes."""
 INSTRUCTION, SETS = 300, 11_000
 """Trial runs: an operation on one value; bounds: an operation on sets of values."""
 

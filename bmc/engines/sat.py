@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from pysmt.fnode import FNode
 
 from bmc.engines import sat_version
-from bmc.engines.protocol import Cost, Session, Status
+from bmc.engines.protocol import PORTION, Cost, Session, Status
 from bmc.engines.sat_encoding.solver import SatSolver
 from bmc.engines.sat_encoding.step import FramedParts, Frames, Step
 from bmc.engines.unrolling import Encoded, UnrollingEngine, UnrollingSession
@@ -153,9 +153,6 @@ class SatSession(UnrollingSession[int, int]):
     def _values(self, symbols: Sequence[FNode], step: int) -> Valuation:
         return self._frames.values(symbols, step, self._model)
 
-
-PORTION = 0.05
-"""Effort that a question for inputs may take before the caller is asked whether to go on."""
 
 _Asking = Generator[int, None, Sequence[int] | None]
 

@@ -20,7 +20,7 @@ from pysmt.logics import QF_BV
 from pysmt.shortcuts import get_env
 from pysmt.solvers.z3 import Z3Converter
 
-from bmc.engines.protocol import RESOURCE, SEED, WORK, Session, Status
+from bmc.engines.protocol import NO_LIMIT, RESOURCE, SEED, WORK, Session, Status
 from bmc.engines.unrolling import UnrollingEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
 from bmc.formulas.unroll import at, at_each, framed, unframed
@@ -115,10 +115,6 @@ class Gates:
         one, zero = z3.BitVecVal(1, 1, self._context), z3.BitVecVal(0, 1, self._context)
         parts = [z3.If(bit, one, zero) for bit in reversed(bits)]
         return z3.Concat(*parts) if len(parts) > 1 else parts[0]
-
-
-NO_LIMIT = 4294967295
-"""z3's ``timeout`` value (milliseconds) for none, and the largest number that it takes."""
 
 
 @dataclass(frozen=True)

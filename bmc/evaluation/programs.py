@@ -59,7 +59,7 @@ class Within:
 
 
 _ORDERED = (op.BV_ULT, op.BV_ULE)
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_WORDS = np.iinfo(np.int64)
 
 
 class Machine:
@@ -135,14 +135,14 @@ class Machine:
         form = self.floating[place]
         if form is not None:
             return value if value < form.sign else form.sign - 1 - value
-        return value if value <= _MOST else value - (1 << WORD)
+        return value if value <= _WORDS.max else value - (1 << WORD)
 
     def everything(self, place: int) -> tuple[int, int]:
         """The ends of all values that a place may have."""
         form, bits = self.floating[place], self.bits[place]
         if form is not None:
             return -form.sign, form.sign - 1
-        return (0, (1 << max(bits, 1)) - 1) if bits < WORD else (_LEAST, _MOST)
+        return (0, (1 << max(bits, 1)) - 1) if bits < WORD else (_WORDS.min, _WORDS.max)
 
     def is_atom(self, place: int) -> bool:
         """Whether a condition is a comparison, or anything else that is not put together of conditions."""
@@ -193,7 +193,7 @@ class Machine:
             return None
         if node.is_constant():
             if self.bits[place] > WORD:
-                return lambda found: _from_to(_LEAST, _MOST)
+                return lambda found: _from_to(_WORDS.min, _WORDS.max)
             value = self._key(int(node.constant_value()), place)
             return lambda found: _from_to(value, value)
         if floating is None and place in self.within:

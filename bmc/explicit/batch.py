@@ -15,6 +15,7 @@ from pysmt.fnode import FNode
 from bmc.evaluation.vectors import Column, Columns, Program, column, node_count
 from bmc.explicit.drawing import NEAR, Drawer, compared, following, read_with
 from bmc.explicit.draws import Draws
+from bmc.floats.values import ATTEMPTS
 from bmc.formulas.evaluate import unseen
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
@@ -27,9 +28,6 @@ from bmc.system.transition import (
     conjunction,
     conjuncts,
 )
-
-ATTEMPTS = 16
-"""Further draws of a step's inputs, where the first are not allowed, before a run counts as ended."""
 
 RATES = (1.0, 0.5, 0.15, 0.03)
 """How often an input changes, by the number of the run: code that waits needs inputs that stay."""
@@ -317,6 +315,10 @@ class Batch:
             values[tie.name] = np.where(free, values[tie.name], own)
         return values
 
+
+RUNS, STEPS = 64, 96
+"""Random runs, and their steps, that show which values variables take, and which differences these keep: twice as many
+cost twice the time, and show values that are taken more rarely."""
 
 NEVER = 1 << 30
 """The step of what no run has shown; twice of it fits into 32 bits."""

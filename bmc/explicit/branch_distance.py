@@ -15,9 +15,7 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.evaluation.vectors import Column, Columns, Program, arguments_of, bits_of, walk
-
-MODES = 32
-"""A variable of up to so many values is a mode."""
+from bmc.system.transition import MODES
 
 FAR = 64.0
 """The distance of what no run has shown a way to."""

@@ -13,9 +13,6 @@ import numpy as np
 
 from bmc.evaluation.vectors import Column
 
-WORDS = 624
-"""Words of the generator's state."""
-
 FEW = 1 << 18
 """So many numbers are drawn before numpy's generator is loaded."""
 
@@ -26,11 +23,12 @@ class Draws:
     """Draws numbers; ``seed`` (32 bits) decides them all, in the order of the calls."""
 
     def __init__(self, seed: int) -> None:
-        words = [seed]
-        for place in range(1, WORDS):  # RandomState fills its state so, Random does not
-            words.append((1812433253 * (words[-1] ^ words[-1] >> 30) + place) % (1 << 32))
         self._random = Random()
-        self._random.setstate((3, (*words, WORDS), None))
+        size = len(self._random.getstate()[1]) - 1
+        words = [seed]
+        for place in range(1, size):  # RandomState fills its state so, Random does not
+            words.append((1812433253 * (words[-1] ^ words[-1] >> 30) + place) % (1 << 32))
+        self._random.setstate((3, (*words, size), None))
         self._few = FEW
         self._numpy: np.random.RandomState | None = None
 

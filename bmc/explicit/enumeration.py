@@ -21,7 +21,7 @@ from bmc.evaluation.vectors import Column, word
 from bmc.explicit.input_classes import (
     TooManyValues,
 )
-from bmc.explicit.rows import NUMBERED, Layout, Numbering, Rows, Steps, distinct
+from bmc.explicit.rows import AT_ONCE, NUMBERED, Layout, Numbering, Rows, Steps, distinct
 from bmc.explicit.scope import OPEN, FoundSteps, Inputs, OpenValues, ReadOpenValue, Scope
 from bmc.explicit.splitting import FIXED
 from bmc.explicit.state_graph import StateGraph
@@ -326,10 +326,6 @@ class _Waiting:
         return every[:most], is_open
 
 
-TOGETHER = 4096
-"""States whose steps are put in order together."""
-
-
 class _Kept:
     """The steps made so far."""
 
@@ -380,8 +376,8 @@ class _Kept:
         mixed = bool((np.diff(ranks) < 0).any())
         chosen = np.empty(int(offsets[-1]), np.min_scalar_type(max(len(ranks) - 1, 0)))
         after = np.empty(int(offsets[-1]), np.int32)
-        for first in range(0, states, TOGETHER):  # the places of all steps at once would take more than the steps
-            own = order[first : first + TOGETHER]
+        for first in range(0, states, AT_ONCE):  # the places of all steps at once would take more than the steps
+            own = order[first : first + AT_ONCE]
             kept = counts[own]
             low, high = int(offsets[first]), int(offsets[first + len(own)])
             places = np.arange(low, high) + np.repeat(before[own] - offsets[first : first + len(own)], kept)

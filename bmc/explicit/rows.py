@@ -18,9 +18,9 @@ from bmc.records import dataclass
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
-_FIRST = 1024
 _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
-_AT_ONCE = 4096
+AT_ONCE = 4096
+"""Rows that are looked at together, and for which a table has places at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ class Rows(_LikeTuple[Mapping[str, int]]):
         return {name: int(column[index]) for name, column in self.columns.items()}
 
     def __iter__(self) -> Iterator[Mapping[str, int]]:
-        for first in range(0, self._size, _AT_ONCE):
-            last = min(first + _AT_ONCE, self._size)
+        for first in range(0, self._size, AT_ONCE):
+            last = min(first + AT_ONCE, self._size)
             lists = [_integers(column[first:last]) for column in self.columns.values()]
             for row in zip(*lists, strict=True) if lists else [()] * (last - first):
                 yield dict(zip(self.columns, row, strict=True))
@@ -158,8 +158,8 @@ class Steps(_LikeTuple[tuple[tuple[int, int], ...]]):
         return tuple(zip(self.choices[part].tolist(), self.nexts[part].tolist(), strict=True))
 
     def __iter__(self) -> Iterator[tuple[tuple[int, int], ...]]:
-        for first in range(0, len(self), _AT_ONCE):
-            bounds = self.offsets[first : first + _AT_ONCE + 1].tolist()
+        for first in range(0, len(self), AT_ONCE):
+            bounds = self.offsets[first : first + AT_ONCE + 1].tolist()
             choices = self.choices[bounds[0] : bounds[-1]].tolist()
             nexts = self.nexts[bounds[0] : bounds[-1]].tolist()
             pairs = list(zip(choices, nexts, strict=True))
@@ -175,8 +175,8 @@ class Numbering:
     """Keys of ``width`` words of 64 bits each. Their numbers count up from 0 in the order of the first coming."""
 
     def __init__(self, width: int) -> None:
-        self._words: list[Words] = [np.zeros(_FIRST, np.uint64) for _ in range(width)]
-        self._slots = np.full(4 * _FIRST, -1, np.int32)
+        self._words: list[Words] = [np.zeros(AT_ONCE, np.uint64) for _ in range(width)]
+        self._slots = np.full(4 * AT_ONCE, -1, np.int32)
         self.size = 0
 
     @property
@@ -239,8 +239,8 @@ class Numbering:
             bits = (2 * self.size - 1).bit_length()
             self._slots = self._slots[:0].copy()  # first of all the old one goes
             self._slots = np.full(1 << bits, -1, np.int32)
-            for first in range(0, self.size, _AT_ONCE):  # at once they would take more memory than the table
-                words = [column[first : first + _AT_ONCE] for column in self.words]
+            for first in range(0, self.size, AT_ONCE):  # at once they would take more memory than the table
+                words = [column[first : first + AT_ONCE] for column in self.words]
                 mask = np.uint64(self._slots.size - 1)
                 self._place(np.arange(first, first + len(words[0])), (_hash(words) & mask).astype(np.int64))
         else:

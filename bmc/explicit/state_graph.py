@@ -73,16 +73,12 @@ def reachable_states(number: int) -> str:
     return f"one of {number} reachable states"
 
 
-_ANY = -1
-"""In place of a value that is open."""
-
-
 def _one_of(variables: Sequence[StateVariable], states: Sequence[Valuation]) -> FNode:
     """The formula: the variables have the values of one of ``states``; built as a decision diagram."""
     columns = [_values(var, states) for var in variables]
     below = dict.fromkeys(zip(*columns, strict=True) if columns else [()], TRUE())
     for var in reversed(variables):
-        above: dict[tuple[int, ...], dict[FNode, list[int]]] = {}
+        above: dict[tuple[int | None, ...], dict[FNode, list[int | None]]] = {}
         for values, formula in below.items():
             above.setdefault(values[:-1], {}).setdefault(formula, []).append(values[-1])
         below = {
@@ -97,20 +93,21 @@ def _each_among(variables: Sequence[StateVariable], states: Sequence[Valuation])
     return conjunction(_among(var, _values(var, states)) for var in variables)
 
 
-def _values(var: StateVariable, states: Sequence[Valuation]) -> list[int]:
-    """The values of ``var`` in ``states``."""
+def _values(var: StateVariable, states: Sequence[Valuation]) -> list[int | None]:
+    """The values of ``var`` in ``states``, None where one is open."""
     if not isinstance(states, Rows):
         return [state[var.name] for state in states]
-    found: list[int] = states.columns[var.name].tolist()
+    found: list[int | None] = states.columns[var.name].tolist()
     if var.name in states.open:
-        return [_ANY if any_value else value for value, any_value in zip(found, states.open[var.name], strict=True)]
+        return [None if any_value else value for value, any_value in zip(found, states.open[var.name], strict=True)]
     return found
 
 
-def _among(var: StateVariable, values: Iterable[int]) -> FNode:
+def _among(var: StateVariable, values: Iterable[int | None]) -> FNode:
     """The formula: ``var`` has one of the raw ``values``."""
-    different = sorted(set(values))
-    if _ANY in different or len(different) == 1 << max(var.type.bits, 1):
+    found = set(values)
+    different = sorted(value for value in found if value is not None)
+    if None in found or len(different) == 1 << max(var.type.bits, 1):
         return TRUE()
     if not var.type.bits:
         return var.symbol if different == [1] else Not(var.symbol)

@@ -72,7 +72,9 @@ PLAIN_MAGNITUDES = (1e-6, 1e9)
 """A bit-vector constant that reads as a number in between is taken for one of the program's."""
 SPREAD = 1000.0
 """Numbers are spread evenly up to this magnitude (half of the time; else up to the bound itself)."""
-_ATTEMPTS = 20
+ATTEMPTS = 16
+"""Draws of a value, or of the inputs of a step, until they are allowed. With twice as many, fewer runs end early where
+few inputs are allowed, and drawing takes up to twice as long there."""
 _STEPS = (1.0, 1.0, 0.5, 0.1, 0.25, 10.0)
 
 
@@ -88,7 +90,7 @@ class FloatSamples:
         """A pattern in ``ranges`` (over raw patterns), of which at least one must be a number or the canonical NaN."""
         parts = values_in(ranges, self._form)
         if sum(high - low + 1 for low, high in parts) > FEW:
-            for _ in range(_ATTEMPTS):
+            for _ in range(ATTEMPTS):
                 raw = self._candidate(parts)
                 if contains(parts, raw):
                     return raw

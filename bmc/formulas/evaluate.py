@@ -14,8 +14,9 @@ from pysmt.fnode import FNode
 
 from bmc.records import dataclass
 
-INLINE_DEPTH = 12
 INLINE_LENGTH = 400
+"""Characters of an expression that becomes a part of another one; a longer one has a variable. With twice as many,
+there are fewer variables, and expressions nest up to twice as deep, which is a hundred levels and more."""
 LARGE, KEPT = 20_000, 8
 """Orders of at least so many nodes are kept, so many of them."""
 MOST_COMPILED = 64
@@ -137,36 +138,33 @@ def translate(formulas: Sequence[FNode], symbol_text: Callable[[FNode], str]) ->
     order = post_order(formulas)
     named = _named_nodes(formulas, order)
     statements: list[str] = []
-    texts: dict[FNode, tuple[str, int]] = {}
+    texts: dict[FNode, str] = {}
     for node in order:
         kind = node.node_type()
         if kind == op.BV_CONSTANT:
-            texts[node] = (str(node.constant_value()), 0)
+            texts[node] = str(node.constant_value())
             continue
         if kind == op.BOOL_CONSTANT:
-            texts[node] = (str(bool(node.constant_value())), 0)
+            texts[node] = str(bool(node.constant_value()))
             continue
-        text, depth = _node_text(node, texts, symbol_text)
-        if node.is_symbol() or node in named or depth > INLINE_DEPTH or len(text) > INLINE_LENGTH:
+        text = _node_text(node, texts, symbol_text)
+        if node.is_symbol() or node in named or len(text) > INLINE_LENGTH:
             name = f"t{len(statements)}"
             statements.append(f"{name} = {text}")
-            text, depth = name, 0
-        texts[node] = (text, depth)
-    results = tuple(f"(1 if {texts[f][0]} else 0)" if f.get_type().is_bool_type() else texts[f][0] for f in formulas)
+            text = name
+        texts[node] = text
+    results = tuple(f"(1 if {texts[f]} else 0)" if f.get_type().is_bool_type() else texts[f] for f in formulas)
     return Translation(tuple(statements), results)
 
 
-def _node_text(
-    node: FNode, texts: Mapping[FNode, tuple[str, int]], symbol_text: Callable[[FNode], str]
-) -> tuple[str, int]:
-    """The expression of one node and its nesting depth, from the texts of its arguments."""
+def _node_text(node: FNode, texts: Mapping[FNode, str], symbol_text: Callable[[FNode], str]) -> str:
+    """The expression of one node, from the texts of its arguments."""
     if node.is_symbol():
-        return symbol_text(node), 0
+        return symbol_text(node)
     writer = _WRITERS.get(node.node_type())
     if writer is None:
         raise ValueError(f"cannot evaluate operator {op.op_to_str(node.node_type())}: not Boolean nor bit-vector")
-    arguments = [texts[a] for a in node.args()]
-    return writer(node, [text for text, _ in arguments]), 1 + max(depth for _, depth in arguments)
+    return writer(node, [texts[a] for a in node.args()])
 
 
 _kept_orders: dict[tuple[FNode, ...], Sequence[FNode]] = {}

@@ -6,6 +6,11 @@ contradicted may be an invariant. ``bmc.invariants.induction`` keeps those that 
 A fact is a formula and a name in the words of C, which tells it and can be read back: ``0 <= s.mode && s.mode <= 3``,
 ``s.heater == 0.0 || s.heater == 1.0``, ``s.count == s.shadow``, ``s.low <= s.high``, ``s.mode == 2 => s.count == 0``.
 Floating variables are compared as numbers: both zeros are equal, and NaN is ``isnan(x)``.
+
+From bounds that no step leaves it follows that some conditions on a step to be defined restrict no run. A sum that is
+limited by its own conditions never overflows, though the words of the condition alone do not tell it: ``if (sum <
+100000) sum += by; else sum -= by;``. Such bounds are guessed where they mostly are: at powers of two, and at the
+constants that a variable's next value names.
 """
 
 from __future__ import annotations
@@ -18,21 +23,24 @@ from itertools import combinations
 
 import numpy as np
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, Or
+from pysmt.shortcuts import TRUE, Not, Or
 
-from bmc.analysis.state_values import Sets, Span, spans_of, state_values
+from bmc.analysis.slice import loose_conditions, slice_system
+from bmc.analysis.state_values import Sets, Span, every_step, spans_of, state_values
+from bmc.engines.protocol import Status
 from bmc.errors import LimitReached
 from bmc.evaluation.vectors import Column
-from bmc.explicit.batch import Batch
+from bmc.explicit.batch import RUNS, STEPS, Batch
 from bmc.explicit.rows import distinct
 from bmc.floats import compare
 from bmc.floats import format as numbers
 from bmc.floats import ranges as floating
 from bmc.floats.format import FORMATS, Format, is_nan, number, show
+from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import unseen
 from bmc.formulas.terms import implies
-from bmc.invariants.induction import Prover, inductive
-from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal
+from bmc.invariants.induction import Anywhere, Prover, inductive
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, conjuncts, equal
 
 IMPLIES = " => "
 """Between the two parts of an implication's name."""
@@ -170,8 +178,8 @@ def _value(text: str, var: StateVariable) -> int:
     return dict(var.type.labels)[text] if text in dict(var.type.labels) else int(text)
 
 
-RUNS, STEPS, ROUNDS = 64, 48, 4
-"""Runs at once, their steps, and how often they go on from states reached."""
+ROUNDS = 4
+"""How often runs go on from states reached."""
 
 FEW = 6
 """A variable of up to so many values seen says something about others by each of them."""
@@ -373,3 +381,64 @@ def self_found(system: TransitionSystem, formulas: Sequence[FNode], prover: Prov
         found = suggested(given, formulas, prover)
     told = {fact.name for fact in known}
     return (*known, *(fact for fact in found if fact.name not in told))
+
+
+def without_proved(system: TransitionSystem, observed: Sequence[FNode], prover: Prover) -> TransitionSystem:
+    """``system`` without those conditions on a step to be defined which are proved to hold in all reachable states.
+
+    Looked at are only conditions on variables that ``observed`` (plain formulas) does not depend on. Runs from init are
+    the same; in other states more steps may be allowed. The same system where nothing is proved. LimitReached once the
+    limit of ``prover`` is met.
+    """
+    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
+    asked = _of_words(free, loose_conditions(system, observed))
+    if not asked:
+        return system
+    part = slice_system(free, asked)
+    known = value_facts(every_step(part))
+    guesses = [guess for var in part.state for guess in _bounds(var)]
+    bounds = inductive(replace(part, invariants=known), guesses, prover)
+    anywhere = Anywhere(part, prover.engine, [fact.formula for fact in (*known, *bounds)])
+    sure = set(asked) if _never(anywhere, [Or(map(Not, asked))], prover) else set()
+    if not sure and len(asked) > 1:
+        sure = {condition for condition in asked if _never(anywhere, [Not(condition)], prover)}
+    left = [condition for condition in conjuncts(system.defined) if condition not in sure]
+    return replace(system, defined=conjunction(left)) if sure else system
+
+
+def _of_words(system: TransitionSystem, conditions: Sequence[FNode]) -> Sequence[FNode]:
+    """Those of ``conditions`` that depend on no floating-point arithmetic, over any number of steps: the solver takes
+    long with that, and sets of values have been asked before."""
+    nexts = {condition: [var.next for var in system.cone([condition])] for condition in conditions}
+    return [condition for condition in conditions if not has_arithmetic([condition, *nexts[condition]])]
+
+
+def _never(anywhere: Anywhere, formulas: Sequence[FNode], prover: Prover) -> bool:
+    """Whether it is proved that ``formulas`` do not hold together in what ``anywhere`` asks about."""
+    return anywhere.status(formulas, prover.seconds(), prover.effort) is Status.UNSAT
+
+
+def _bounds(var: StateVariable) -> Iterator[Condition]:
+    """Guesses of a least and of a greatest value of a variable; none of a floating or a Boolean one."""
+    kind = var.type
+    if kind.floating or kind.bits < 2 or var.init is None:
+        return
+    named = {kind.value(raw % (1 << kind.bits)) for raw in _constants(var.next)}
+    near = {number + by for number in named for by in (-1, 0, 1)}
+    powers = [1 << power for power in range(kind.bits)]
+    for greatest in sorted({power - 1 for power in powers} | near):
+        if kind.least < greatest < kind.greatest:
+            yield among(var, [(kind.least, greatest)])
+    for least in sorted({0, 1, *(-power for power in powers)} | near):
+        if kind.least < least < kind.greatest:
+            yield among(var, [(least, kind.greatest)])
+
+
+def _constants(formula: FNode) -> set[int]:
+    """The constants in ``formula``, each as an unsigned and as a signed number."""
+    found = set()
+    for node in unseen([formula], set()):
+        if node.is_bv_constant():
+            raw, bits = int(node.constant_value()), int(node.bv_width())
+            found |= {raw, raw - (1 << bits) if raw >> (bits - 1) else raw}
+    return found

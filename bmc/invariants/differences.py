@@ -35,7 +35,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVSLE, BVUGT, BVULE, TRUE, And, Iff, Ite, Not, Or
 
 from bmc.engines.protocol import Status
-from bmc.explicit.batch import Batch
+from bmc.explicit.batch import RUNS, STEPS, Batch
 from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.formulas.sums import Sum, leaves, sums_of
 from bmc.formulas.unroll import at, with_terms
@@ -56,10 +56,6 @@ COMPARED = "compared "
 ROUNDS = 12
 """Times that the solver may tell apart two times that were held for alike before each difference is kept: about as many
 as there are constants with which one time is compared."""
-
-RUNS, STEPS = 16, 64
-"""Random runs, and their steps, that show between which values differences stay: twice as many cost twice the time,
-and show spans that are entered more rarely."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from pysmt.shortcuts import Ite, Or
 from bmc.analysis.state_values import every_step, state_values
 from bmc.engines.protocol import Status
 from bmc.evaluation.vectors import node_count
-from bmc.explicit.batch import Batch, Runs
+from bmc.explicit.batch import RUNS, STEPS, Batch, Runs
 from bmc.explicit.rows import distinct
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.unroll import with_terms
@@ -34,9 +34,6 @@ from bmc.invariants.differences import Form, differences
 from bmc.invariants.induction import Prover
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
-
-RUNS, STEPS = 64, 96
-"""Random runs, and their steps, that show which values variables take."""
 
 FEW, MANY = 8, 32
 """Values of a variable that says which others are read, and values that make it worth while to leave some out."""

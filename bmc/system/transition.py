@@ -75,6 +75,10 @@ class ValueType:
 
 BOOLEAN = ValueType("bool", 0)
 
+MODES = 32
+"""A variable of up to so many values is a mode. With twice as many, more variables are proposed as modes, and runs are
+led from value to value of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class StateVariable:

@@ -217,16 +217,10 @@ def files_of(model: Model) -> Mapping[str, str]:
     return {variable.name: variable.file for variable in model.variables if variable.file}
 
 
-MOST_INVARIANTS = 20
-"""Lines told; JSON has all invariants."""
-
-
 def found_lines(found: Sequence[FoundInvariant], model: Model) -> list[str]:
     """The lines for ``found``: flags, other values, equalities, then implications, those that say most first."""
     files = files_of(model)
-    lines = [_line(texts, facts, files) for texts, facts in _joined(found)]
-    more = len(lines) - MOST_INVARIANTS
-    return lines[:MOST_INVARIANTS] + ([f"and {more} more lines of invariants: --json has all"] if more > 0 else [])
+    return [_line(texts, facts, files) for texts, facts in _joined(found)]
 
 
 def _joined(found: Sequence[FoundInvariant]) -> list[tuple[list[str], list[FoundInvariant]]]:

@@ -26,8 +26,8 @@ from bmc.native.differential import Sampler
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjunction, equal, symbols_of
-from chaincover.check.triggers import reach_each_other, states_where, trigger_states
 from chaincover.check.undefined_behaviour import SIMULATED_STEPS, SUSPECT_DEPTH
+from chaincover.graph.enumerated_goals import reach_each_other, states_where, trigger_states
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import PER_UNIT, Limits
 from chaincover.problem import Problem, Questions

@@ -15,7 +15,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.analysis.state_values import state_values, values_of
 from bmc.engines.protocol import Engine
-from bmc.errors import NAMED, LimitReached
+from bmc.errors import FEW, NAMED, LimitReached
 from bmc.formulas.evaluate import unseen
 from bmc.formulas.unroll import unframed, unplaced
 from bmc.formulas.value_sets import Ranges
@@ -30,9 +30,6 @@ from properties.goal import Goal
 
 MANY_VALUES = 1000
 """A counter with more values than these is told where states cannot be enumerated."""
-
-MOST_TOLD = 3
-"""Counters that are told, those with most values first."""
 
 WITHOUT_THE_CODE = "give inputs smaller ranges, state an assumption that keeps it small, or hold the inputs (--hold 10)"
 """What can be done about a counter in the project alone."""
@@ -153,7 +150,7 @@ def find_slow(
     compared = _limits(uses)
     found = [(most - least, _slow(var, most, compared.get(var.name))) for var, (least, most) in many.items()]
     told = [each for each in found if each[0] >= MANY_VALUES]
-    return tuple(slow for _, slow in sorted(told, key=lambda each: -each[0])[:MOST_TOLD])
+    return tuple(slow for _, slow in sorted(told, key=lambda each: -each[0])[:FEW])
 
 
 def _ends_of(var: StateVariable, ranges: Ranges) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from bmc.engines.dead_ends import DeadEnd, QuestionLimits, dead_end
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached, Location, counted
 from bmc.explicit.state_graph import invariant_of
+from bmc.floats.values import ATTEMPTS
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import NEVER
@@ -36,8 +37,6 @@ SIMULATED_STEPS = 1500
 """Random steps from init that are looked at, here and for goals."""
 STUCK = 5
 """What a run counts beyond its steps, so that runs which get stuck at once come to an end too."""
-ATTEMPTS = 20
-"""Inputs that are tried to go on where the first ones would be undefined."""
 RANDOM_STATES = 300
 """Random states that are looked at."""
 

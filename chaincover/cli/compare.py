@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from bmc import ending
-from bmc.errors import counted
+from bmc.errors import NAMED, counted
 from chaincover.chain import UNDECIDED
 from chaincover.cli.entry import closing
 from chaincover.cli.options import (
@@ -36,10 +36,7 @@ from chaincover.subject import Subject
 NAMES = ("exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local")
 """The orderings compared when none is named."""
 
-MOST_SEEDS = 1000
 NUMBERS = ("cost", "order", "orders", "refined", "constrained", "steps", "bound", "total")
-NODES_TOLD = 4
-"""Nodes of a sub-path that are told at most: its last ones."""
 
 SCHEMA = "chaincover/compare/3"
 COLUMNS = (
@@ -85,7 +82,7 @@ COLUMNS = (
 )
 @click.option(
     "--seeds",
-    type=click.IntRange(1, MOST_SEEDS),
+    type=click.IntRange(min=1),
     default=SEEDS,
     show_default=True,
     metavar="N",
@@ -313,7 +310,7 @@ def _their(count: int) -> str:
 def _often(paths: Sequence[Path]) -> str:
     """The sub-path that is told of several: the most frequent one, its last nodes."""
     path, count = Counter(paths).most_common(1)[0]
-    nodes = [*(["..."] if len(path) > NODES_TOLD else []), *path[-NODES_TOLD:]]
+    nodes = [*(["..."] if len(path) > NAMED else []), *path[-NAMED:]]
     others = len(paths) - count
     return " -> ".join(nodes) + (f" and {counted(others, 'other')}" if others else "")
 

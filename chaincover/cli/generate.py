@@ -33,9 +33,6 @@ from properties.goal import VIOLATIONS
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
 
-DEAD_END_EFFORT = 1 / 12
-"""Effort for the questions whether runs end for good, where a goal is not covered; less in a run of little effort."""
-
 Find = Callable[[Problem, Options, Listener], ChainResult]
 
 
@@ -155,12 +152,13 @@ def find_dead_end(run: Run, found: Sequence[ChainResult]) -> DeadEnd | None:
     know the longest run through all reachable states.
     """
     from chaincover.check import undefined_behaviour
+    from chaincover.requirements.deciding import EFFORT
 
     if ending.called_off():
         return None
     options = run.options
     known = [each.answered.longest_run for each in found if each.answered.longest_run is not None]
-    effort = DEAD_END_EFFORT if options.effort is None else min(DEAD_END_EFFORT, AFTER * options.effort)
+    effort = EFFORT if options.effort is None else min(EFFORT, AFTER * options.effort)
     limits = Limits(options.time_limit, options.query_limit, effort)
     with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt), ending.interruptible():
         engine = choose_engine(options.engine, options.memory_limit)

@@ -29,6 +29,7 @@ from chaincover.orderings.bound import FARTHEST, farthest
 from chaincover.problem import Problem
 from chaincover.stages import await_news
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
+from properties.modes import PORTION
 
 
 def enumerated_graph(problem: Problem, states: StateGraph, limits: Limits) -> ReachGraph:
@@ -122,16 +123,12 @@ ENUMERATING = "auto"
 """The engine with which states are enumerated; with any other one it answers all questions."""
 
 
-STATES_PORTION = 10_000_000
-"""Operations on single values that are done before the limits are asked."""
-
-
 AT_ONCE = 4
 """Portions of that work before a normal form of the states is sought, and a first chain by simulation: mostly the
 states are few. With twice as many, what is not listed by then waits 0.1 units longer for its first chain. No solver is
 made for their inputs in so little work."""
 
-LISTING = (AT_ONCE - 0.5) * STATES_PORTION / PER_UNIT.values
+LISTING = (AT_ONCE - 0.5) * PORTION / PER_UNIT.values
 """Units of work after which the turn is over in which most states are listed."""
 
 
@@ -183,7 +180,7 @@ def _least_inputs(system: TransitionSystem, terms: Sequence[FNode]) -> InputSolv
 def advance(enumeration: Enumeration, limits: Limits) -> None:
     """Go on with ``enumeration`` by a portion of work, and count it, or as much as it has done where that is more."""
     before = enumeration.counted
-    enumeration.advance(STATES_PORTION)
+    enumeration.advance(PORTION)
     limits.spend((enumeration.counted - before) / PER_UNIT.values)
 
 

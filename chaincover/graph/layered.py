@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from math import ceil, inf
 
-from bmc.engines.protocol import WORK
+from bmc.engines.protocol import PORTION, WORK
 from bmc.errors import counted
 from bmc.evaluation.vectors import node_count
 from bmc.explicit.layers import Key, LayeredSystem, NotInLayers, OutOfMemory, Watched
@@ -31,9 +31,6 @@ from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_g
 MEMORY = 8 << 30
 """Bytes that a search may take."""
 
-
-PORTION = 0.05
-"""Units of work that are done before the limits are asked."""
 
 FIRST_PART, PART, FAR_PART = 1 / 8, 1 / 2, 7 / 8
 """Parts of the effort foreseen that a search may take in one turn: for the reachable states, and, once they are known,

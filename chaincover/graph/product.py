@@ -20,9 +20,6 @@ from chaincover.graph.enumerated_goals import BLOCK, CELLS, LEAST_BLOCK, Check, 
 from chaincover.graph.goal_product import Product, goal_product
 from chaincover.problem import Problem
 
-LEAST_WORK = 1 << 10
-"""Arrows that could be followed in the time that the smallest block takes."""
-
 MEMORY = 3 << 29
 """Bytes that the nodes of a search may take at most."""
 
@@ -216,7 +213,7 @@ class ProductSearch:
     A search says which nodes are ``_worth`` entering, how many steps it will ``_estimate`` from a node to an end, and
     in which order it goes on (``_running``).
 
-    A unit of ``work`` is an arrow of the product that was made or followed, and a block of them is ``LEAST_WORK`` at
+    A unit of ``work`` is an arrow of the product that was made or followed, and a block of them is ``LEAST_BLOCK`` at
     least; ``count`` is told of the steps that are followed before, to make the product. ``given_up`` says why the
     search cannot go on, or is ''. ``best`` is the found end with the most goals.
     """
@@ -288,7 +285,7 @@ class ProductSearch:
         self._around = _Surroundings(self._problem, self._graph, made, self._check, self._count)
         self._met, self._waiting = _Nodes(self._around.layout), {}
         reached = self._around.to_end[self._around.to_end < UNREACHED]
-        self.work += len(made.arrows.ends) * (1 + goals) + LEAST_WORK * int(reached.max(initial=0))
+        self.work += len(made.arrows.ends) * (1 + goals) + LEAST_BLOCK * int(reached.max(initial=0))
         covered = [table[made.start_masks.astype(np.int64)] for table in self._around.table]
         nowhere = np.full(len(made.starts), -1, np.int32)
         self._arrive(made.starts, covered, nowhere + 1, nowhere)
@@ -309,7 +306,7 @@ class ProductSearch:
             masks, rows = self._around.product.masks[followed].astype(np.int64), rows + first
             after = [word[rows] | table[masks] for word, table in zip(covered, self._around.table, strict=True)]
             self._arrive(arrows.ends[followed].astype(np.int64), after, depths[rows], numbers[rows])
-            self.work += max(LEAST_WORK, len(followed))
+            self.work += max(LEAST_BLOCK, len(followed))
             first = last
             if self._met.bytes > self._memory:
                 self.given_up = (

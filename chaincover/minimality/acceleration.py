@@ -27,11 +27,10 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, Valuation
 from chaincover.certificate import Acceleration
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, LongTest
-from chaincover.graph.accelerated import Arc, JumpGraph, Jumps, scope_of, seen_by
+from chaincover.graph.accelerated import Arc, JumpGraph, Jumps, long_test, scope_of, seen_by
 from chaincover.graph.counter_groups import Moves
 from chaincover.graph.counter_steps import MOST_EVENTS
 from chaincover.graph.enumerated import ENUMERATING, analysed
-from chaincover.graph.long_tests import long_test
 from chaincover.known import Board, Reason
 from chaincover.limits import PER_UNIT
 from chaincover.minimality.induction import with_value_facts

@@ -24,7 +24,7 @@ from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.system.transition import Run
 from chaincover.certificate import CutPrice, Prices
-from chaincover.graph.enumerated_goals import bits, run_of, states_in
+from chaincover.graph.enumerated_goals import CELLS, bits, run_of, states_in
 from chaincover.graph.goal_product import Product, goal_product
 from chaincover.known import Board
 from chaincover.limits import PER_UNIT, Limits
@@ -230,9 +230,6 @@ MOST_ROUNDS = 20_000
 MOST_CELLS = 20_000_000
 """Cells of the table of cuts and nodes."""
 
-CELLS_AT_ONCE = 1 << 20
-"""Prices that are summed up together, of goals and cuts in nodes: so many numbers take 8 MB."""
-
 
 class CircleOfGain(Exception):
     """By these prices there is a circle of steps that costs less than nothing, or it is not known that there is none:
@@ -289,7 +286,7 @@ class PricedProduct:
         ``missing`` has a row for each place, and a column for each goal.
         """
         total = self.to_end[places]
-        rows = max(1, CELLS_AT_ONCE // (len(self._goals) + len(self._cut_goals)))
+        rows = max(1, CELLS // (len(self._goals) + len(self._cut_goals)))
         for first in range(0, len(places), rows):
             part = slice(first, first + rows)
             own = missing[part]

@@ -18,6 +18,7 @@ from bmc.evaluation.vectors import Column
 from bmc.records import dataclass
 from chaincover.limits import PER_UNIT, Limits
 from chaincover.minimality.flow_network import Cut, Network, ways
+from chaincover.orderings.mip import TINY
 
 PORTION, LONGEST = PER_UNIT.simplex // 4, 4 * PER_UNIT.simplex
 """Iterations times rows and columns between two looks at the limits: the first time and at most, a quarter more each
@@ -25,9 +26,6 @@ time. Part of what the simplex method has done is lost where it is stopped, and 
 
 MOST_AT_ONCE = 20_000
 """Variables that HiGHS gets all at once; of more only some at first."""
-
-CHEAPER = 1e-7
-"""A variable that costs less than nothing by more than this would be taken, as HiGHS has it."""
 
 Row = tuple[Column, Column]
 """The variables in a row, and how often each counts there."""
@@ -277,7 +275,7 @@ class Relaxation:
             if price:
                 costs[columns] -= price * factors
         costs[self._passed] = 0.0
-        cheap = np.flatnonzero(costs < -CHEAPER)
+        cheap = np.flatnonzero(costs < -TINY)
         if len(cheap) > MOST_AT_ONCE:
             cheap = np.sort(cheap[np.argpartition(costs[cheap], MOST_AT_ONCE)[:MOST_AT_ONCE]])
         return cheap.astype(np.int32)

@@ -8,9 +8,6 @@ from bmc.records import dataclass
 from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem
 from chaincover.weights import INIT, Edge, ReachGraph
 
-WORK = 5.0
-"""Work that the proof of a shortest order may take above the size of Held-Karp, in the units of ``Limit``."""
-
 LEAST_ORDER = "shortest order over direct distances, proved exactly"
 SOME_ORDER = "bound on the shortest order over direct distances, proved until the limit"
 LEARNED = "shortest order over direct distances and least lengths of sub-paths, proved exactly"
@@ -44,14 +41,13 @@ def order_bound(graph: ReachGraph, limit: Limit = UNLIMITED) -> OrderBound:
     In any chain, goals that follow each other lie at least their direct distance apart, so the shortest path through
     all goals, each edge at the least distance not proved impossible, bounds every chain; so does the distance of the
     farthest single goal, which is more where distances over other goals are shorter. For many goals the shortest path
-    is sought with up to ``WORK`` and ``limit``, and what is proved until then counts.
+    is sought as far as ``limit`` and ``auto`` go, and what is proved until then counts.
     """
     from chaincover.orderings.auto import AutoOrdering
 
     far = farthest(graph.goals, graph.end, graph.lower)
     problem = OrderingProblem(graph.goals, graph.lower, INIT, graph.end)
-    work = WORK if limit.work is None else min(WORK, limit.work)
-    found = AutoOrdering().solve(problem, Limit(limit.seconds, work))
+    found = AutoOrdering().solve(problem, limit)
     if far > found.lower_bound:
         return OrderBound(far, FARTHEST)
     impossible = found.proved and not found.path

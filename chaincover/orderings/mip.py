@@ -39,7 +39,8 @@ ROUNDING = 1e-6
 """What a bound in whole steps may lack."""
 
 TINY = 1e-7
-"""Flow that counts as none."""
+"""Flow that counts as none, and costs below zero: what HiGHS allows itself, as it is set. With twice as much, flow that
+it has rounded is taken for none."""
 
 VIOLATED = 1e-4
 """A cut is worth a row where the flow misses it by more than this."""

@@ -17,13 +17,10 @@ from chaincover.weights import obstacles, transitive_closure
 LARGEST = 4
 """Conflicts are looked for by going through all sets of 2, 3, ... goals, up to sets of so many."""
 
-MOST_SETS = 100_000
-"""If there are more sets of some size than this, the sets of that size are not gone through."""
-
-MOST_CLASSES = 200_000
-"""The budget of both exact searches here: the search for the minimal number of classes gives up after it has put a goal
-into a class so many times, the search for the largest class if it would have to leave out more than so many sets of
-goals in turn."""
+MOST_SETS = 200_000
+"""The budget of the exact searches here: conflicts of some size are not looked for where there are more sets of so many
+goals; the search for the minimal number of classes gives up after it has put a goal into a class so many times, the
+search for the largest class if it would have to leave out more than so many sets of goals in turn."""
 
 
 def pair_reason(a: str, b: str, within: str) -> str:
@@ -118,7 +115,7 @@ def classes_without(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) ->
         colouring = _Colouring(order, sets, number)
         if colouring.extend(0):
             return [[g for g in goals if g in members] for members in colouring.classes]
-        if colouring.tried > MOST_CLASSES:
+        if colouring.tried > MOST_SETS:
             return None
     raise AssertionError("unreachable")
 
@@ -139,7 +136,7 @@ class _Colouring:
         goal = self._order[place]
         for index in range(min(len(self.classes) + 1, self._number)):
             self.tried += 1
-            if self.tried > MOST_CLASSES:
+            if self.tried > MOST_SETS:
                 return False
             if index == len(self.classes):
                 self.classes.append(set())
@@ -163,7 +160,7 @@ def largest_class(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> l
     tried = 0
     for removed in range(len(concerned) + 1):
         tried += comb(len(concerned), removed)
-        if tried > MOST_CLASSES:
+        if tried > MOST_SETS:
             return None
         fitting = [names for names in combinations(concerned, removed) if all(c & set(names) for c in sets)]
         if fitting:

@@ -132,10 +132,6 @@ def _undominated(unions: Unions) -> Unions:
     return kept
 
 
-WORK = 10.0
-"""Work for one order, in the units of ``Limit``."""
-
-
 class Distribution:
     """Orders of ``goals`` with ``chains`` - 1 resets. ``graph`` has the direct distances; more facts can be learned."""
 
@@ -164,7 +160,7 @@ class Distribution:
 
         end = self._graph.end
         problem = OrderingProblem((*self._graph.goals, *self._resets), self._weights(), INIT, end, least=self._least())
-        return AutoOrdering().solve(problem, Limit(seconds, WORK))
+        return AutoOrdering().solve(problem, Limit(seconds))
 
     def classes(self, path: Path) -> list[list[str]]:
         """The goals of each chain of an order, in the order of the chains' first goals among all goals."""

@@ -40,7 +40,7 @@ from properties.goal import Goal, goal_length
 
 @dataclass(frozen=True)
 class CMaker:
-    """A C program that was read for a project, as ``chaincover.project.maker.Maker`` says."""
+    """A C program that was read for a project, as ``chaincover.project.load.Maker`` says."""
 
     project: Project
     model: CModel

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pysmt.fnode import FNode
 
@@ -32,17 +32,37 @@ from bmc.system.transition import (
 )
 from chaincover.project.bounds import Asked, UseOfBounds, read_bounds
 from chaincover.project.project_file import MODELS, Project, read_project
-from chaincover.subject import Observers, Settings, Subject, formulas_of, init_formula, like_init
+from chaincover.subject import Observers, Settings, SourceFile, Subject, formulas_of, init_formula, like_init
 from properties.coverage import CoverageCriterion, distinct, goals_by_criterion
 from properties.goal import Goal, violation_name
 from properties.text import PropertyText, read_condition, read_constraint, read_property
 
-if TYPE_CHECKING:
-    from chaincover.project.maker import Maker
-
 _RESERVED = ("init", "final", "end")
 _FROM_OPTION = "--property"
 RESULT = "return"
+
+
+class Maker(Protocol):
+    """A model that was read for a project, and what is stated in it. InputRefused where that cannot be read."""
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    def goals(self) -> Iterable[Goal]:
+        """The goals that the model states itself."""
+
+    def constraints(self) -> Iterable[Condition]:
+        """What the project excludes between inputs of one step, beside ranges, each with its text."""
+
+    def stated(self, function: str) -> Condition | None:
+        """The condition that a function of the model states; None if there is no such function."""
+
+    def functions(self) -> Iterable[str]:
+        """The names of all functions of the model."""
+
+    def sources(self) -> Iterable[SourceFile]:
+        """The files that were read."""
 
 
 @dataclass(frozen=True)

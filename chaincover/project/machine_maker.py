@@ -19,7 +19,7 @@ from properties.goal import Goal
 
 @dataclass(frozen=True)
 class MachineMaker:
-    """A machine that was read for a project, as ``chaincover.project.maker.Maker`` says. It has no functions."""
+    """A machine that was read for a project, as ``chaincover.project.load.Maker`` says. It has no functions."""
 
     project: Project
     model: MachineModel

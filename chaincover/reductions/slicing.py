@@ -202,7 +202,7 @@ def surely_defined(prover: Prover) -> Callable[[Problem], Reduction]:
     Left out are conditions on variables that nothing else depends on, and with them these variables: a sum that no goal
     reads, and that cannot overflow. The problem itself where nothing is proved.
     """
-    from bmc.invariants.definedness import without_proved
+    from bmc.invariants.candidates import without_proved
 
     def reduce(problem: Problem) -> Reduction:
         judged = [goal.consequent for goal in problem.goals if goal.consequent is not None]

@@ -26,7 +26,7 @@ from chaincover.report.console import NARROW, Console, shortened
 from chaincover.subject import Subject
 
 LEAST_FOLDED = 3
-"""So many steps of waiting at least are shown as one row."""
+"""So many steps of waiting at least are shown as one row, and so many variables of one object as one."""
 
 MOST_TITLE_LINES = 3
 """Lines that the title of a column is broken into at most."""

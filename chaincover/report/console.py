@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from bmc.ending import INTERRUPT
-from bmc.errors import NAMED, counted, listed, printable
+from bmc.errors import FEW, NAMED, counted, listed, printable
 from chaincover.chain import (
     COVERED,
     NO_WAY_TO_FINAL,
@@ -151,9 +151,6 @@ LEFT_OPEN = (UNDECIDED, NOT_WITHIN_BOUND)
 MANY_LINES, FEW_LINES = 12, 6
 """Lines of one kind that a command tells, of what its user asked for and of what is beside it; ``-v`` tells all."""
 
-MOST_REASONS = 2
-"""Reasons that are told of one verdict; of more, the first."""
-
 
 def show_dead_end(out: Console, found: DeadEnd | None) -> None:
     """Why no run goes on after some step, if that was found."""
@@ -201,7 +198,7 @@ def show_next_steps(
         if status == COVERED:
             continue
         most = 0 if out.everything else NAMED
-        if len(named) > MOST_REASONS and not out.everything:
+        if len(named) > FEW and not out.everything:
             first, others = next(iter(named.items()))
             say(part, f"{status}: {listed([name for names in named.values() for name in names])}")
             say(part, f"  why {others[0]}: {first}")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bmc.errors import NAMED, counted
+from bmc.errors import FEW, NAMED, counted
 from bmc.formulas.value_sets import joined
 from bmc.records import dataclass
 from bmc.system.transition import InputVariable, StateVariable
@@ -55,9 +55,6 @@ if TYPE_CHECKING:
     from chaincover.replaying.original import Replay
     from chaincover.result import SeveralChains
 
-
-MOST_EXCLUDED = 3
-"""Unreachable goals that the next command leaves out by name."""
 
 MORE_EFFORT = 4
 """So many times the effort or the time that was not enough is proposed next."""
@@ -415,7 +412,7 @@ def _more_effort(options: Options, found: ChainResult | SeveralChains, status: C
 def _without_unreachable(missed: Sequence[Verdict], count: int) -> Change:
     """The goals without those that cannot be reached, where they are few of ``count``."""
     unreachable = [verdict.goal for verdict in missed if verdict.status == UNREACHABLE]
-    if len(unreachable) > min(MOST_EXCLUDED, count - 1):
+    if len(unreachable) > min(FEW, count - 1):
         return (), ()
     return (), tuple(word for goal in unreachable for word in ("--exclude", goal))
 

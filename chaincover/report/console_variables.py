@@ -9,6 +9,7 @@ from bmc.errors import counted, listed
 from chaincover.check.liveness import Liveness
 from chaincover.project.values import show_ranges
 from chaincover.reductions.slicing import ADVICE
+from chaincover.report.chain_table import LEAST_FOLDED
 from chaincover.report.console import FEW_LINES, Console, say
 from chaincover.subject import Subject
 
@@ -37,10 +38,6 @@ def show_interface(out: Console, subject: Subject) -> None:
     if unset:
         say(part, f"left open by init, a chain works for all their values: {listed(grouped(unset, names))}")
     out.show(part.cut(FEW_LINES, "-v tells all"))
-
-
-LEAST_GROUP = 3
-"""So many variables of one object, all of them, are listed as one."""
 
 
 def liveness_lines(subject: Subject, found: Liveness) -> list[str]:
@@ -107,7 +104,7 @@ def grouped(names: Sequence[str], everything: Sequence[str]) -> list[str]:
     for name in everything:
         for prefix in prefixes(name):
             below.setdefault(prefix, []).append(name)
-    complete = {prefix for prefix, own in below.items() if len(own) >= LEAST_GROUP and chosen.issuperset(own)}
+    complete = {prefix for prefix, own in below.items() if len(own) >= LEAST_FOLDED and chosen.issuperset(own)}
     texts: dict[str, None] = {}
     for name in names:
         whole = [prefix for prefix in prefixes(name) if prefix in complete]

@@ -19,7 +19,7 @@ from bmc.errors import LimitReached
 from bmc.system.transition import Run
 from chaincover import pipeline
 from chaincover.known import Board, held_in_memory
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import HALF, UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.requirements.violations import Search, judged
@@ -27,7 +27,8 @@ from chaincover.result import BY, Requirements, Silent
 from chaincover.stages import Stage
 
 EFFORT = 1 / 12
-"""The effort for all requirements in that of the run, beside that for chains and beside what these leave of it."""
+"""The effort for all requirements in that of the run, beside that for chains and beside what these leave of it; and at
+most for the questions whether runs end for good, where a goal is not covered."""
 
 TIME = 0.9
 """The part of the time for chains, where there are properties that may fail."""
@@ -41,13 +42,6 @@ REQUIREMENTS = "requirements"
 
 EARLY = 1.0
 """The effort of a run, as ``--effort`` gives it, from which on these turns do not grow: chains wait for them."""
-
-LOOKS = 0.5
-"""The part of that effort for looks at answers as they come. With twice as much, violations by more of the many long
-chains of a hard program are seen, and what comes after waits for them."""
-
-EARLY_TIME = 0.5
-"""The part of the time that chains do not have, for each of these turns."""
 
 ASKED = "requirements: can they fail?"
 
@@ -124,8 +118,8 @@ class Deciding(Generic[T]):
 
     def _look(self, result: Callable[[], T]) -> None:
         """See what the runs of an answer violate, before a better one takes its place, and tell that; unless such looks
-        have taken what they may."""
-        if not judged(self._problem) or self._looked >= self._early(LOOKS) * UNITS:
+        have taken half of the effort for all requirements."""
+        if not judged(self._problem) or self._looked >= self._early(HALF) * UNITS:
             return
         runs, before = result().runs, self._seen
         self._seen = runs
@@ -178,7 +172,7 @@ class Deciding(Generic[T]):
             return
         self._part, seconds = part, self._options.time_limit
         if seconds is not None:
-            seconds = min(EARLY_TIME * (1 - TIME) * seconds, self._whole.left())
+            seconds = min(HALF * (1 - TIME) * seconds, self._whole.left())
         self._limits.allow(seconds, self._early(part) + self._looked / UNITS)
         if self._search.settled or self._limits.over:
             return

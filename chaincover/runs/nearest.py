@@ -12,6 +12,7 @@ from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, Valuation, conjunction, equal
+from chaincover.chain import STORED
 from chaincover.facts import CHAIN
 from chaincover.known import Board
 from chaincover.problem import Questions
@@ -23,10 +24,6 @@ PATIENCE = 40
 
 Question = tuple[int, Sequence[FNode]]
 """A number of steps, and what is to hold in a run of so many."""
-
-
-FARTHEST = 1_000_000
-"""Steps to the next goal that are tried where no bound K is given: until the effort is used up."""
 
 
 def nearest_goal_first(board: Board) -> None:
@@ -66,7 +63,7 @@ class NearestFirst:
         self._questions = questions
         self._goals = {name: questions.problem.by_name[name] for name in names}
         self._monitor = Monitor(list(self._goals.values()))
-        self._limit = FARTHEST if within is None else within
+        self._limit = STORED if within is None else within
         self._effort = questions.limits.question()
         self._simulator = Simulator(questions.problem.system)
         self.reached = begun

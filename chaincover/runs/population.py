@@ -11,7 +11,7 @@ from bmc.evaluation.vectors import Column
 from bmc.explicit.batch import NEVER, Batch, Manner, Runs
 from bmc.explicit.draws import Draws
 from bmc.records import dataclass
-from bmc.system.transition import Valuation
+from bmc.system.transition import MODES, Valuation
 
 WIDTH = 1024
 """Runs side by side."""
@@ -160,20 +160,19 @@ def information(counts: Column, runs: int) -> Column:
     return found
 
 
-FEW = 32
-"""Values of a variable that are told apart; of more, only how many bits they have."""
-
-
 def _commonness(values: Column) -> Column:
-    """How much the value that each run has of a variable tells of it, by how many runs have that value."""
+    """How much the value that each run has of a variable tells of it, by how many runs have that value.
+
+    Of more values than a mode has, by how many have one of as many bits.
+    """
     if values.dtype == object:
         return np.zeros(len(values))
     if values.dtype.itemsize == 1:
         often = np.bincount(values)
-        if np.count_nonzero(often) <= FEW:
+        if np.count_nonzero(often) <= MODES:
             found: Column = information(often, len(values))[values.astype(np.uint8)]
             return found
     different, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if len(different) > FEW:
+    if len(different) > MODES:
         _, place, counts = np.unique(np.frexp(values.astype(float))[1], return_inverse=True, return_counts=True)
     return information(counts, len(values))[place]

@@ -24,7 +24,6 @@ from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.runs.budget import REST, WORK, Budget
-from chaincover.runs.endings import ENDINGS, Endings
 from chaincover.runs.population import (
     CHANGED,
     CHOICE,
@@ -35,7 +34,7 @@ from chaincover.runs.population import (
     rivals,
     started,
 )
-from chaincover.runs.resting import Resting
+from chaincover.runs.ways import ENDINGS, Endings, Resting
 from chaincover.stages import await_news
 from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal

@@ -21,9 +21,8 @@ from bmc.formulas.evaluate import names_in
 from bmc.formulas.unroll import with_terms
 from bmc.records import dataclass
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, conjunction, conjuncts
+from chaincover.verification.limits import BLOCK
 
-BLOCK = 1 << 13
-"""Cases that are computed at once."""
 SINGLE = 256
 """An input with so many values, or fewer, is cut into single ones."""
 ASKED = np.uint64(1 << 63)

@@ -28,9 +28,9 @@ from bmc.formulas.evaluate import compile_formulas, names_in
 from bmc.formulas.unroll import at, plain_symbols, steps_of, unplaced
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable
-from chaincover.verification.cases import ASKED, BLOCK, Cases, TooMany, bit_of, floats_of
+from chaincover.verification.cases import ASKED, Cases, TooMany, bit_of, floats_of
 from chaincover.verification.inputs import InputClasses
-from chaincover.verification.limits import Clock
+from chaincover.verification.limits import BLOCK, Clock
 from chaincover.verification.marks import Marks
 from chaincover.verification.search import search
 from chaincover.verification.setting import Setting

@@ -17,7 +17,7 @@ from pysmt.fnode import FNode
 from pysmt.logics import QF_BV
 from pysmt.shortcuts import TRUE, And, Iff, Solver, Symbol
 
-from bmc.engines.protocol import RESOURCE, WORK
+from bmc.engines.protocol import NO_LIMIT, RESOURCE, WORK
 from bmc.engines.sat_encoding.clauses import preprocessed
 from bmc.engines.sat_encoding.solver import SatSolver
 from bmc.evaluation.vectors import bits_of
@@ -29,9 +29,6 @@ from chaincover.verification.limits import Clock
 OUT = "\n"
 """The name of what is true exactly where the formula of a template is; no variable has it."""
 
-TEMPLATES = 256
-"""So many templates are kept for formulas that are asked for again."""
-
 ROUNDS = 1
 """Rounds of preprocessing of a template."""
 
@@ -41,10 +38,6 @@ a step that is placed many times get fewer by ``aig`` in between, but questions 
 
 MOST_CLAUSES = 1_000_000
 """So many clauses a template may have: some hundred megabytes, and as many again at each step."""
-
-
-MOST_RESOURCES = 2**32 - 1
-"""The largest limit that z3 takes."""
 
 
 class TooLarge(Exception):
@@ -63,7 +56,7 @@ class Template:
     size: int
 
 
-@lru_cache(TEMPLATES)
+@lru_cache
 def template_of(formula: FNode, facts: tuple[FNode, ...] = (), fewer: bool = False) -> Template:
     """The template that makes the symbol ``OUT`` tell whether ``formula`` holds, and in which all ``facts`` hold.
 
@@ -118,9 +111,9 @@ def contradictory(formula: FNode, clock: Clock, share: float = 1) -> bool:
     """
     if clock.over:
         return False
-    options = {"rlimit": min(max(1, int(clock.question(share) * WORK / RESOURCE)), MOST_RESOURCES)}
+    options = {"rlimit": min(max(1, int(clock.question(share) * WORK / RESOURCE)), NO_LIMIT)}
     if clock.left is not None:
-        options["timeout"] = max(1, min(int(clock.left * 1000), MOST_RESOURCES))
+        options["timeout"] = max(1, min(int(clock.left * 1000), NO_LIMIT))
     with Solver(name="z3", logic=QF_BV, solver_options=options) as solver:
         solver.add_assertion(formula)
         return bool(solver.z3.check() == z3.unsat)

@@ -1,22 +1,26 @@
-"""Whether the compiled original takes the steps of a table."""
+"""Whether the compiled original takes the steps of a table, and whether functions of the C library yield what the file
+says: values within their bounds, as the library of this machine has them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.errors import CheckDisagreed, InputRefused, LimitReached, NoOriginal
+from bmc.errors import CheckDisagreed, InputRefused, LimitReached, NoOriginal, counted
 from bmc.evaluation.vectors import Column, Program, column
 from bmc.formulas.evaluate import compile_formulas, names_in
+from bmc.native.mathematics import Library
 from bmc.records import dataclass
 from bmc.system.original import Opener, Original
 from bmc.system.transition import StateVariable, Valuation
 from chaincover.project.values import Variable, show_value, shown
+from chaincover.subject import Subject
 from chaincover.verification.inputs import distinct
 from chaincover.verification.limits import Clock
+from chaincover.verification.report import HOLDS, NOTE, OPEN, WRONG, Line, limited
 from chaincover.verification.states import Table, rows_of
 from properties.one_step import MONITOR
 
@@ -151,3 +155,37 @@ def _unequal(variables: Iterable[StateVariable], theirs: Valuation, ours: Valuat
     for var in variables:
         if var.name in theirs and ours.get(f"{var.name}#defined", 1) and theirs[var.name] != ours[var.name]:
             yield var.name, show_value(var.type, theirs[var.name]), show_value(var.type, ours[var.name])
+
+
+VALUES = "library values"
+
+
+def no_original(kept: bool = False) -> NoReturn:
+    """The original of a system in which functions yield any value in their bounds."""
+    raise NoOriginal("with functions of the C library approximated from above")
+
+
+def library_values(subject: Subject) -> Iterator[Line]:
+    """Whether the values that the file names lie in the bounds of the project, and whether this machine has them."""
+    known = subject.library
+    if known is None:
+        return
+    text = counted(len(known.facts), "value")
+    faults = [*known.outside()]
+    if faults:
+        yield Line(VALUES, WRONG, f"{text}, some of them outside of the bounds", limited(faults))
+        return
+    try:
+        library = Library(known.calls[0].word_sizes)
+        faults = [*known.unlike(library)]
+    except NoOriginal as error:
+        yield Line(VALUES, OPEN, f"{text}, not compared: {error.message}")
+        return
+    if faults:
+        verdict = WRONG if library.version == known.version else OPEN
+        told = f"{text} of {known.version}; {library.version} here has others"
+        yield Line(VALUES, verdict, told, limited(faults))
+    elif library.version == known.version:
+        yield Line(VALUES, HOLDS, f"{text} as {library.version} has them here, each within its bounds")
+    else:
+        yield Line(VALUES, NOTE, f"{text} of {known.version}, and {library.version} here has the same")

@@ -22,7 +22,7 @@ from bmc.system.transition import Run
 from chaincover.certificate import NoRun, PathFact
 from chaincover.verification.cells import Cells
 from chaincover.verification.invariants import Assumed
-from chaincover.verification.limits import SHARES, Clock
+from chaincover.verification.limits import FIRST_ASKED, SHARES, Clock
 from chaincover.verification.report import HOLDS, OPEN, WRONG, Verdict, told, told_inputs
 from chaincover.verification.setting import Setting
 from chaincover.verification.unrolling import Unrolling
@@ -34,8 +34,6 @@ FIRST_STEPS = 64
 MOST_STEPS = 4096
 """A claim of more steps is not unrolled."""
 MAYBE = "a run breaks it from a state of which it is not known whether it can be reached"
-AT_ONCE = 1 / 128
-"""The part of an effort that one question about all lengths may take, before there is one for each of them."""
 FIRST_CELLS = 1 / 8
 """The part of an effort that runs over cells of values may take, before a solver is asked."""
 
@@ -186,7 +184,7 @@ class WholeChains:
         cells = self._cells.refuted(last, self._clock, FIRST_CELLS)
         if cells:
             return HOLDS, f"no run over {cells} is so short"
-        status, found = self.any_of(range(first, last), AT_ONCE)
+        status, found = self.any_of(range(first, last), FIRST_ASKED)
         if status is Status.UNSAT:
             return HOLDS, "proved again that no run of so few steps is a chain"
         undecided = [*range(first, last)]

@@ -12,6 +12,13 @@ SHARES = (1 / 512, 1 / 32, 1)
 """What is spent on a question in the first round, and in later ones where it is left open: no hard one starves others.
 """
 
+FIRST_ASKED = 1 / 64
+"""The part of an effort for a question that others follow: about all lengths at once, and about each requirement. With
+twice as much, it decides more, and less time is left for the others."""
+
+BLOCK = 1 << 14
+"""Steps, cases, pairs of nodes that are computed at once. With twice as many, twice the memory for them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

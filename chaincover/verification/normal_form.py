@@ -24,7 +24,7 @@ from pysmt.shortcuts import BVSLE, BVULE, And, Iff, Implies, Not, Or, Symbol
 from bmc.errors import counted
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.sums import in_one_form
-from bmc.formulas.unroll import plain_symbols, steps_of, unplaced, with_terms
+from bmc.formulas.unroll import at, plain_symbols, steps_of, unplaced, with_terms
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, conjuncts, disjuncts, equal, symbols_of
 from chaincover.certificate import Certificate, Validity, formula_of, term_of
 from chaincover.verification.clauses import satisfiable
@@ -34,8 +34,6 @@ from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verification.setting import Setting
 
 NORMAL_FORM = "normal form"
-LATER = 1
-"""The step of the inputs that come after the step that is looked at."""
 
 COMPARISONS = (op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE, op.EQUALS)
 COMPARED = "compared "
@@ -162,7 +160,7 @@ def _alike(setting: Setting, forms: Terms, given: FNode, clock: Clock) -> bool |
     allowed, *rest = with_terms([allowed, *now, *nexts], same)
     now, nexts = rest[: len(now)], rest[len(now) :]
     following = {var.symbol: term for var, term in zip(cone, nexts, strict=True)}
-    after = {var.symbol: Symbol(f"{var.name}@{LATER}", var.symbol.get_type()) for var in system.inputs}
+    after = {var.symbol: at(var.symbol, 1) for var in system.inputs}
     later = with_terms(later, after)
     looks = list(zip(now, with_terms(now, forms), strict=True))
     states = {var.symbol for var in system.state}

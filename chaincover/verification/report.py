@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bmc.ending import ExitCode
+from bmc.errors import NAMED
 from bmc.records import dataclass
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.project.values import shown
@@ -18,8 +19,6 @@ FINDING = "finding"
 """A requirement that fails on the chain: the file is right, the program may not be."""
 NOTE = "note"
 """Worth knowing, and no claim: a source that changed, a further check that was too large."""
-
-SHOWN_DETAILS = 10
 
 Verdict = tuple[str, str]
 """A verdict and why."""
@@ -97,8 +96,8 @@ def as_data(found: Verification) -> dict[str, Any]:
 def limited(details: Iterable[str]) -> tuple[str, ...]:
     """The first details, and how many more there are."""
     every = list(details)
-    more = len(every) - SHOWN_DETAILS
-    return (*every[:SHOWN_DETAILS], f"and {more} more") if more > 0 else tuple(every)
+    more = len(every) - NAMED
+    return (*every[:NAMED], f"and {more} more") if more > 0 else tuple(every)
 
 
 def told(system: TransitionSystem, run: Run, steps: int, from_init: bool) -> str:

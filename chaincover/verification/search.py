@@ -16,12 +16,10 @@ from bmc.evaluation.vectors import WORD, Column
 from bmc.records import dataclass
 from bmc.system.transition import Valuation
 from chaincover.verification.inputs import distinct
-from chaincover.verification.limits import Clock
+from chaincover.verification.limits import BLOCK, Clock
 from chaincover.verification.marks import FAR, Marks
 from chaincover.verification.states import runs
 
-BLOCK = 1 << 14
-"""Moves that are made at once, and pairs of nodes that are compared."""
 COMPARED = (16, 128, 1024)
 """Earlier nodes of a state with which a new one is compared; those that are left by then with more of them."""
 MOVES_PER_NODE = 50

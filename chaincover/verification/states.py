@@ -23,10 +23,8 @@ from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, Valuation, conjunction
 from chaincover.verification.inputs import InputClasses, Outcomes, distinct, input_classes, raw_values, told_apart
-from chaincover.verification.limits import Clock
+from chaincover.verification.limits import BLOCK, Clock
 
-BLOCK = 1 << 16
-"""Steps that are made at once."""
 FEW = 24
 """Steps that are rather made one by one."""
 START_VALUES = 1 << 12
@@ -217,7 +215,7 @@ class _Explorer:
         self._simulator = Simulator(system)
         allowed = conjunction([system.input_constraint, system.defined])
         self._vectors = Program([allowed, *(var.next for var in system.state)])
-        self._choices = inputs.choices if inputs.size <= BLOCK else []
+        self._choices = inputs.choices if inputs.size <= FEW else []
 
     def run(self, starts: Sequence[Valuation]) -> Table | None:
         """The table, None above the limits."""

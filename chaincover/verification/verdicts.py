@@ -20,6 +20,7 @@ from bmc.formulas.unroll import shift
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, NoRun, PathFact
 from chaincover.claims import EXCLUDES, LENGTH, MOST, Claim
+from chaincover.limits import INDUCTION
 from chaincover.verification.acceleration import Jumps
 from chaincover.verification.facts import MAYBE, Paths, WholeChains
 from chaincover.verification.invariants import Assumed
@@ -47,8 +48,6 @@ UNCOVERED = ("goals not covered", "claims about runs of any length")
 EDGES, PATHS = ("edges", "bounds between two nodes"), ("sub-paths", "bounds on sub-paths")
 LENGTHS = ("refuted lengths", "refuted lengths")
 """Checks of claims, and what claims they are."""
-INDUCTION = 8
-"""The largest k of a proof by k-induction, as where it was claimed; more by as many steps as monitors look back."""
 TOO_MANY = "too many states to look at all runs"
 
 Check = tuple[str, str]

@@ -23,9 +23,8 @@ from chaincover.formats.document import PROVED, Document, RulingsClaim
 from chaincover.subject import Subject
 from chaincover.verification import claims, long_tests, prices, requirements
 from chaincover.verification.acceleration import Jumps, jumps_of
-from chaincover.verification.confirmation import MODEL, Confirmation, confirm
+from chaincover.verification.confirmation import MODEL, Confirmation, confirm, library_values, no_original
 from chaincover.verification.constraints import constraints
-from chaincover.verification.definedness import without_sure
 from chaincover.verification.fields import fields, findings, made_again, project
 from chaincover.verification.invariants import (
     Assumed,
@@ -35,18 +34,17 @@ from chaincover.verification.invariants import (
     of_states,
     proved_again,
     told_invariants,
+    without_sure,
 )
 from chaincover.verification.layers import Layers
-from chaincover.verification.library_values import library_values, no_original
-from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.limits import FIRST_ASKED, Clock, Limits
 from chaincover.verification.marks import Marks
-from chaincover.verification.monitors import monitored_setting
 from chaincover.verification.normal_form import Terms, normal_setting
 from chaincover.verification.orders import order_bound
 from chaincover.verification.prices import Priced
 from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, Verification
 from chaincover.verification.search import Outcome, search
-from chaincover.verification.setting import Setting, Statement
+from chaincover.verification.setting import Setting, Statement, monitored_setting
 from chaincover.verification.states import OpenValueRead, tabulate
 from chaincover.verification.values import ALL_RUNS, Values, bound
 from chaincover.verification.verdicts import (
@@ -68,9 +66,6 @@ that the file leaves undecided. Where prices of goals are checked exactly, the s
 
 MANY = 250_000
 """From so many reachable states on, by what the certificate says, they are sought in layers where distances do."""
-
-FIRST_ASKED = 1 / 64
-"""The part of an effort for each question about requirements that were proved without enumerated states, or not."""
 
 TABLE = 0.4
 """Part of the time for the table of reachable states: what it does not settle must have its time too."""

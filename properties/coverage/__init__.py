@@ -18,11 +18,8 @@ from bmc.formulas.unroll import at_each
 from bmc.models.model import Model
 from bmc.records import dataclass
 from bmc.system.names import suggestion
-from bmc.system.transition import Condition, StateVariable, TransitionSystem
+from bmc.system.transition import MODES, Condition, StateVariable, TransitionSystem
 from properties.goal import Goal, goal_length
-
-MOST_MODES = 32
-"""A variable that takes more values than these is not proposed as a mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,4 +175,4 @@ def _is_mode(var: StateVariable) -> bool:
             constants += 1
         elif node is not var.symbol:
             return False
-    return 1 < constants <= MOST_MODES and not var.type.floating
+    return 1 < constants <= MODES and not var.type.floating

@@ -21,15 +21,10 @@ from bmc.system.names import DEFINED, find_variable
 from bmc.system.transition import BOOLEAN, ValueType
 from properties.coverage import Criterion, Use
 from properties.goal import Goal, goal_length
-from properties.values import is_value
+from properties.values import MOST_GOALS, MOST_STATES, is_value
 
 if TYPE_CHECKING:
     from properties.modes import Modes
-
-MOST_VALUES = 64
-"""Most values of a variable whose states are goals."""
-MOST_TRANSITIONS = 1000
-"""Most transitions of one variable."""
 
 
 def states(model: Model, use: Use) -> list[Goal]:
@@ -230,16 +225,16 @@ class _Values:
         else:
             text = f"it is not known which values of '{self.variable.name}' ({self.variable.type.name}) are goals"
             raise InputRefused(text, self.where, f"list them: {self._example()}, or give its range under [ranges]")
-        if self.kind == "transitions" and len(values) * (len(values) - 1) > MOST_TRANSITIONS:
-            raise self._too_many(len(values) * (len(values) - 1), "transitions", MOST_TRANSITIONS)
+        if self.kind == "transitions" and len(values) * (len(values) - 1) > MOST_GOALS:
+            raise self._too_many(len(values) * (len(values) - 1), "transitions", MOST_GOALS)
         return values
 
     def _given(self, texts: str | tuple[str, ...]) -> dict[int, str]:
         """Values from the text of a range or a list; names in a list stay the values' names."""
         ranges = self.model.ranges(self.variable, texts, self.where)
         count = sum(high - low + 1 for low, high in ranges)
-        if count > MOST_VALUES:
-            raise self._too_many(count, "values", MOST_VALUES)
+        if count > MOST_STATES:
+            raise self._too_many(count, "values", MOST_STATES)
         show = self.variable.type.show
         if isinstance(texts, str):
             return {number: show(number) for low, high in ranges for number in range(low, high + 1)}

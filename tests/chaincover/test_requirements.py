@@ -19,7 +19,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, Bounds
 from chaincover.known import NOTHING
-from chaincover.limits import UNITS
+from chaincover.limits import HALF, UNITS
 from chaincover.options import Options
 from chaincover.partition.maximum_coverage import generate_all_or_most, generate_most
 from chaincover.partition.several import generate_several
@@ -210,7 +210,7 @@ def test_looks_at_answers_take_a_part_of_the_effort_for_requirements() -> None:
     deciding = Deciding[ChainResult](problem, Options(effort=1.0), Silent())
     for _ in range(2000):
         deciding.improved(result)
-    most = requirements.LOOKS * requirements.EFFORT * UNITS
+    most = HALF * requirements.EFFORT * UNITS
     assert 100 < asked < 2000
     assert most <= deciding.spent < 1.01 * most
 

@@ -17,12 +17,12 @@ from bmc.analysis.slice import live_state, slice_system, without_impossible
 from bmc.engines import choose
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
-from bmc.invariants.definedness import without_proved
+from bmc.invariants.candidates import without_proved
 from bmc.invariants.induction import Prover
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, TransitionSystem, ValueType, conjunction, conjuncts
 from chaincover.verification import definedness
-from chaincover.verification.definedness import without_sure
+from chaincover.verification.invariants import without_sure
 from chaincover.verification.limits import Clock, Limits
 
 PROGRAM = """

@@ -20,8 +20,8 @@ from bmc.engines.z3 import Z3Engine
 from bmc.formulas.unroll import at, framed, shift
 from bmc.system.transition import Run, TransitionSystem
 from chaincover.check.goal_facts import GoalFacts, Sharing, find_facts, lemma_3, theorem_2
-from chaincover.check.triggers import trigger_states
 from chaincover.graph.enumerated import enumerated_within
+from chaincover.graph.enumerated_goals import trigger_states
 from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions
 from properties.goal import Goal

@@ -15,8 +15,8 @@ from machines import Case
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
-from chaincover.check.triggers import trigger_states
 from chaincover.graph.enumerated import enumerated_graph
+from chaincover.graph.enumerated_goals import trigger_states
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.problem import Questions

@@ -10,7 +10,7 @@ from command_line import MODELS, chaincover
 from bmc.errors import StepTooLarge
 from bmc.explicit.enumeration import Enumeration
 from chaincover.graph import enumerated
-from chaincover.graph.enumerated import STATES_PORTION, analysed
+from chaincover.graph.enumerated import analysed
 from chaincover.limits import PER_UNIT, Limits
 from chaincover.options import Options
 from chaincover.partition.set_cover import sets_of_goals
@@ -20,6 +20,7 @@ from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.reductions import slicing
 from chaincover.reductions.slicing import smaller_problem
+from properties.modes import PORTION
 
 LIGHT = MODELS / "stairlight"
 
@@ -102,7 +103,7 @@ def test_no_solver_is_made_to_enumerate_states_at_once(monkeypatch: pytest.Monke
     assert small.enumeration is not None
     assert not made
     with pytest.raises(AttributeError):
-        small.enumeration.advance(10 * STATES_PORTION)
+        small.enumeration.advance(10 * PORTION)
     assert made, "with more work it is"
 
 

@@ -30,9 +30,8 @@ from chaincover.verification.cases import Cases
 from chaincover.verification.cells import Cells, Grid
 from chaincover.verification.facts import WholeChains
 from chaincover.verification.limits import Clock, Limits
-from chaincover.verification.monitors import monitored_setting
 from chaincover.verification.report import HOLDS
-from chaincover.verification.setting import Setting
+from chaincover.verification.setting import Setting, monitored_setting
 from properties.goal import Goal
 
 STEPS = 4

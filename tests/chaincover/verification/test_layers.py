@@ -21,9 +21,8 @@ from chaincover.verification import layers as layers_module
 from chaincover.verification.layers import Layers
 from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.marks import Marks
-from chaincover.verification.monitors import monitored_setting
 from chaincover.verification.report import HOLDS, OPEN, WRONG
-from chaincover.verification.setting import Setting
+from chaincover.verification.setting import Setting, monitored_setting
 from chaincover.verification.states import tabulate
 from chaincover.weights import INIT
 from properties.goal import Goal

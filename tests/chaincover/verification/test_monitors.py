@@ -16,9 +16,8 @@ from verify_documents import Document, generated, texts, verdicts, verify, wrong
 from bmc.formulas.unroll import framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, PathFact, monitor_texts
-from chaincover.verification.monitors import monitored_setting
 from chaincover.verification.report import HOLDS, WRONG
-from chaincover.verification.setting import Setting
+from chaincover.verification.setting import Setting, monitored_setting
 from chaincover.weights import INIT
 from properties.goal import Goal
 from properties.one_step import in_one_step

@@ -29,10 +29,9 @@ from chaincover.verification.facts import AT_ONCE
 from chaincover.verification.invariants import Assumed, Enumerated, assumed, stated_by
 from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.marks import Marks
-from chaincover.verification.monitors import monitored_setting
 from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Verdict
 from chaincover.verification.search import Outcome, covers, search, search_some
-from chaincover.verification.setting import Setting
+from chaincover.verification.setting import Setting, monitored_setting
 from chaincover.verification.states import Table, tabulate
 from chaincover.verification.verdicts import EDGES, Prover
 from chaincover.weights import INIT

@@ -28,12 +28,11 @@ from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.verification import states
 from chaincover.verification.confirmation import confirm
-from chaincover.verification.definedness import without_sure
+from chaincover.verification.invariants import without_sure
 from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.marks import Marks
-from chaincover.verification.monitors import monitored_setting
 from chaincover.verification.search import Dominance, search
-from chaincover.verification.setting import Setting
+from chaincover.verification.setting import Setting, monitored_setting
 from chaincover.verification.states import KNOWN, OpenValueRead, Table, known, tabulate
 from chaincover.weights import INIT
 from properties.goal import Goal
