@@ -88,17 +88,21 @@ class SeveralRefused(InputRefused):
     def __str__(self) -> str:
         times = Counter(each.hint for each in self.errors)
         common = [hint for hint, number in times.items() if number > 1 or hint == self.hint] or [self.hint]
-        alike: dict[str, list[InputRefused]] = {}
-        for each in self.errors:
-            alike.setdefault(self._for_any(each), []).append(each)
-        groups = {hint: group for hint, group in alike.items() if len({each.hint for each in group}) > 1}
+        groups = self._alike_but_for_names()
         grouped = [each.hint for group in groups.values() for each in group]
         rows = [row for each in self.errors for row in each.told(without=[*common, *grouped]).splitlines()]
         for hint, group in groups.items():
-            names = listed(list(dict.fromkeys(_named(each) for each in group)))
+            names = listed(list(dict.fromkeys(map(_named, group))))
             rows.append(f"next, with each of {printable(names)} as NAME: {printable(hint)}")
         common = [hint for hint in common if hint not in grouped]
         return "\n  ".join([f"{self.message}:", *rows, *(f"next: {printable(hint)}" for hint in common)])
+
+    def _alike_but_for_names(self) -> dict[str, list[InputRefused]]:
+        """The errors whose next steps differ in their names only, by the next step with NAME in their place."""
+        alike: dict[str, list[InputRefused]] = {}
+        for each in self.errors:
+            alike.setdefault(self._for_any(each), []).append(each)
+        return {hint: group for hint, group in alike.items() if len({each.hint for each in group}) > 1}
 
     @staticmethod
     def _for_any(error: InputRefused) -> str:

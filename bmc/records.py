@@ -71,23 +71,34 @@ def _made(options: _Options, cls: Any) -> type:
     parts["__dataclass_fields__"] = fields
     parts["__dataclass_params__"] = vars(_Frozen if options.frozen else _Changing)["__dataclass_params__"]
     if options.slots:
-        inherited = {slot for base in cls.__mro__ for slot in getattr(base, "__slots__", ())}
-        left_out = {"__dict__", "__weakref__", *fields}
-        slots = {"__slots__": tuple(name for name in fields if name not in inherited)}
-        kept = {name: part for name, part in own.items() if name not in left_out}
-        name, cls = cls.__qualname__, type(cls)(cls.__name__, cls.__bases__, kept | parts | slots)
-        cls.__qualname__ = name
+        cls = _with_slots(cls, fields, parts)
     else:
-        for name, field in fields.items():
-            if field.default is not MISSING:
-                setattr(cls, name, field.default)
-            elif name in own:
-                delattr(cls, name)
-        for name, part in parts.items():
-            setattr(cls, name, part)
+        _fill(cls, fields, parts)
     if own.get("__init__") is None:
         cls.__init__ = _init(cls, fields.values(), options.frozen)
     return abc.update_abstractmethods(cls)
+
+
+def _fill(cls: Any, fields: Mapping[str, Field[Any]], parts: Mapping[str, Any]) -> None:
+    """Give ``cls`` its ``parts``, and the defaults of its fields in place of what says how they are made."""
+    for name, field in fields.items():
+        if field.default is not MISSING:
+            setattr(cls, name, field.default)
+        elif name in vars(cls):
+            delattr(cls, name)
+    for name, part in parts.items():
+        setattr(cls, name, part)
+
+
+def _with_slots(cls: Any, fields: Iterable[str], parts: Mapping[str, Any]) -> Any:
+    """Another class like ``cls``, with ``parts``, and with slots for those fields that its bases have no slots for."""
+    inherited = {slot for base in cls.__mro__ for slot in getattr(base, "__slots__", ())}
+    left_out = {"__dict__", "__weakref__", *fields}
+    slots = {"__slots__": tuple(name for name in fields if name not in inherited)}
+    kept = {name: part for name, part in vars(cls).items() if name not in left_out}
+    made = type(cls)(cls.__name__, cls.__bases__, {**kept, **parts, **slots})
+    made.__qualname__ = cls.__qualname__
+    return made
 
 
 def _field(name: str, kind: Any, given: Any, kw_only: bool) -> Field[Any]:

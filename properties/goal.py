@@ -181,33 +181,32 @@ class Events:
     def of(goals: Sequence[Goal], system: TransitionSystem) -> Events:
         """The events of ``goals`` in runs of ``system``."""
         inputs = {var.name for var in system.inputs}
-        named: dict[str, list[tuple[bool, FNode]]] = {}
-        whole = set()
-        for goal in goals:
-            parts = list(_conjuncts(goal.antecedent))
-            if not goal.length:
-                named[goal.name] = [(True, conjunction(read_at(part, 0) for part in parts))]
-                whole.add(goal.name)
-                continue
-            of_step = []
-            for step in range(goal.length):
-                fitting = [part for part in parts if _within(part, step, inputs)]
-                of_step.append(conjunction(read_at(part, step) for part in fitting))
-            kept = [formula for formula in dict.fromkeys(of_step) if goal.length == 1 or not formula.is_true()]
-            named[goal.name] = [(False, formula) for formula in kept or [TRUE()]]
-            if goal.length == 1:
-                whole.add(goal.name)
-        states = dict.fromkeys(formula for events in named.values() for alone, formula in events if alone)
-        steps = dict.fromkeys(formula for events in named.values() for alone, formula in events if not alone)
-        numbers = {(True, formula): number for number, formula in enumerate(states)}
-        numbers |= {(False, formula): len(states) + number for number, formula in enumerate(steps)}
-        of_goal = {name: tuple(numbers[event] for event in events) for name, events in named.items()}
-        return Events(tuple(states), tuple(steps), of_goal, frozenset(whole))
+        named = {goal.name: _events(goal, inputs) for goal in goals}
+        every = dict.fromkeys(event for events in named.values() for event in events)
+        ordered = sorted(every, key=lambda event: not event[0])  # those of states come first
+        numbers = {event: number for number, event in enumerate(ordered)}
+        return Events(
+            tuple(formula for of_state, formula in ordered if of_state),
+            tuple(formula for of_state, formula in ordered if not of_state),
+            {name: tuple(numbers[event] for event in events) for name, events in named.items()},
+            frozenset(goal.name for goal in goals if goal.length <= 1),
+        )
 
     @property
     def number(self) -> int:
         """How many events there are."""
         return len(self.states) + len(self.steps)
+
+
+def _events(goal: Goal, inputs: set[str]) -> list[tuple[bool, FNode]]:
+    """The conditions that every run satisfies which covers ``goal``: each with whether it is one on a single state."""
+    parts = list(_conjuncts(goal.antecedent))
+    if not goal.length:
+        return [(True, conjunction(read_at(part, 0) for part in parts))]
+    fitting = ([part for part in parts if _within(part, step, inputs)] for step in range(goal.length))
+    of_step = [conjunction(read_at(part, step) for part in here) for step, here in enumerate(fitting)]
+    kept = [formula for formula in dict.fromkeys(of_step) if goal.length == 1 or not formula.is_true()]
+    return [(False, formula) for formula in kept or [TRUE()]]
 
 
 def _conjuncts(formula: FNode) -> Iterator[FNode]:

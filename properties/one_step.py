@@ -105,6 +105,23 @@ def _in_last_step(goal: Goal, memory: Memory) -> FNode:
     return both(at(memory.before(so_far, last - before), 0), memory.from_now(conjunction(decided[last]), last))
 
 
+def _before_the_step(system: TransitionSystem, goals: Sequence[Goal], held: Mapping[str, FNode]) -> dict[str, FNode]:
+    """What is ``held`` (framed) of ``goals``, over plain symbols: of inputs, and of the state before the step."""
+    following = {framed(var.symbol, 1): at(var.next, 0) for var in system.state}
+    plain = unplaced(with_terms([held[goal.name] for goal in goals], following))
+    return dict(zip((goal.name for goal in goals), plain, strict=True))
+
+
+def _first_in_circle(possible: Sequence[FNode], reached: Sequence[FNode]) -> list[FNode]:
+    """For each of some conditions, of which those from some place on are ``reached``: no other one that is ``possible``
+    comes before it, from that place on and round in a circle."""
+    later, earlier, before = FALSE(), FALSE(), list[tuple[FNode, FNode]]()
+    for here, reaches in zip(possible, reached, strict=True):
+        before.append((conjunction([reaches, negate(later)]), negate(earlier)))
+        later, earlier = either(later, both(here, reaches)), either(earlier, here)
+    return [either(after, both(negate(later), first)) for after, first in before]
+
+
 class _Picks:
     """Goals of a step or more of which one counts in a step, and that share no steps.
 
@@ -114,10 +131,8 @@ class _Picks:
     """
 
     def __init__(self, system: TransitionSystem, goals: Sequence[Goal], held: Mapping[str, FNode], memory: Memory):
-        following = {framed(var.symbol, 1): at(var.next, 0) for var in system.state}
-        plain = unplaced(with_terms([held[goal.name] for goal in goals], following))
-        holds = dict(zip((goal.name for goal in goals), plain, strict=True))
-        picked, states = [g for g in goals if g.length], [g for g in goals if not g.length]
+        holds = _before_the_step(system, goals, held)
+        picked, states = [g for g in goals if g.length], [holds[g.name] for g in goals if not g.length]
         most = max(goal.length for goal in picked) - 1
         kind = ValueType("pick", len(picked).bit_length())
         pick = InputVariable(f"{MONITOR}#pick:{kind.bits}", kind, ((int(most == 0), len(picked)),))
@@ -125,24 +140,20 @@ class _Picks:
         self._where: dict[str, FNode] = {}
         self._between = TRUE()
         count = ValueType("memory", max(1, most.bit_length()))
-        since, top = (memory.fresh(count), count.constant(most)) if most else (count.constant(0), count.constant(0))
+        since, top = memory.fresh(count) if most else count.constant(0), count.constant(most)
         possible = [both(holds[g.name], BVUGE(since, count.constant(g.length - 1)) if most else TRUE()) for g in picked]
-        reached = [BVULE(pick.symbol, kind.constant(number)) for number in range(1, len(picked) + 1)]
-        later, earlier, firsts = FALSE(), FALSE(), list[tuple[FNode, FNode]]()
-        for here, reaches in zip(possible, reached, strict=True):
-            firsts.append((conjunction([reaches, negate(later)]), negate(earlier)))
-            later, earlier = either(later, both(here, reaches)), either(earlier, here)
         some = TRUE() if most == 0 else negate(Equals(pick.symbol, kind.constant(0)))
-        for goal, here, (after, first) in zip(picked, possible, firsts, strict=True):
-            self._where[goal.name] = conjunction([here, some, either(after, both(negate(later), first))])
+        reached = [BVULE(pick.symbol, kind.constant(number)) for number in range(1, len(picked) + 1)]
+        for goal, here, first in zip(picked, possible, _first_in_circle(possible, reached), strict=True):
+            self._where[goal.name] = conjunction([here, some, first])
         if most == 0:
             return
-        anything = both(some, earlier)
+        anything = both(some, reduce(either, possible, FALSE()))
         if states:
             mark = InputVariable(f"{MONITOR}#mark", BOOLEAN)
             self.inputs = (pick, mark)
             after = {var.symbol: var.next for var in system.state}
-            marks = both(mark.symbol, with_terms([reduce(either, (holds[goal.name] for goal in states))], after)[0])
+            marks = both(mark.symbol, with_terms([reduce(either, states)], after)[0])
             self._between = memory.keep(memory.fresh(), marks, 1)
             anything = either(anything, marks)
         longer = Ite(Equals(since, top), top, since + count.constant(1))

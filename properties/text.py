@@ -70,15 +70,7 @@ class PropertyText:
 
 def read_property(model: Model, given: PropertyText, default_name: str) -> Goal:
     """The goal of a text property. InputRefused, with its place, if it cannot be read."""
-    body = given.text.strip()
-    name = given.name or default_name
-    label = _ID.match(body)
-    if label:
-        name, body = given.name or label[1], body[label.end() :].strip()
-    elif spaced := _SPACED_ID.match(body):
-        possible = re.sub(r"[^\w.=-]+", "_", spaced[1])
-        hint = f"an id is a word, such as {possible if possible[0].isalpha() else f'p_{possible}'}"
-        raise InputRefused(f"'{spaced[1]}' is no id of a property", given.where, hint)
+    name, body = _name_and_body(given, default_name)
     kind, inside = outer(body, given.where)
     reader = _Reader(model, given.where, name)
     if kind == "cover":
@@ -91,7 +83,7 @@ def read_property(model: Model, given: PropertyText, default_name: str) -> Goal:
         return Goal(name, condition, oracle, length, *about, memory=tuple(reader.memory.variables))
 
     reader.look_back([antecedent] if consequent is None else [antecedent, consequent])
-    inputs = {variable.name for variable in model.variables if variable.role == "input"}
+    inputs = _inputs_of(model)
     owed = Obligations(reader.memory, inputs, reader.past)
     lasting = reader.lasting(antecedent)
     occurs = None if lasting is None else owed.lasting(*lasting)
@@ -111,6 +103,22 @@ def read_property(model: Model, given: PropertyText, default_name: str) -> Goal:
         oracle = None if oracle is None else reader.memory.from_now(oracle, occurs.known)
     parts = [condition] if oracle is None else [condition, oracle]
     return goal(condition, oracle, max(length, goal_length(parts, inputs)))
+
+
+def _inputs_of(model: Model) -> set[str]:
+    return {variable.name for variable in model.variables if variable.role == "input"}
+
+
+def _name_and_body(given: PropertyText, default_name: str) -> tuple[str, str]:
+    """The name of a text property, and the text without the id that may stand before it."""
+    body = given.text.strip()
+    if label := _ID.match(body):
+        return given.name or label[1], body[label.end() :].strip()
+    if spaced := _SPACED_ID.match(body):
+        possible = re.sub(r"[^\w.=-]+", "_", spaced[1])
+        hint = f"an id is a word, such as {possible if possible[0].isalpha() else f'p_{possible}'}"
+        raise InputRefused(f"'{spaced[1]}' is no id of a property", given.where, hint)
+    return given.name or default_name, body
 
 
 def read_condition(model: Model, text: str, where: Location) -> FNode:
@@ -148,10 +156,7 @@ def read_constraint(model: Model, text: str, where: Location) -> FNode:
     framed = reader.formula(text)
     if reader.memory.variables:
         raise InputRefused(f"'{text.strip()}' looks back over any number of steps", where, _FIXED)
-    inputs, places = (
-        {v.name for v in model.variables if v.role == "input"},
-        [unframed(symbol) for symbol in symbols_of(framed)],
-    )
+    inputs, places = _inputs_of(model), [unframed(symbol) for symbol in symbols_of(framed)]
     given = max((step for name, step in places if name in inputs), default=0)
     late = sorted({name for name, step in places if step > given})
     if late:
@@ -202,7 +207,7 @@ class _Reader:
         self.memory = Memory(owner_of(name))
         self.language = model.language(where, CALLS.values())
         self._variables = {variable.name for variable in model.variables}
-        self._inputs = {variable.name for variable in model.variables if variable.role == "input"}
+        self._inputs = _inputs_of(model)
         self._read_before: dict[str, Expression] = {}
         self._looked_at = 0
         self._since: dict[Expression, FNode] = {}

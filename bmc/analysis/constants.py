@@ -113,6 +113,10 @@ class _Spread:
         return _known_value(node, [self.known.get(argument) for argument in node.args()])
 
 
+_ABSORBING = {op.AND: 0, op.BV_AND: 0, op.BV_MUL: 0, op.OR: 1}
+"""The value of one argument that decides the result, whatever the others are."""
+
+
 def _known_value(node: FNode, values: Sequence[int | None]) -> int | None:
     """The value of ``node`` from those of its arguments, as far as they are known."""
     kind = node.node_type()
@@ -123,15 +127,12 @@ def _known_value(node: FNode, values: Sequence[int | None]) -> int | None:
         return then if then == other else None
     if None not in values:
         return operation(node)([value for value in values if value is not None])
-    if kind in (op.AND, op.BV_AND, op.BV_MUL):
-        return 0 if 0 in values else None
-    if kind == op.OR:
-        return 1 if 1 in values else None
     if kind == op.IMPLIES:
         return 1 if values[0] == 0 or values[1] == 1 else None
     if kind in (op.EQUALS, op.IFF):
         return 1 if node.arg(0) is node.arg(1) else None
-    return None
+    absorbing = _ABSORBING.get(kind)
+    return absorbing if absorbing in values else None
 
 
 def put_in(formulas: Sequence[FNode], values: Valuation) -> list[FNode]:

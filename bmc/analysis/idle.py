@@ -55,7 +55,7 @@ def _always_allowed(system: TransitionSystem, values: Valuation) -> bool:
     own = _remembered_of(system, values)
     parts = [part for part in conjuncts(system.input_constraint) if names_in([part]) & {*values, *own}]
     memory = [var for var in system.state if remembers(var.name)]
-    known = {var.name: raw_value(var.init) for var in memory if var.init is not None}
+    known: Valuation = _first_memory(system)
     seen: list[Valuation] = []
     while known not in seen:
         seen.append(known)
@@ -69,10 +69,14 @@ def _always_allowed(system: TransitionSystem, values: Valuation) -> bool:
     return True
 
 
+def _first_memory(system: TransitionSystem) -> Valuation:
+    """What is remembered before the first step, where its start value is stated."""
+    return {var.name: raw_value(var.init) for var in system.state if remembers(var.name) and var.init is not None}
+
+
 def _first_values(system: TransitionSystem) -> TransitionSystem:
     """``system``, each input with those values only that the constraint allows it in the first step."""
-    begins = {var.name: raw_value(var.init) for var in system.state if remembers(var.name) and var.init is not None}
-    (first,) = put_in([system.input_constraint], begins)
+    (first,) = put_in([system.input_constraint], _first_memory(system))
     return with_stated_values(replace(system, input_constraint=first))
 
 

@@ -24,7 +24,7 @@ from bmc.analysis.idle import idle_inputs, without_inputs
 from bmc.analysis.state_values import Sets, every_step, state_values, values_of
 from bmc.formulas.evaluate import names_in, post_order, unseen
 from bmc.formulas.terms import is_constant, is_true
-from bmc.formulas.value_sets import ALWAYS, NEVER
+from bmc.formulas.value_sets import ALWAYS, NEVER, Ranges, values
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
 from bmc.system.transition import (
@@ -99,9 +99,9 @@ class _Slicer:
         named = names_in([*observed, *judged])
         kept = [var for var in system.state if var.name in live or (var.name in named and var.name in constants)]
         unread = _any_values(var for var in system.state if var.name not in live)
-        terms = [self._following[var.name] for var in kept if var.name in live]
-        constraint, defined, *terms = put_in([self._constraint, self._defined, *terms], unread)
-        following = dict(zip((var.name for var in kept if var.name in live), terms, strict=True))
+        following = {var.name: self._following[var.name] for var in system.state if var.name in live}
+        constraint, defined, *terms = put_in([self._constraint, self._defined, *following.values()], unread)
+        following = dict(zip(following, terms, strict=True))
         return replace(
             system,
             state=tuple(replace(var, next=following.get(var.name, var.init)) for var in kept),
@@ -141,21 +141,27 @@ class _Slicer:
         self, needed: frozenset[str], invariants: Sequence[Condition], formulas: Sequence[FNode]
     ) -> list[Condition]:
         """The invariant that lists the constants on which the ``needed`` variables rest; none where there are none."""
-        system, constants = self._system, self._constants
+        system = self._system
         kept = {inv.name for inv in invariants}
         following = {var.name: var.next for var in system.state}
-        named = names_in(formulas)
         terms = [system.input_constraint, system.defined, *(following[name] for name in sorted(needed))]
-        roots = [*formulas, *terms, *(inv.formula for inv in system.invariants if inv.name in kept)]
+        used = self._constants_read([*formulas, *terms, *(i.formula for i in system.invariants if i.name in kept)])
+        listed = [var for var in system.state if var.name in used]
+        named = names_in(formulas)
+        told = conjunction(equal(v.symbol, v.init) for v in listed if v.init is not None and v.name in named)
+        return [Condition(CONSTANTS + ", ".join(v.name for v in listed), told, proved=True)] if listed else []
+
+    def _constants_read(self, roots: Sequence[FNode]) -> set[str]:
+        """The constant variables that ``roots`` read, and those that the next states of such variables read."""
+        following = {var.name: var.next for var in self._system.state if var.name in self._constants}
         seen: set[int] = set()
         used: set[str] = set()
         while roots:
-            fresh = {node.symbol_name() for node in unseen(roots, seen) if node.is_symbol()}
+            names = {node.symbol_name() for node in unseen(roots, seen) if node.is_symbol()}
+            fresh = names & following.keys()
             used |= fresh
-            roots = [following[name] for name in fresh if name in constants]
-        listed = [var for var in system.state if var.name in used and var.name in constants]
-        told = conjunction(equal(v.symbol, v.init) for v in listed if v.init is not None and v.name in named)
-        return [Condition(CONSTANTS + ", ".join(v.name for v in listed), told, proved=True)] if listed else []
+            roots = [following[name] for name in fresh]
+        return used
 
 
 def _any_values(variables: Iterable[StateVariable]) -> Valuation:
@@ -178,11 +184,15 @@ def without_impossible(system: TransitionSystem, observed: Sequence[FNode]) -> T
 
 def always_true(system: TransitionSystem, asked: Sequence[FNode]) -> set[FNode]:
     """Those of ``asked`` (plain formulas) that hold in every step of every run by the values that each variable has."""
-    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
     formulas = put_in(asked, {**constant_state(system), **fixed_inputs(system)})
-    cut = slice_system(free, formulas)
-    sets = _sets(every_step(cut))
-    return {part for part, here in zip(asked, values_of(formulas, cut, sets), strict=True) if here == ALWAYS}
+    return {part for part, here in zip(asked, _in_every_step(system, formulas), strict=True) if here == ALWAYS}
+
+
+def _in_every_step(system: TransitionSystem, terms: Sequence[FNode]) -> Sequence[Ranges]:
+    """The values that each of ``terms`` can have in a step of a run, as far as they are known without a solver."""
+    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
+    cut = slice_system(free, terms)
+    return values_of(terms, cut, _sets(every_step(cut)))
 
 
 def loose_conditions(system: TransitionSystem, observed: Sequence[FNode]) -> list[FNode]:
@@ -264,24 +274,24 @@ def _facts(system: TransitionSystem, formulas: Sequence[FNode]) -> Facts:
 
     These are comparisons with constants, of terms over inputs and that state which a step reads: not over outputs.
     """
-    read = names_in([system.input_constraint, system.defined, *(var.next for var in system.state)])
-    written = {var.name for var in system.state} - read
-    atoms = [node for node in post_order(formulas) if _compares(node)]
-    if over := {*_naming(atoms, written)} if written else ():
-        atoms = [atom for atom in atoms if atom not in over]
+    atoms = _atoms(system, formulas)
     terms = dict.fromkeys(pair[0] for atom in atoms if (pair := _against_constant(atom)) is not None)
     asked = [*atoms, *terms]
     if names_in(asked).isdisjoint(var.name for var in system.state):
         return NO_FACTS
-    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
-    cut = slice_system(free, asked)
-    sets = _sets(every_step(cut))
-    found = dict(zip(asked, values_of(asked, cut, sets), strict=True))
-    cases = {term: found[term] for term in terms if sum(high - low + 1 for low, high in found[term]) <= MOST_CASES}
-    return Facts(
-        {atom: found[atom] == ALWAYS for atom in atoms if found[atom] in (ALWAYS, NEVER)},
-        {term: tuple(v for low, high in ranges for v in range(low, high + 1)) for term, ranges in cases.items()},
-    )
+    found = dict(zip(asked, _in_every_step(system, asked), strict=True))
+    decided = {atom: found[atom] == ALWAYS for atom in atoms if found[atom] in (ALWAYS, NEVER)}
+    members = ((term, values(found[term], MOST_CASES)) for term in terms)
+    return Facts(decided, {term: tuple(cases) for term, cases in members if cases is not None})
+
+
+def _atoms(system: TransitionSystem, formulas: Sequence[FNode]) -> list[FNode]:
+    """The comparisons with constants in ``formulas``, but for those that name state which no step reads."""
+    read = names_in([system.input_constraint, system.defined, *(var.next for var in system.state)])
+    written = {var.name for var in system.state} - read
+    atoms = [node for node in post_order(formulas) if _compares(node)]
+    over = {*_naming(atoms, written)} if written else ()
+    return [atom for atom in atoms if atom not in over]
 
 
 def _compares(node: FNode) -> bool:

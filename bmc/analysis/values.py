@@ -228,19 +228,15 @@ class Evaluation:
                 return True
             place, value = todo.pop()
             instruction = self._program.instructions[place]
-            arguments, kind = instruction.arguments, instruction.node.node_type()
-            if instruction.floating is None and kind == op.NOT:
-                todo.append((arguments[0], not value))
-            elif instruction.floating is None and kind in (op.AND, op.OR) and (kind == op.AND) == value:
-                todo.extend((part, value) for part in arguments)
-            elif instruction.floating is None and kind == op.IMPLIES and not value:
-                todo += [(arguments[0], True), (arguments[1], False)]
-            elif not self._assume_atom(place, value, given):
+            if parts := _implied(instruction, value):
+                todo += parts
+                continue
+            if not self._assume_atom(place, value, given):
                 return False
-            elif instruction.floating is None and kind in (op.AND, op.OR):
-                parts = [(part, self._again(part, given, depth)) for part in arguments]
-                if all(only(known) != value for _, known in parts):
-                    open_ones = [part for part, known in parts if only(known) is None]
+            if instruction.floating is None and instruction.node.node_type() in (op.AND, op.OR):
+                known = [only(self._again(part, given, depth)) for part in instruction.arguments]
+                if value not in known:  # then one of the parts that are still open has it
+                    open_ones = [part for part, one in zip(instruction.arguments, known, strict=True) if one is None]
                     if not open_ones:
                         return False
                     todo += [(open_ones[0], value)] if len(open_ones) == 1 else []
@@ -288,6 +284,18 @@ class Evaluation:
             if all(low <= high for low, high in back) and len(back) == len(kept):
                 return self._restrict(instruction.arguments[0], united(back), given)
         return True
+
+
+def _implied(instruction: Instruction, value: bool) -> list[tuple[int, bool]]:
+    """The parts of a connective whose values follow from its own alone, each with that value."""
+    kind, arguments = instruction.node.node_type(), instruction.arguments
+    if instruction.floating is not None:
+        return []
+    if kind == op.NOT:
+        return [(arguments[0], not value)]
+    if kind == op.IMPLIES:
+        return [] if value else [(arguments[0], True), (arguments[1], False)]
+    return [(part, value) for part in arguments] if kind == (op.AND if value else op.OR) else []
 
 
 def _chooses(instruction: Instruction) -> bool:
@@ -396,22 +404,27 @@ def _atom(formula: FNode, holds: bool, box: dict[str, Ranges], budget: list[int]
     if kind not in (op.EQUALS, op.IFF, *_ORDERS):
         return box
     left, right = formula.args()
-    if kind == op.IFF and not (left.is_symbol() or right.is_symbol()):
-        left, right = (right, left) if left.is_constant() else (left, right)
-        return _assumed(left, right.is_true() == holds, box, 1, budget) if right.is_constant() else box
-    if kind == op.EQUALS and holds and left.is_constant():
+    if kind in (op.EQUALS, op.IFF) and left.is_constant():
         left, right = right, left
+    if kind == op.IFF and right.is_constant() and not left.is_symbol():
+        return _assumed(left, right.is_true() == holds, box, 1, budget)
     if kind == op.EQUALS and holds and left.is_bv_extract() and right.is_constant():
         return _with_bits(left, int(right.constant_value()), box)
-    if not all(side.is_symbol() or side.is_constant() for side in (left, right)):
+    return _compared(kind, holds, (left, right), box)
+
+
+def _compared(kind: int, holds: bool, sides: tuple[FNode, FNode], box: dict[str, Ranges]) -> dict[str, Ranges] | None:
+    """The box where a comparison is ``holds``, if both of its sides are symbols or constants."""
+    if not all(side.is_symbol() or side.is_constant() for side in sides):
         return box
-    sides = _value(left, box), _value(right, box)
-    result: dict[str, Ranges] | None = box
-    for side, kept in zip((left, right), remaining(kind, holds, sides, width_of(left)), strict=True):
-        if not kept:
+    left, right = sides
+    ranges = remaining(kind, holds, (_value(left, box), _value(right, box)), width_of(left))
+    for side, kept in zip(sides, ranges, strict=True):
+        after = _kept(side, kept, box) if side.is_symbol() else box
+        if after is None or not kept:
             return None
-        result = _kept(side, kept, result) if side.is_symbol() and result is not None else result
-    return result
+        box = after
+    return box
 
 
 def _with_bits(extract: FNode, value: int, box: dict[str, Ranges]) -> dict[str, Ranges] | None:

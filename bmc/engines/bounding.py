@@ -139,13 +139,13 @@ class Bounding:
         begun, box = self._before(min(asked, default=steps + 1) - 1)  # the steps before are as in all runs
         box = self._with_inputs(box, range(begun, steps))
         for formula in formulas if begun else (self._source, *formulas):
-            box = None if box is None else self._narrowed(formula, box)
+            box = self._narrowed(formula, box)
         for step in range(begun, steps):
-            box = None if box is None else self._next(box, step, finely)
+            box = self._next(box, step, finely)
         if box is None or self._never([self._source, *formulas], box):
             return None
         for formula in formulas:
-            box = None if box is None else self._narrowed(formula, box)
+            box = self._narrowed(formula, box)
         return box
 
     def refuted(self, formulas: Sequence[FNode], steps: int) -> tuple[tuple[FNode, ...] | None, Box]:
@@ -216,8 +216,8 @@ class Bounding:
             self._formulas[formula] = _Formula(formula)
         return self._formulas[formula]
 
-    def _narrowed(self, formula: FNode, box: Box) -> dict[str, Ranges] | None:
-        return self._known_of(formula).narrowed(box)
+    def _narrowed(self, formula: FNode, box: Box | None) -> Known:
+        return None if box is None else self._known_of(formula).narrowed(box)
 
     def _in_all_runs(self, steps: int) -> Known:
         """Sets of the framed symbols in all runs of ``steps`` valid steps; those for the last ``steps`` are kept."""
@@ -236,17 +236,20 @@ class Bounding:
         if not self._arrived:
             self._arrived.append(self._narrowed(self._source, {}))
         while len(self._arrived) <= steps:
-            done = len(self._passed)
-            box = self._with_inputs(self._arrived[done], range(done, done + 1))
-            box = None if box is None else self._next(box, done)
-            now = {name_at(name, done) for name in self._names}
-            self._passed.append({name: ranges for name, ranges in (box or {}).items() if name in now})
-            self._arrived.append(None if box is None else {n: ranges for n, ranges in box.items() if n not in now})
+            self._arrive()
         arrived = self._arrived[steps]
         if arrived is None:
             return steps, None
         self.made += steps * len(self._names) // COPIES
         return steps, {name: ranges for step in (*self._passed[:steps], arrived) for name, ranges in step.items()}
+
+    def _arrive(self) -> None:
+        """Find the sets of the states in all runs of one step more than so far."""
+        done = len(self._passed)
+        box = self._next(self._with_inputs(self._arrived[done], range(done, done + 1)), done)
+        now = {name_at(name, done) for name in self._names}
+        self._passed.append({name: ranges for name, ranges in (box or {}).items() if name in now})
+        self._arrived.append(None if box is None else {n: ranges for n, ranges in box.items() if n not in now})
 
     def _with_inputs(self, box: Known, steps: range) -> Known:
         """``box`` with the values that the inputs may take in ``steps``."""
@@ -254,12 +257,11 @@ class Bounding:
             return None
         return box | {name_at(name, step): ranges for name, ranges in self._inputs.items() for step in steps}
 
-    def _next(self, box: Box, step: int, finely: bool = False) -> Known:
+    def _next(self, box: Known, step: int, finely: bool = False) -> Known:
         """``box`` with what the step number ``step`` tells of the states around it."""
-        names = [name for name in self._names if name_at(name, step) in box]
-        here: Known = {name: box[name_at(name, step)] for name in names}
-        for condition in (self._system.input_constraint, self._system.defined):
-            here = None if here is None else self._narrowed(condition, here)
+        if box is None:
+            return None
+        here = self._narrowed(self._system.defined, self._narrowed(self._system.input_constraint, self._at(box, step)))
         after = None if here is None else self._successors(here, box, step)
         if here is None or after is None:
             return None
@@ -267,13 +269,17 @@ class Bounding:
             after = self._by_pieces(var, after, here, box, step)
             if after is None:
                 return None
-        found = {**box, **{name_at(name, step): ranges for name, ranges in here.items()}}
+        found = {**box, **_placed(here, step)}
         for var, ranges in zip(self._system.state, after, strict=True):
             if ranges != whole(width_of(var.symbol)):
                 found[name_at(var.name, step + 1)] = united(ranges)
-        arrived = {name: found[name_at(name, step + 1)] for name in self._names if name_at(name, step + 1) in found}
-        kept = self._narrowed(self._proved, arrived)
-        return None if kept is None else {**found, **{name_at(name, step + 1): kept[name] for name in kept}}
+        kept = self._narrowed(self._proved, self._at(found, step + 1))
+        return None if kept is None else {**found, **_placed(kept, step + 1)}
+
+    def _at(self, box: Box, step: int) -> dict[str, Ranges]:
+        """The sets of state and inputs at ``step``, by the names of the variables."""
+        places = ((name, name_at(name, step)) for name in self._names)
+        return {name: box[place] for name, place in places if place in box}
 
     def _successors(self, here: Box, box: Box, step: int) -> list[Ranges] | None:
         """The sets of the state variables after ``step``, before which values lie in ``here``; None if there are none.
@@ -322,6 +328,11 @@ class Bounding:
             common(known, united(piece for row in rows for piece in row[place])) for place, known in enumerate(after)
         ]
         return kept if rows and all(kept) else None
+
+
+def _placed(box: Box, step: int) -> dict[str, Ranges]:
+    """``box`` with its names placed at ``step``."""
+    return {name_at(name, step): ranges for name, ranges in box.items()}
 
 
 def _within(word: FNode, ranges: Ranges) -> FNode:

@@ -138,16 +138,15 @@ def _explained(
     system: TransitionSystem, engine: Engine, start: FNode, steps: int, limits: QuestionLimits
 ) -> DeadEnd | None:
     """Which conditions rule out a step after ``steps`` valid ones; none of them could be left out."""
-    named = conjunction(c.formula for c in system.constraints)
-    others = [part for part in conjuncts(system.input_constraint) if part not in conjuncts(named)]
-    reads = [part for part in others if any(s.symbol_name().endswith(DEFINED) for s in symbols_of(part))]
+    named, reads, others = _parts_of_constraint(system)
     undefined = {at(negate(c.formula), steps): c for c in _joined(system.undefined_behaviour)}
     undefined |= {at(part, steps): Condition(UNSET, negate(part)) for part in reads}
     assumed = {at(c.formula, steps): c for c in system.assumptions}
     broken = {at(c.formula, steps): c for c in system.constraints}
-    other = conjunction(part for part in others if part not in reads)
     before = [at(part, step) for step in range(steps) for part in (system.defined, named, *reads)]
-    session = engine.session(replace(system, input_constraint=other, defined=TRUE(), invariants=()), start)
+    session = engine.session(
+        replace(system, input_constraint=conjunction(others), defined=TRUE(), invariants=()), start
+    )
 
     def ask(tried: Iterable[FNode]) -> Answer:
         return session.check([*before, *tried], steps + 1, limits.seconds, limits.effort)
@@ -157,6 +156,15 @@ def _explained(
         return None
     met, code, stated = (tuple(kind[rule] for rule in guilty if rule in kind) for kind in (undefined, assumed, broken))
     return DeadEnd(steps, met, code, _unset(system, met), stated)
+
+
+def _parts_of_constraint(system: TransitionSystem) -> tuple[FNode, list[FNode], list[FNode]]:
+    """The named constraints; of the other parts of the input constraint those that read whether a variable is set, and
+    the rest."""
+    named = conjunction(c.formula for c in system.constraints)
+    others = [part for part in conjuncts(system.input_constraint) if part not in conjuncts(named)]
+    reads = [part for part in others if any(s.symbol_name().endswith(DEFINED) for s in symbols_of(part))]
+    return named, reads, [part for part in others if part not in reads]
 
 
 def _irreducible(rules: Sequence[FNode], ask: Callable[[Iterable[FNode]], Answer]) -> list[FNode] | None:

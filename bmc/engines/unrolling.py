@@ -310,15 +310,18 @@ class UnrollingSession(Backend[Step, Literal]):
         for group in [known for known in self._groups if known not in asked]:
             self._drop(self._groups.pop(group))
         fresh = {group: self._known(group) for group in groups if group not in self._groups}
-        if any(options is None for options in fresh.values()):
-            unknown = [group for group, options in fresh.items() if options is None]
-            new = [each for group in unknown for each in group.alternatives if each not in self._encoded.alternatives]
-            self._widen([placed.formula for placed in new], [group.formula for group in unknown])
-            self._lengthen(max([self._span, *(placed.steps for placed in new)]))
-            self._sources.update(group.formula for group in unknown)
+        if unknown := [group for group, options in fresh.items() if options is None]:
+            self._encode(unknown)
         for group, options in fresh.items():
             ways = [self._within(each) for each in group.alternatives] if options is None else options
             self._groups[group] = self._tied_group(self._literal(group.formula), ways)
+
+    def _encode(self, groups: Sequence[Group]) -> None:
+        """Encode the variables and the steps on which ``groups`` depend."""
+        new = [each for group in groups for each in group.alternatives if each not in self._encoded.alternatives]
+        self._widen([placed.formula for placed in new], [group.formula for group in groups])
+        self._lengthen(max([self._span, *(placed.steps for placed in new)]))
+        self._sources.update(group.formula for group in groups)
 
     def _known(self, group: Group) -> list[Literal] | None:
         """The literals of the alternatives of ``group``, None if there is something new in it."""

@@ -24,7 +24,7 @@ from bmc.evaluation.intervals import (
 )
 from bmc.evaluation.vectors import WORD, Column, operator, word
 from bmc.floats.format import Format
-from bmc.floats.operations import COMPARISONS, Instruction, Program
+from bmc.floats.operations import COMPARISONS, Instruction, Operation, Program
 from bmc.records import dataclass
 
 JOINED = (op.AND, op.OR, op.NOT, op.IMPLIES, op.IFF)
@@ -192,25 +192,26 @@ class Machine:
         if node.is_symbol():
             return None
         if node.is_constant():
-            if self.bits[place] > WORD:
-                return lambda found: _from_to(_WORDS.min, _WORDS.max)
             value = self._key(int(node.constant_value()), place)
-            return lambda found: _from_to(value, value)
-        if floating is None and place in self.within:
+            ends = (value, value) if self.bits[place] <= WORD else (_WORDS.min, _WORDS.max)
+            return lambda found: _from_to(*ends)
+        if floating is not None:
+            return self._on_numbers(floating, read)
+        if place in self.within:
             test = self.within[place]
             return lambda found: test.test(found[test.place])
-        if floating is None and kind in JOINED:
+        if kind in JOINED:
             return lambda found: joined(kind, [found[a] for a in read])
-        if floating is None and kind == op.ITE:
-            return lambda found: self._chosen(place, found)
-        if floating is not None and floating.name == "from_int":
+        return (lambda found: self._chosen(place, found)) if kind == op.ITE else self._on_words(place)
+
+    def _on_numbers(self, floating: Operation, read: Sequence[int]) -> Callable[[Sequence[Interval]], Interval]:
+        """A floating-point operation on the values at the places ``read``."""
+        if floating.name == "from_int":
             if self.floating[read[0]] is not None:
                 raise Beyond
             return lambda found: from_int(floating, found[read[0]])
-        if floating is not None:
-            result = compared if floating.name in COMPARISONS else to_int if floating.name == "to_int" else float_result
-            return lambda found: result(floating, [self.as_number(a, floating.form, found) for a in read])
-        return self._on_words(place)
+        result = compared if floating.name in COMPARISONS else to_int if floating.name == "to_int" else float_result
+        return lambda found: result(floating, [self.as_number(a, floating.form, found) for a in read])
 
     def as_number(self, place: int, form: Format, found: Sequence[Interval]) -> Interval:
         """The value at a place as one of the format ``form``."""
@@ -237,36 +238,35 @@ class Machine:
     def _on_words(self, place: int) -> Callable[[Sequence[Interval]], Interval]:
         """An operator on words: exact on single values, by a rule of its own or unknown on others."""
         instruction = self.instructions[place]
-        node, read, form, (least, most) = (
-            instruction.node,
-            instruction.arguments,
-            self.floating[place],
-            self.everything(place),
-        )
+        node, read, form = instruction.node, instruction.arguments, self.floating[place]
+        least, most = self.everything(place)
         if max(self.bits[place], *(self.bits[a] for a in read)) > WORD:
             return lambda found: _from_to(least, most)
-        exact, rule = operator(node), RULES.get(node.node_type())
-        fitting = (
-            rule is not None and form is None and all(self.floating[a] is None and self.bits[a] < WORD for a in read)
-        )
+        narrow = form is None and all(self.floating[a] is None and self.bits[a] < WORD for a in read)
+        exact, rule = operator(node), RULES.get(node.node_type()) if narrow else None
 
         def compute(found: Sequence[Interval]) -> Interval:
             single = np.logical_and.reduce([found[a].low == found[a].high for a in read])
             value = np.asarray(exact(*(self._raw(a, found[a].low) for a in read)))
             kept = keys_of(value, form.bits) if form is not None else value.astype(np.uint64).view(np.int64)
             low, high = _from_to(least, most)
-            if fitting and rule is not None:
+            if rule is not None:
                 low, high = rule([found[a] for a in read], most)
-            elif node.is_bv_extract() and self._drops_sign(node, read[0]):
+            elif self._drops_sign(node, read[0]):
                 low, high = magnitudes(found[read[0]])
             return Interval(np.where(single, kept, low), np.where(single, kept, high))
 
         return compute
 
     def _drops_sign(self, node: FNode, place: int) -> bool:
-        """Whether ``node`` is all of a floating value but its sign."""
+        """Whether ``node`` is all of the floating value at ``place`` but its sign."""
         form = self.floating[place]
-        return form is not None and node.bv_extract_start() == 0 and int(node.bv_width()) == form.bits - 1
+        return (
+            form is not None
+            and node.is_bv_extract()
+            and node.bv_extract_start() == 0
+            and int(node.bv_width()) == form.bits - 1
+        )
 
     def _raw(self, place: int, values: Column) -> Column:
         """Values at a place as the column of a word."""

@@ -130,10 +130,14 @@ class _Measure:
         if node.is_implies():
             parts = [self.holds(node.arg(0), not wanted, deep), self.holds(node.arg(1), wanted, deep)]
             return _least(parts) if wanted else _sum(parts)
+        return self._compared(node, wanted, deep)
+
+    def _compared(self, node: FNode, wanted: bool, deep: int) -> Column:
+        """How far it is until a comparison is ``wanted``: by its sides, where these are words of known values."""
         if node.is_equals() and wanted:
             left, right = node.args()
-            if left.is_bv_constant() or right.is_bv_constant():
-                term, value = (right, left) if left.is_bv_constant() else (left, right)
+            term, value = (right, left) if left.is_bv_constant() else (left, right)
+            if value.is_bv_constant():
                 return self.has_value(term, int(value.constant_value()), deep)
         apart = self._told_apart(node, wanted)
         if node in self._values and len(node.args()) == 2 and all(bits_of(a) for a in node.args()):

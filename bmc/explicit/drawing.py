@@ -164,18 +164,21 @@ def compared(formulas: Sequence[FNode]) -> dict[str, list[FNode]]:
         if node.node_type() not in _COMPARISONS:
             continue
         sides = tuple(side for side in node.args() if not is_constant(side))
+        terms = list(node.args()) if sides in read else _words_below(node)
         if sides not in read:
-            terms = list(node.args())
-            for term in terms:  # which grows meanwhile
-                if len(terms) < READ and not term.is_symbol():
-                    terms += [a for a in term.args() if bits_of(a)]
             read[sides] = [t.symbol_name().partition("@")[0] for t in terms if t.is_symbol()]
-            for name in read[sides]:
-                found.setdefault(name, {}).update(dict.fromkeys(t for t in terms if t.is_bv_constant()))
-        elif len(sides) < len(node.args()):
-            for name in read[sides]:
-                found[name].update((side, None) for side in node.args() if side.is_bv_constant())
+        for name in read[sides]:
+            found.setdefault(name, {}).update(dict.fromkeys(t for t in terms if t.is_bv_constant()))
     return {name: list(constants) for name, constants in found.items() if constants}
+
+
+def _words_below(node: FNode) -> list[FNode]:
+    """The words that ``node`` is made of, but for those in conditions; further ones than ``READ`` are left out."""
+    terms = list(node.args())
+    for term in terms:  # which grows meanwhile
+        if len(terms) < READ and not term.is_symbol():
+            terms += [a for a in term.args() if bits_of(a)]
+    return terms
 
 
 _COMPARISONS = frozenset([op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE])

@@ -118,7 +118,7 @@ def input_tables(inputs: Sequence[InputVariable], formulas: Sequence[FNode]) -> 
     symbols = {node: node.symbol_name() for node in order if node.is_symbol() and node.symbol_name() in names}
     found = _input_terms(order, formulas, set(names))
     leaves = {leaf: symbols.get(leaf, f"input#{number}") for number, leaf in enumerate(found)}
-    read = {leaf: {node.symbol_name() for node in walk([leaf]) if node.is_symbol()} for leaf in leaves}
+    read = {leaf: _names_in(leaf) for leaf in leaves}
     own = largest_terms(order, set(formulas), symbols)
     single: dict[str, Rows] = {}
     for var in inputs:
@@ -130,19 +130,29 @@ def input_tables(inputs: Sequence[InputVariable], formulas: Sequence[FNode]) -> 
     told: dict[FNode, str] = {}
     for group in _groups(names, list(read.values())):
         kept = {leaf: name for leaf, name in leaves.items() if read[leaf] <= set(group)}
-        try:
-            for step in _cases([single[name] for name in group], list(kept)):
-                if isinstance(step, int):
-                    yield step
-                else:
-                    tables.append(_with_leaves(step, kept))
-        except TooManyCases:
-            for name in group:
-                own_leaves = {leaf: text for leaf, text in kept.items() if read[leaf] == {name}}
-                tables.append(_with_leaves(single[name], own_leaves))
-            kept = {leaf: text for leaf, text in kept.items() if len(read[leaf]) == 1}
-        told.update(kept)
+        for step in _tables_of_group(group, single, kept):
+            if isinstance(step, int):
+                yield step
+            else:
+                tables += step.tables
+                told.update(step.leaves)
     yield InputTables(tuple(tables), told)
+
+
+def _tables_of_group(
+    group: Sequence[str], single: Mapping[str, Rows], leaves: Mapping[FNode, str]
+) -> Iterator[int | InputTables]:
+    """The work done, and at last one table for a group of inputs, of which ``single`` has the values one by one.
+
+    There is a table for each input where their combinations have too many cases.
+    """
+    try:
+        for step in _cases([single[name] for name in group], list(leaves)):
+            yield step if isinstance(step, int) else InputTables((_with_leaves(step, leaves),), leaves)
+    except TooManyCases:
+        own = {name: {leaf: text for leaf, text in leaves.items() if _names_in(leaf) == {name}} for name in group}
+        tables = tuple(_with_leaves(single[name], own[name]) for name in group)
+        yield InputTables(tables, {leaf: text for leaf, text in leaves.items() if len(_names_in(leaf)) == 1})
 
 
 def _cases(single: Sequence[Rows], terms: Sequence[FNode]) -> Iterator[int | Rows]:
@@ -223,7 +233,7 @@ def combined_classes(tables: InputTables, formulas: Sequence[FNode], constraint:
     rows = _product(tables.tables)
     inputs = Rows({name: values for name, values in rows.columns.items() if not name.startswith("input#")}, len(rows))
     kept = np.ones(len(rows), bool)
-    parts = [part for part in conjuncts(conjunction(constraint)) if _reads_only(part, inputs)]
+    parts = [part for part in conjuncts(conjunction(constraint)) if _names_in(part) <= inputs.columns.keys()]
     if parts:
         for holds in Program(parts)(inputs.columns):
             kept &= holds
@@ -234,8 +244,8 @@ def combined_classes(tables: InputTables, formulas: Sequence[FNode], constraint:
     return rows.which(_firsts(Program(terms)(rows.columns), len(rows)))
 
 
-def _reads_only(part: FNode, rows: Rows) -> bool:
-    return all(node.symbol_name() in rows.columns for node in walk([part]) if node.is_symbol())
+def _names_in(term: FNode) -> set[str]:
+    return {node.symbol_name() for node in walk([term]) if node.is_symbol()}
 
 
 def largest_terms(order: Sequence[FNode], roots: set[FNode], groups: Mapping[FNode, Hashable]) -> dict[FNode, FNode]:

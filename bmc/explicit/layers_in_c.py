@@ -139,41 +139,58 @@ class _Code:
         """The text, line by line."""
         made = self._made
         steps = {made.conditions[number] for number in made.numbers_on_step} | {made.allowed, *made.nexts}
-        used = ordered([root for root in self._roots if root in steps])
-        table = self._kept(used, steps, _INPUT)
-        here = self._kept(used, steps, _STATE)
-        symbols = [node for node in self._order if node.is_symbol()]
+        roots = [root for root in self._roots if root in steps]
+        used = ordered(roots)
+        table, here = self._kept(used, steps, _INPUT), self._kept(used, steps, _STATE)
         yield from self._tables(table)
+        yield from self._here(here)
+        yield from self._state_goals()
+        self._names.update((node, f"here->h{place}") for place, node in enumerate(here))
+        self._names.update((node, f"table{place}[input]") for place, node in enumerate(table))
+        yield from self._step(roots)
+
+    def _here(self, here: Sequence[FNode]) -> Iterator[str]:
+        """The state, and the terms ``here`` that depend on it alone: unpacked and computed once for all inputs."""
+        fields = {each.var.symbol: place for place, each in enumerate(self._made.fields)}
         yield "typedef struct {"
-        yield from (f"  u64 s{place};" for place, _ in enumerate(made.fields))
+        yield from (f"  u64 s{place};" for place in fields.values())
         yield from (f"  {word_of(node)} h{place};" for place, node in enumerate(here))
         yield "} Here;"
         yield "static inline void unpack(KEY key, Here *here) {"
         yield from self._unpacked()
-        for node in symbols:
-            if self._reads[node] == _STATE:
-                self._names[node] = f"here->s{[each.var.symbol for each in made.fields].index(node)}"
+        symbols = [node for node in self._order if node.is_symbol() and self._reads[node] == _STATE]
+        self._names.update((node, f"here->s{fields[node]}") for node in symbols)
         yield from self._declared(ordered(here))
         yield from (f"  here->h{place} = {self._names[node]};" for place, node in enumerate(here))
         yield "}"
-        self._names = {node: name for node, name in self._names.items() if node.is_symbol()}
+        self._forget_terms()
+
+    def _state_goals(self) -> Iterator[str]:
+        """The goals that a state covers."""
+        made = self._made
         yield "static inline void state_goals(const Here *here, u64 *set) {"
         on_state = [c for c, each in zip(made.conditions, made.watched, strict=True) if not each.on_step]
         yield from self._declared(ordered(on_state))
         yield from self._sets(False)
         yield "}"
-        self._names = {node: name for node, name in self._names.items() if node.is_symbol()}
-        self._names.update((node, f"here->h{place}") for place, node in enumerate(here))
-        self._names.update((node, f"table{place}[input]") for place, node in enumerate(table))
+        self._forget_terms()
+
+    def _step(self, roots: Sequence[FNode]) -> Iterator[str]:
+        """One step: whether it is allowed, the state after it, and the goals that it covers."""
+        allowed = self._made.allowed
         yield "static inline int step(const Here *here, int input, KEY *after, u64 *set) {"
-        yield from self._declared(ordered([made.allowed], self._names))
-        yield f"  if (!{self._names[made.allowed]}) return 0;"
-        yield from self._declared(ordered([root for root in self._roots if root in steps], self._names))
+        yield from self._declared(ordered([allowed], self._names))
+        yield f"  if (!{self._names[allowed]}) return 0;"
+        yield from self._declared(ordered(roots, self._names))
         yield "  *after = 0;"
         yield from self._packed()
         yield from self._sets(True)
         yield "  return 1;"
         yield "}"
+
+    def _forget_terms(self) -> None:
+        """The names of terms within one function are unknown in the next one; those of symbols stay."""
+        self._names = {node: name for node, name in self._names.items() if node.is_symbol()}
 
     def _kept(self, used: Sequence[FNode], roots: set[FNode], kind: int) -> list[FNode]:
         """The terms over one kind of variables that others read, or that are roots; but for symbols of state."""

@@ -89,10 +89,9 @@ def _relevant_part(system: TransitionSystem, observed: Sequence[str]) -> Transit
     return replace(small, inputs=tuple(var for var in system.inputs if var.name in kept))
 
 
-def _single_steps(formulas: Sequence[FNode], names: set[str]) -> dict[int, list[FNode]]:
-    """By step, the largest parts of ``formulas`` (framed) that read variables called ``names`` there only; plain."""
-    order = walk(formulas)
-    several = -1
+def _step_read(order: Sequence[FNode], names: set[str], several: int) -> dict[FNode, int | None]:
+    """For each node (framed) the one step of which it reads variables called ``names``, or ``several`` where it reads
+    anything else too; None where it reads nothing."""
     step: dict[FNode, int | None] = {}
     for node in order:
         if node.is_symbol():
@@ -101,6 +100,13 @@ def _single_steps(formulas: Sequence[FNode], names: set[str]) -> dict[int, list[
         else:
             below = {step[a] for a in arguments_of(node)} - {None}
             step[node] = None if not below else below.pop() if len(below) == 1 else several
+    return step
+
+
+def _single_steps(formulas: Sequence[FNode], names: set[str]) -> dict[int, list[FNode]]:
+    """By step, the largest parts of ``formulas`` (framed) that read variables called ``names`` there only; plain."""
+    several = -1
+    step = _step_read(walk(formulas), names, several)
     found: dict[int, dict[FNode, None]] = {}
     todo = list(dict.fromkeys(formulas))
     seen = set(todo)

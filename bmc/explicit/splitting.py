@@ -8,7 +8,7 @@ grows with the number of cases that can be told apart, not with the product of a
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pysmt.operators as op
@@ -31,6 +31,18 @@ _SEVERAL_PASSES = 4
 """Operations on a value that evaluating it partly, and looking for what is left, takes."""
 
 _NOWHERE = np.zeros(1, bool)
+
+
+def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]]) -> Iterator[int]:
+    """The places that are reached from ``starts``, each once."""
+    todo = list(dict.fromkeys(starts))
+    seen = set(todo)
+    while todo:
+        place = todo.pop()
+        yield place
+        fresh = [after for after in dict.fromkeys(following(place)) if after not in seen]
+        seen.update(fresh)
+        todo += fresh
 
 
 class PartialProgram:
@@ -57,6 +69,7 @@ class PartialProgram:
                 kind = node.node_type() if same else -1
                 self._operations.append((place, kind, operator(node), tuple(places[a] for a in arguments)))
         self._nothing = {place: np.zeros(1, word(bits_of(self._order[place]))) for place in self.names.values()}
+        self._below = {place: arguments for place, _, _, arguments in self._operations}
         self.size = len(self._operations)
 
     def evaluate(self, columns: Mapping[str, Column], known: Mapping[str, Known]) -> Evaluation:
@@ -116,47 +129,47 @@ class PartialProgram:
 
     def seeing(self, own: Sequence[int], later: Sequence[int]) -> _Seeing:
         """The largest terms, but for connectives and choices, that read a place of ``own`` and none of ``later``."""
-        reads = [0] * len(self._order)
-        for place in later:
-            reads[place] |= 2
-        for place in own:
-            reads[place] |= 1
-        below: dict[int, tuple[int, ...]] = {}
-        kinds: dict[int, int] = {}
-        for place, kind, _, arguments in self._operations:
-            below[place], kinds[place] = arguments, kind
-            for argument in arguments:
-                reads[place] |= reads[argument]
-        found: dict[int, None] = {}
-        todo = list(dict.fromkeys(self.roots))
-        seen = set(todo)
-        while todo:
-            place = todo.pop()
-            if not reads[place] & 1:
-                continue
-            if reads[place] == 1 and kinds.get(place) not in _CONNECTIVES:
-                found[place] = None
-                continue
-            fresh = [a for a in dict.fromkeys(below.get(place, ())) if a not in seen]
-            seen.update(fresh)
-            todo += fresh
-        others: dict[int, None] = {}
-        todo = list(found)
-        seen = set(todo)
-        while todo:
-            place = todo.pop()
-            for argument in below.get(place, ()):
-                if not reads[argument] and argument not in self._constants:
-                    others[argument] = None
-                elif reads[argument] and argument not in seen:
-                    seen.add(argument)
-                    todo.append(argument)
+        reads = self._reading(own, later)
+        found = self._largest(reads)
+        others = self._read_beside(found, reads)
         names = [f"other#{number}" for number in range(len(others))]
         leaves = {self._order[place]: name for place, name in zip(others, names, strict=True)}
         given = {place: name for name, place in self.names.items()}
         leaves.update((self._order[place], given[place]) for place in own)
         program = Program([self._order[place] for place in found], leaves)
-        return _Seeing(list(found), list(others), names, program)
+        return _Seeing(found, others, names, program)
+
+    def _largest(self, reads: Sequence[int]) -> list[int]:
+        """The largest terms that are no connectives or choices, of those whose ``reads`` are 1: of ``own`` alone."""
+        kinds = {place: kind for place, kind, _, _ in self._operations}
+
+        def is_largest(place: int) -> bool:
+            return reads[place] == 1 and kinds.get(place) not in _CONNECTIVES
+
+        def below(place: int) -> Sequence[int]:
+            return self._below.get(place, ()) if reads[place] & 1 and not is_largest(place) else ()
+
+        return [place for place in _reached(self.roots, below) if is_largest(place)]
+
+    def _read_beside(self, places: Sequence[int], reads: Sequence[int]) -> list[int]:
+        """The largest terms below ``places`` for which ``reads`` has no bits, but for constants."""
+        others: dict[int, None] = {}
+        for place in _reached(places, lambda place: [a for a in self._below.get(place, ()) if reads[a]]):
+            below = self._below.get(place, ())
+            others.update((a, None) for a in below if not reads[a] and a not in self._constants)
+        return list(others)
+
+    def _reading(self, own: Sequence[int], later: Sequence[int]) -> list[int]:
+        """For each place whether it reads one of ``own`` (bit 0), and one of ``later`` (bit 1)."""
+        reads = [0] * len(self._order)
+        for place in later:
+            reads[place] |= 2
+        for place in own:
+            reads[place] |= 1
+        for place, _, _, arguments in self._operations:
+            for argument in arguments:
+                reads[place] |= reads[argument]
+        return reads
 
     def _branch(self, done: Evaluation, condition: int, position: int, here: Column) -> Column:
         """The rows of ``here`` in which this branch of a choice may be taken."""

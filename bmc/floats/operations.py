@@ -138,17 +138,7 @@ def computing(kind: Kind | Operation) -> Compute:
     if name in UNARY:
         unary = UNARY[name]
         return lambda raw: pattern(unary(number(raw[0], form)), form)
-    if name in ("fmin", "fmax"):
-        return _selecting(name == "fmin", form)
-    if name == "negate":
-        return lambda raw: canonical(raw[0] ^ form.sign, form)
-    if name == "absolute":
-        return lambda raw: canonical(raw[0] & ~form.sign, form)
-    if name == "resize":
-        to_form = kind.to_form
-        assert to_form is not None
-        return lambda raw: pattern(number(raw[0], form), to_form)
-    return _from_int(kind) if name == "from_int" else _to_int(kind)
+    return _OTHERS[name](kind)
 
 
 def _from_int(kind: Kind | Operation) -> Compute:
@@ -176,6 +166,34 @@ def _selecting(lesser: bool, form: Format) -> Compute:
         return canonical(raw[0] if first else raw[1], form)
 
     return compute
+
+
+def _negating(kind: Kind | Operation) -> Compute:
+    form = kind.form
+    return lambda raw: canonical(raw[0] ^ form.sign, form)
+
+
+def _without_sign(kind: Kind | Operation) -> Compute:
+    form = kind.form
+    return lambda raw: canonical(raw[0] & ~form.sign, form)
+
+
+def _resizing(kind: Kind | Operation) -> Compute:
+    form, to_form = kind.form, kind.to_form
+    assert to_form is not None
+    return lambda raw: pattern(number(raw[0], form), to_form)
+
+
+_OTHERS: dict[str, Callable[[Kind | Operation], Compute]] = {
+    "fmin": lambda kind: _selecting(True, kind.form),
+    "fmax": lambda kind: _selecting(False, kind.form),
+    "negate": _negating,
+    "absolute": _without_sign,
+    "resize": _resizing,
+    "from_int": _from_int,
+    "to_int": _to_int,
+}
+"""The operations that are no functions of one or two numbers."""
 
 
 def _by_zero(x: float, y: float) -> float:

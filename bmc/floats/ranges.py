@@ -96,19 +96,21 @@ def _applied(kind: Kind, operands: tuple[Ranges, ...]) -> Ranges:
     if name == "to_int":
         return _to_int(kind, sides[0], nans[0])
     to_form = kind.to_form or form
-    found: list[tuple[int, int]] = []
-    nan = any(nans) if name not in ("fmin", "fmax") else all(nans)
     if name in ("fmin", "fmax"):
-        results, nan_here = _selected(name, sides, nans), False
-    elif name in BINARY:
-        results, nan_here = _combined(name, sides)
+        results, nan = _selected(name, sides, nans), all(nans)
     else:
-        results, nan_here = _mapped(name, sides[0])
-    for low, high in results:
-        found += between(pattern(low, to_form), pattern(high, to_form), to_form)
-    if nan or nan_here:
+        results, nan = _combined(name, sides) if name in BINARY else _mapped(name, sides[0])
+        nan = nan or any(nans)
+    found = _rounded(results, to_form)
+    if nan:
         found.append((to_form.nan, to_form.nan))
     return united(found) if found else united(every(to_form))
+
+
+def _rounded(intervals: Iterable[Interval], form: Format) -> list[tuple[int, int]]:
+    """The ranges of the patterns in ``intervals``, rounded to ``form``."""
+    ends = ((pattern(low, form), pattern(high, form)) for low, high in intervals)
+    return [piece for low, high in ends for piece in between(low, high, form)]
 
 
 def _intervals(ranges: Ranges, form: Format) -> list[Interval]:

@@ -99,6 +99,18 @@ def against(
 
     Unknown where the solver gave up.
     """
+    variables = [(var.name, var.type) for var in system.state]
+    variables += [(prefix + var.name, var.type) for prefix in ("", OTHER) for var in system.inputs]
+    found = some_values(system, variables, _told_apart(system, terms, seen, among), prover)
+    if isinstance(found, Status):
+        return found
+    state = {var.name: found[var.name] for var in system.state}
+    inputs = {var.name: found[var.name] for var in system.inputs}
+    return state, inputs, {var.name: found[OTHER + var.name] for var in system.inputs}
+
+
+def _told_apart(system: TransitionSystem, terms: Terms, seen: Sequence[FNode], among: Among) -> FNode:
+    """The plain formula: a step, and the inputs after it, tell a state ``among`` some from its image by ``terms``."""
     first, later = seen_at(seen)
     names = [var.symbol for var in system.state]
     nexts = [var.next for var in system.state]
@@ -122,15 +134,7 @@ def against(
     stepping = [pair for pair in looks if not states >= {*symbols_of(pair[0])}]
     stepping += zip([*after, *seen_after], [*after_there, *seen_there], strict=True)
     unlike = Or(Not((Iff if among.both else Implies)(allowed, allowed_there)), _apart(always))
-    question = conjunction([among.given, Or(unlike, And(allowed, _apart(stepping)))])
-    variables = [(var.name, var.type) for var in system.state]
-    variables += [(prefix + var.name, var.type) for prefix in ("", OTHER) for var in system.inputs]
-    found = some_values(system, variables, question, prover)
-    if isinstance(found, Status):
-        return found
-    state = {var.name: found[var.name] for var in system.state}
-    inputs = {var.name: found[var.name] for var in system.inputs}
-    return state, inputs, {var.name: found[OTHER + var.name] for var in system.inputs}
+    return conjunction([among.given, Or(unlike, And(allowed, _apart(stepping)))])
 
 
 def _apart(pairs: Iterable[tuple[FNode, FNode]]) -> FNode:

@@ -17,7 +17,7 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Iff, Not, Or
 
-from bmc.engines.protocol import Status
+from bmc.engines.protocol import Session, Status
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import NEXT, at, with_terms
@@ -217,13 +217,7 @@ class _Search:
 
     def run(self, worthwhile: Callable[[Starts], bool]) -> StateVariable | None:
         """Cut until the lemma is ``proved``, or it is given up; or a variable that is to be no counter."""
-        system, wanted = self._system, self._lemma
-        variables = [(var.name, var.type) for var in system.state]
-        variables += [(var.name, var.type) for var in system.inputs]
-        variables += [(OTHER + var.name, var.type) for var in self._counters]
-        alone = TransitionSystem(system.name, tuple(StateVariable(n, t, None, t.symbol(n)) for n, t in variables), ())
-        everything = [wanted.apart, wanted.steps_apart, wanted.two_move]
-        session = self._prover.engine.session(alone, TRUE(), [at(formula, 0) for formula in everything])
+        system, wanted, session = self._system, self._lemma, self._two_states()
         cut = False
         while True:
             starts = {name: sorted(values) for name, values in self.starts.items()}
@@ -245,6 +239,16 @@ class _Search:
             dropped = self._slightest(state, inputs, other) if cut else self._cut(state, inputs, other)
             if dropped is not None:
                 return dropped
+
+    def _two_states(self) -> Session:
+        """A session about one step's inputs, a state, and another state that differs in the counters."""
+        system, wanted = self._system, self._lemma
+        variables = [(var.name, var.type) for var in system.state]
+        variables += [(var.name, var.type) for var in system.inputs]
+        variables += [(OTHER + var.name, var.type) for var in self._counters]
+        alone = TransitionSystem(system.name, tuple(StateVariable(n, t, None, t.symbol(n)) for n, t in variables), ())
+        everything = [wanted.apart, wanted.steps_apart, wanted.two_move]
+        return self._prover.engine.session(alone, TRUE(), [at(formula, 0) for formula in everything])
 
     def _slightest(self, state: Valuation, inputs: Valuation, other: Valuation) -> StateVariable:
         """Of the counters that one step moves, the one with the fewest values below its last cut."""

@@ -54,17 +54,20 @@ def prove(system: TransitionSystem, invariants: Sequence[Condition], prover: Pro
     bare = replace(system, invariants=())
     given = conjunction(c.formula for c in (*system.invariants, *invariants) if c.proved)
     start = prover.engine.session(bare, at(system.init_formula, 0), [at(c.formula, 0) for c in invariants])
-    open_ones = [
-        c for c in invariants if not c.proved and prover.asked(start, [at(Not(c.formula), 0)], 0) is Status.UNSAT
-    ]
+    open_ones = _surely_after(0, [c for c in invariants if not c.proved], prover, start)
     while open_ones:
         together = conjunction([given, *(c.formula for c in open_ones)])
         session = prover.engine.session(bare, at(together, 0))
-        kept = [c for c in open_ones if prover.asked(session, [at(Not(c.formula), 1)], 1) is Status.UNSAT]
+        kept = _surely_after(1, open_ones, prover, session)
         if kept == open_ones:
             break
         open_ones = kept
     return tuple(replace(c, proved=True) if c in open_ones else c for c in invariants)
+
+
+def _surely_after(steps: int, conditions: Sequence[Condition], prover: Prover, session: Session) -> list[Condition]:
+    """Those of ``conditions`` that hold after ``steps`` steps of every run of ``session``."""
+    return [c for c in conditions if prover.asked(session, [at(Not(c.formula), steps)], steps) is Status.UNSAT]
 
 
 def _told_by_sets(system: TransitionSystem, invariants: Sequence[Condition]) -> bool:

@@ -136,6 +136,17 @@ def _earlier(formula: FNode, present: int) -> list[tuple[int, FNode]]:
 
     Conditions, where they take fewer bits than the variables in them and these are read in no other way; else these.
     """
+    found = []
+    for step, terms in sorted(_largest_before(formula, present).items()):
+        for group, symbols in _sharing(terms):
+            conditions = all(term.get_type().is_bool_type() for term in group)
+            few = conditions and len(group) < sum(_bits(symbol) for symbol in symbols)
+            found += [(step, term) for term in (group if few else symbols)]
+    return found
+
+
+def _largest_before(formula: FNode, present: int) -> dict[int, list[FNode]]:
+    """By step before ``present``, the largest terms of ``formula`` (framed) that read this step alone."""
     order = post_order([formula])
     read: dict[FNode, frozenset[int]] = {}
     for node in order:
@@ -148,13 +159,7 @@ def _earlier(formula: FNode, present: int) -> list[tuple[int, FNode]]:
             reached.update(node.args())
         elif node in reached and read[node] and min(read[node]) < present:
             largest.setdefault(min(read[node]), []).append(node)
-    found = []
-    for step, terms in sorted(largest.items()):
-        for group, symbols in _sharing(terms):
-            conditions = all(term.get_type().is_bool_type() for term in group)
-            few = conditions and len(group) < sum(_bits(symbol) for symbol in symbols)
-            found += [(step, term) for term in (group if few else symbols)]
-    return found
+    return largest
 
 
 def _sharing(terms: Sequence[FNode]) -> list[tuple[list[FNode], list[FNode]]]:
