@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import UserList
+from collections import UserList, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, field
 from io import StringIO
@@ -322,9 +322,9 @@ def from_data(data: Mapping[str, Any], several: bool = False) -> Certificate:
     once and that stands twice, or stands elsewhere in the list, would not be written like that, and is refused.
     """
     claims = [*data["claims"]]
-    names = {str(claim["name"]): claim["formula"] for claim in claims if "name" in claim}
-    form: Mapping[str, Any] = _one(claims, "normal_form") or {"normal_form": {}, "validity": None}
-    prices, cells = [_prices(claim) for claim in claims if "scale" in claim], _one(claims, "cells")
+    names = {str(claim["name"]): claim["formula"] for claim in _with(claims, "name")}
+    form: Mapping[str, Any] = next(iter(_with(claims, "normal_form")), {"normal_form": {}, "validity": None})
+    prices = [*map(_prices, _with(claims, "scale"))]
     certificate = Certificate(
         goals=_names(data["goals"]),
         end=str(data["end"]),
@@ -332,12 +332,12 @@ def from_data(data: Mapping[str, Any], several: bool = False) -> Certificate:
         lower=int(data["lower"]),
         invariants=(*names,),
         formulas=_texts({name: text for name, text in names.items() if text is not None}),
-        order_bound=next((int(claim["bound"]) for claim in claims if "of" in claim and claim["of"] == "orders"), 0),
+        order_bound=next((int(claim["bound"]) for claim in _with(claims, "of") if claim["of"] == "orders"), 0),
         normal_form=_texts(form["normal_form"]),
-        validity=None if form["validity"] is None else _validity(form["validity"]),
+        validity=_validity(form["validity"]),
         prices=next((each for each in prices if each.chains == 1), None),
         together=tuple(each for each in prices if each.chains != 1),
-        acceleration=None if cells is None else _acceleration(cells),
+        acceleration=next(map(_acceleration, _with(claims, "cells")), None),
         counted=_names(data["counted"]),
         monitors=_texts(data["monitors"]),
         **_no_runs(claims),
@@ -350,26 +350,38 @@ def from_data(data: Mapping[str, Any], several: bool = False) -> Certificate:
     return certificate
 
 
-def _one(claims: Iterable[Mapping[str, Any]], name: str) -> Mapping[str, Any] | None:
-    """The first of ``claims`` that has a field of this ``name``."""
-    return next((claim for claim in claims if name in claim), None)
+def _with(claims: Iterable[Mapping[str, Any]], name: str) -> list[Mapping[str, Any]]:
+    """Those of ``claims`` that have a field of this ``name``."""
+    return [claim for claim in claims if name in claim]
 
 
 def _no_runs(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What ``claims`` say that no run does, by the fields of a certificate."""
-    paths = [PathFact(_names(claim["path"]), int(claim["before"])) for claim in claims if "path" in claim]
-    runs = [_no_run(claim) for claim in claims if "least" in claim and "searched" not in claim]
-    whole = [run.goals for run in runs if run == NoRun(run.goals)]
+    paths = [PathFact(_names(claim["path"]), int(claim["before"])) for claim in _with(claims, "path")]
+    runs: dict[str, list[NoRun]] = defaultdict(list)
+    for run in [_no_run(claim) for claim in _with(claims, "least") if "searched" not in claim]:
+        runs[_field_of(run)].append(run)
     return {
         "edges": tuple(fact for fact in paths if len(fact.path) == 2),
         "paths": tuple(fact for fact in paths if len(fact.path) != 2),
-        "refuted": next(((run.first, run.before) for run in runs if run.before is not None), (0, 0)),
-        "exhausted": int((_one(claims, "searched") or {"searched": 0})["searched"]),
-        "unreachable": tuple(name for run in runs if not run.to_end for name in run.goals),
-        "no_way_to_end": tuple(goals[0] for goals in whole if len(goals) == 1),
-        "conflicts": tuple(goals for goals in whole if len(goals) != 1),
-        "most": next((run for run in runs if run.least is not None), None),
+        "refuted": next(((run.first, run.before) for run in runs["refuted"]), (0, 0)),
+        "exhausted": next((int(claim["searched"]) for claim in _with(claims, "searched")), 0),
+        "unreachable": tuple(name for run in runs["unreachable"] for name in run.goals),
+        "no_way_to_end": tuple(run.goals[0] for run in runs["no_way_to_end"]),
+        "conflicts": tuple(run.goals for run in runs["conflicts"]),
+        "most": next(iter(runs["most"]), None),
     }
+
+
+def _field_of(run: NoRun) -> str:
+    """The field of a certificate that says what ``run`` says, if ``_never`` wrote it."""
+    if run.before is not None:
+        return "refuted"
+    if not run.to_end:
+        return "unreachable"
+    if run.least is not None:
+        return "most"
+    return "no_way_to_end" if len(run.goals) == 1 else "conflicts"
 
 
 def _no_run(data: Mapping[str, Any]) -> NoRun:
@@ -389,7 +401,9 @@ def _prices(data: Mapping[str, Any]) -> Prices:
     )
 
 
-def _validity(data: Mapping[str, Any]) -> Validity:
+def _validity(data: Mapping[str, Any] | None) -> Validity | None:
+    if data is None:
+        return None
     rises = {str(name): (int(most), int(by)) for name, (most, by) in data["rises"].items()}
     return Validity(str(data["holds"]), rises, None if data["steps"] is None else int(data["steps"]))
 

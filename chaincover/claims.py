@@ -117,24 +117,28 @@ def _most(says: NoRun) -> Claim:
 
 def _of_verdicts(said: Said) -> Iterator[Claim]:
     """What the verdicts of a result claim, and what their details say where the certificate does not."""
-    bound, proof = said.settings.get("bound"), said.proof
-    left = [verdict for verdict in said.verdicts if verdict.status == EXCLUDED]
+    within_k = said.settings.get("bound") is not None
     some = tuple(v.goal for v in said.verdicts if v.status not in (UNREACHABLE, NO_WAY_TO_FINAL))
     for verdict in said.verdicts:
         if verdict.status == UNREACHABLE:
             yield _unreached(verdict.goal)
-        elif verdict.status == NO_WAY_TO_FINAL and (bound is None or "within K" not in verdict.detail):
+        elif verdict.status == NO_WAY_TO_FINAL and not (within_k and "within K" in verdict.detail):
             yield _no_way(verdict.goal)
-    apart = [verdict.goal for verdict in left if _SEARCHED in verdict.detail]
-    if said.covered is None and apart and not (proof and proof.conflicts):
+    apart = _apart_in_details(said)
+    if apart:
         yield conflict(apart)
     lower = _lower_in_details(said)
     if lower:
         yield _shorter(some, lower)
-    number = next((int(found[1]) for v in left if (found := _MOST.search(v.detail))), None)
-    if number is not None and said.covered is not None and not (proof and proof.most):
-        yield _most(NoRun(some, number + 1))
-    yield from (_excluded(verdict, said) for verdict in left)
+    yield from (_most(NoRun(some, number + 1)) for number in _most_in_details(said))
+    yield from (_excluded(verdict, said) for verdict in said.verdicts if verdict.status == EXCLUDED)
+
+
+def _apart_in_details(said: Said) -> list[str]:
+    """The goals that no chain covers together, by details, if the certificate has no conflicts; [] with a chain."""
+    if said.covered is not None or (said.proof and said.proof.conflicts):
+        return []
+    return [verdict.goal for verdict in said.verdicts if verdict.status == EXCLUDED and _SEARCHED in verdict.detail]
 
 
 def _lower_in_details(said: Said) -> int:
@@ -144,6 +148,14 @@ def _lower_in_details(said: Said) -> int:
     open_ones = (v for v in said.verdicts if v.status in (NOT_WITHIN_BOUND, EXCLUDED, UNDECIDED))
     shorter = [(int(found[1]), int(found[2])) for v in open_ones if (found := _SHORTER.search(v.detail))]
     return max((lower for length, lower in shorter if lower > length == longest), default=0)
+
+
+def _most_in_details(said: Said) -> list[int]:
+    """The most goals that one chain covers, by the first detail that says it, if the certificate does not."""
+    if said.covered is None or (said.proof and said.proof.most):
+        return []
+    found = (_MOST.search(verdict.detail) for verdict in said.verdicts if verdict.status == EXCLUDED)
+    return [int(match[1]) for match in found if match][:1]
 
 
 def _excluded(verdict: Verdict, said: Said) -> Claim:

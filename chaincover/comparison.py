@@ -32,7 +32,7 @@ from chaincover.limits import HALF, QUESTION, Limits
 from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
-from chaincover.orderings.bound import order_bound
+from chaincover.orderings.bound import OrderBound, order_bound
 from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult, Path
 from chaincover.partition.maximum_coverage import generate_all_or_most
 from chaincover.partition.several import generate_several
@@ -265,22 +265,26 @@ def _compared(problem: Problem, options: Options, asked: Asked, progress: Progre
                 row = orders.row(name, _seconds(whole, HALF * part)) if path else Row(name)
                 rows.append(row)
                 progress(f"compare: what users get with {name}")
-                rows[-1] = row = replace(row, final=last.of(name, _seconds(whole, part)))
-                if row.final is not None and row.final.stopped_by in CALLED_OFF:
-                    stopped_by = row.final.stopped_by
+                final = last.of(name, _seconds(whole, part))
+                rows[-1] = replace(row, final=final)
+                if final.stopped_by in CALLED_OFF:
+                    stopped_by = final.stopped_by
     except KeyboardInterrupt as error:
         stopped_by = str(error) or INTERRUPT
     stopped_by = stopped_by or ("" if whole.left() else TIME_LIMIT)
     if stopped_by:
         rows += [Row(name, note="not compared", undecided=True) for name in asked.orderings[len(rows) :]]
-    shortest = min((length for row in rows for length in row.lengths), default=None)
     bound = order_bound(graph, Limit(seconds=LAST_SECONDS if stopped_by else _seconds(whole, 1.0)))
-    proofs = [(bound.lower, bound.basis)]
-    if not several:
-        proofs += [(row.final.bounds.lower, row.final.bounds.basis) for row in rows if row.final and row.final.chains]
-    lower, basis = max(proofs, key=lambda proof: proof[0])
-    bounds = Bounds(lower, shortest, basis)
+    bounds = _bounds(bound, rows, several)
     return Comparison(asked, found, graph, path, tuple(rows), bounds, several, stopped_by)
+
+
+def _bounds(order: OrderBound, rows: Sequence[Row], several: bool) -> Bounds:
+    """The shortest chain of ``rows`` along an order, and the highest bound: of the order, or of a run for one chain."""
+    finals = [row.final for row in rows if row.final is not None and not several]
+    proofs = [(order.lower, order.basis), *((f.bounds.lower, f.bounds.basis) for f in finals if f.chains)]
+    lower, basis = max(proofs, key=lambda proof: proof[0])
+    return Bounds(lower, min((length for row in rows for length in row.lengths), default=None), basis)
 
 
 def _for_order(options: Options) -> int | None:

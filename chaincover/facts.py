@@ -25,8 +25,13 @@ class Fact:
 
     def __or__(self, other: Fact) -> Fact:
         """One of both."""
-        parts = tuple(part for fact in (self, other) for part in (fact.parts or (fact,)))
+        parts = (*self.any_of, *other.any_of)
         return Fact(f"{self.says}, or {other.says}", lambda board: self.known(board) or other.known(board), parts)
+
+    @property
+    def any_of(self) -> tuple[Fact, ...]:
+        """The facts of which any will do."""
+        return self.parts or (self,)
 
     def known(self, board: Board) -> bool:
         """Whether the board tells it."""

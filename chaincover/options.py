@@ -58,24 +58,31 @@ class Options:
 
     def check(self) -> None:
         """UsageError for a value that makes no sense."""
-        if self.bound is not None and self.bound < 0:
-            raise UsageError(f"the bound K must be at least 0, not {self.bound}")
-        if self.max_length is not None and self.max_length < 0:
-            raise UsageError(f"the greatest length must be at least 0, not {self.max_length}")
+        _check_least(self.bound, 0, "the bound K must be at least 0")
+        _check_least(self.max_length, 0, "the greatest length must be at least 0")
         if self.overlap not in ("allow", "forbid"):
             raise UsageError(f"overlap must be allow or forbid, not {self.overlap!r}")
         if self.repair not in ("auto", "refine", "paths", "none"):
             raise UsageError(f"repair must be auto, refine, paths or none, not {self.repair!r}")
-        if self.effort is not None and not (isfinite(self.effort) and self.effort > 0):
-            raise UsageError(f"the effort must be a number above 0, not {self.effort:g}", hint="give a number, or none")
-        if self.memory_limit is not None and self.memory_limit < 1:
-            raise UsageError(f"the memory limit must be at least 1 megabyte, not {self.memory_limit}")
+        _check_positive(self.effort, "the effort must be a number above 0", hint="give a number, or none")
+        _check_least(self.memory_limit, 1, "the memory limit must be at least 1 megabyte")
         if not 1 <= self.jobs <= MOST_JOBS:
             raise UsageError(f"the number of jobs must be from 1 to {MOST_JOBS:,}, not {self.jobs}")
         if self.ordering not in ORDERINGS:
             raise UsageError(f"no ordering is called {self.ordering!r}", hint=f"choose one of {', '.join(ORDERINGS)}")
         if self.engine not in ENGINES:
             raise UsageError(f"no engine is called {self.engine!r}", hint=f"choose one of {', '.join(ENGINES)}")
-        for limit in (self.time_limit, self.query_limit):
-            if limit is not None and not (isfinite(limit) and limit > 0):
-                raise UsageError(f"a time limit must be a number above 0 seconds, not {limit:g}")
+        _check_positive(self.time_limit, "a time limit must be a number above 0 seconds")
+        _check_positive(self.query_limit, "a time limit must be a number above 0 seconds")
+
+
+def _check_least(value: int | None, least: int, rule: str) -> None:
+    """UsageError for a ``value`` below the ``least`` one that the ``rule`` allows."""
+    if value is not None and value < least:
+        raise UsageError(f"{rule}, not {value}")
+
+
+def _check_positive(value: float | None, rule: str, hint: str = "") -> None:
+    """UsageError for a ``value`` that is no number above 0, as the ``rule`` has it."""
+    if value is not None and not (isfinite(value) and value > 0):
+        raise UsageError(f"{rule}, not {value:g}", hint=hint)

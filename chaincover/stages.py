@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
@@ -313,15 +313,17 @@ def _end_those_in_vain(turns: Sequence[_Turns]) -> None:
     left = {turn.work for turn in turns if turn.work.left}
     for work in list(left):
         places = [turn for turn in turns if turn.work is work and not turn.stage.once]
-        others = [
-            turn.stage
-            for turn in turns
-            if turn.work is not work and (turn.work in left or (turn.stage.for_targets and not work.stage.for_targets))
-        ]
-        given = {part for stage in others for fact in stage.gives for part in fact.parts or (fact,)}
-        if all(any(given.isdisjoint(fact.parts or (fact,)) for fact in place.missing) for place in places):
+        given = _given(turns, work, left)
+        if all(any(given.isdisjoint(fact.any_of) for fact in place.missing) for place in places):
             left.remove(work)
             work.end()
+
+
+def _given(turns: Sequence[_Turns], work: _Work, left: Set[_Work]) -> set[Fact]:
+    """What stages other than ``work`` give: those that are ``left``, or begin anew when the targets are others."""
+    anew = not work.stage.for_targets
+    others = [turn for turn in turns if turn.work in left or (anew and turn.stage.for_targets)]
+    return {part for turn in others if turn.work is not work for fact in turn.stage.gives for part in fact.any_of}
 
 
 def _alternate(group: Sequence[_Turns], units: float, board: Board) -> bool:

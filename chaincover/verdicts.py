@@ -87,16 +87,9 @@ NO_ORIGINAL = "covered is only what the compiled original covers"
 
 def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
     """What a user can do about a goal with this verdict, '' if it is covered."""
-    if verdict.status == NO_WAY_TO_FINAL and verdict.proved:
-        return PROVED_NO_WAY
-    if verdict.status == NOT_WITHIN_BOUND and AFTER_A_WRAP in verdict.detail:
-        return BEYOND_A_WRAP
-    if verdict.status == UNDECIDED and any(f"stopped by {BY.get(by, by)}" in verdict.detail for by in CALLED_OFF):
-        return CALLED_OFF_EARLY
-    if verdict.status == UNDECIDED and options.max_length is None and (BEYOND in verdict.detail):
-        return TOO_LONG
-    if verdict.status == UNDECIDED and NO_ORIGINAL in verdict.detail:
-        return "run it where the program can be compiled, and without --no-native"
+    advice = _by_detail(verdict, options)
+    if advice:
+        return advice
     advice = NEXT_STEP.get(NOT_WITHIN_BOUND if _only_by_bound(verdict, options) else verdict.status, "")
     if generated:
         advice = _NEXT_STEP_GENERATED.get(verdict.status, advice)
@@ -105,6 +98,21 @@ def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
     limits = [("--time-limit", options.time_limit), ("--query-limit", options.query_limit)]
     spent = ["--effort", *(name for name, value in limits if value is not None)]
     return advice.format(more=" or ".join(larger) or "more --effort", spent=" or ".join(spent))
+
+
+def _by_detail(verdict: Verdict, options: Options) -> str:
+    """What a user can do by what the verdict says besides its status; '' if that says nothing more."""
+    if verdict.status == NO_WAY_TO_FINAL and verdict.proved:
+        return PROVED_NO_WAY
+    if verdict.status == NOT_WITHIN_BOUND and AFTER_A_WRAP in verdict.detail:
+        return BEYOND_A_WRAP
+    if verdict.status != UNDECIDED:
+        return ""
+    if any(f"stopped by {BY.get(by, by)}" in verdict.detail for by in CALLED_OFF):
+        return CALLED_OFF_EARLY
+    if options.max_length is None and BEYOND in verdict.detail:
+        return TOO_LONG
+    return "run it where the program can be compiled, and without --no-native" if NO_ORIGINAL in verdict.detail else ""
 
 
 def _only_by_bound(verdict: Verdict, options: Options) -> bool:
@@ -272,9 +280,7 @@ class _Verdicts:
         """
         graph, closed, found = self._graph, self._closed, self._found
         if goal in found.unreached:
-            if goal in self._known.seen:
-                return Verdict(goal, NOT_WITHIN_BOUND, detail=f"not reached from init{self._within()}")
-            if _gave_up(graph, closed, INIT, goal):
+            if goal not in self._known.seen and _gave_up(graph, closed, INIT, goal):
                 return Verdict(goal, UNDECIDED, detail="the solver gave up on whether it can be reached")
             return Verdict(goal, NOT_WITHIN_BOUND, detail=f"not reached from init{self._within()}")
         if goal in found.stuck:
@@ -285,6 +291,11 @@ class _Verdicts:
             reached = "reached" if (INIT, goal) in graph.weights else "may be reached"
             detail = f"{reached}, but no way to the final condition found{self._within()}"
             return Verdict(goal, NO_WAY_TO_FINAL, detail=detail)
+        return self._by_others(goal)
+
+    def _by_others(self, goal: str) -> Verdict | None:
+        """The verdict if the graph has no way between the goal and another one that it does not rule out itself."""
+        graph, closed, found = self._graph, self._closed, self._found
         apart = [pair for pair in found.exclusive if goal in pair]
         others = [b if a == goal else a for a, b in apart]
         others = [other for other in others if other not in (*found.unreached, *found.stuck)]

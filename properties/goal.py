@@ -154,9 +154,9 @@ def values_before(goal: Goal, system: TransitionSystem) -> list[str]:
     read = {unframed(symbol) for symbol in symbols_of(goal.consequent)}
     given = {unframed(symbol) for symbol in symbols_of(goal.antecedent)}
     found = []
-    for var in system.state:
+    for var in system.visible_state:
         steps = [step for name, step in read if name == var.name]
-        if not steps or var.role == "internal":
+        if not steps:
             continue
         acting = {symbol.symbol_name() for symbol in symbols_of(var.next)} & inputs
         if any((name, max(steps)) in given for name in acting):

@@ -203,7 +203,7 @@ def candidates(
     them. Repeatable.
     """
     seen = _seen(system, formulas, work, check)
-    return [] if seen is None else facts_of([v for v in system.state if v.role != "internal"], seen, _ends(system))
+    return [] if seen is None else facts_of(system.visible_state, seen, _ends(system))
 
 
 def value_facts(system: TransitionSystem, stop: Callable[[], bool] = lambda: False) -> tuple[Condition, ...]:

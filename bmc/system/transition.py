@@ -190,6 +190,11 @@ class TransitionSystem:
         raise KeyError(name)
 
     @property
+    def visible_state(self) -> tuple[StateVariable, ...]:
+        """The state variables without those that the tool made."""
+        return tuple(var for var in self.state if var.role != "internal")
+
+    @property
     def init_formula(self) -> FNode:
         """The start states: every variable has its start value, or one of those that it may start with."""
         return conjunction(var.start for var in self.state)

@@ -56,6 +56,17 @@ class Compared:
     compiler: str = ""
     left_out: str = ""
 
+    def as_data(self) -> dict[str, Any] | None:
+        """The comparison as plain data, if it was made."""
+        if self.comparison is None:
+            return None
+        return {
+            "compiler": self.compiler,
+            "steps": self.comparison.steps,
+            "differences": len(self.comparison.differences),
+            "stopped": self.comparison.stopped,
+        }
+
 
 @dataclass(frozen=True)
 class Analysis:
@@ -103,24 +114,9 @@ def as_data(subject: Subject, found: Analysis) -> dict[str, Any]:
     """The findings as plain data."""
     from chaincover.check.found_invariants import found_data
 
-    system, not_analysed = subject.system, subject.not_analysed
-    compared, apart = found.compared.comparison, [goal for goal, _ in not_analysed.goals]
     return {
         "schema": "chaincover/check/2",
-        "controller": system.name,
-        "inputs": [
-            {"name": v.name, "type": v.type.name, "values": show_ranges(v.values, v.type)} for v in system.inputs
-        ],
-        **({"constraints": rules} if (rules := [rule.told for rule in subject.rules]) else {}),
-        "state": [
-            {"name": v.name, "type": v.type.name, "role": v.role, "open": v.init is None}
-            for v in system.state
-            if v.role != "internal"
-        ],
-        "goals": [{"name": g.name, "property": g.text, "length": g.over(0)} for g in (*subject.goals, *apart)],
-        **({"hold": subject.hold} if subject.hold > 1 else {}),
-        "final": subject.final_text or not_analysed.final_text or None,
-        **({"not_analysed": not_analysed.as_data()} if not_analysed else {}),
+        **_subject_data(subject),
         "unsatisfiable": [g.name for g in found.unsatisfiable],
         "reasons": dict(found.reasons),
         "slow": [{"text": slow.text, "next": slow.remedy} for slow in found.slow],
@@ -131,30 +127,34 @@ def as_data(subject: Subject, found: Analysis) -> dict[str, Any]:
         "goal_facts": found.facts.as_data(),
         "liveness": found.liveness.as_data(),
         "undefined_behaviour": None
-        if not_analysed.step
-        else [
-            {
-                "kind": s.kind,
-                "where": str(s.where),
-                "steps_from_init": s.steps,
-                "undecided": s.undecided,
-                "searched": s.searched,
-            }
-            for s in found.undefined_behaviour
-        ],
+        if subject.not_analysed.step
+        else [each.as_data() for each in found.undefined_behaviour],
         **({} if found.facts.dead_end is None else {"dead_end": found.facts.dead_end.as_data()}),
         "notes": list(subject.notes),
-        "compared": None
-        if compared is None
-        else {
-            "compiler": found.compared.compiler,
-            "steps": compared.steps,
-            "differences": len(compared.differences),
-            "stopped": compared.stopped,
-        },
+        "compared": found.compared.as_data(),
         "not_compared": found.compared.left_out or None,
         "interrupted": found.interrupted or None,
         "exit_code": found.exit_code,
+    }
+
+
+def _subject_data(subject: Subject) -> dict[str, Any]:
+    """What was analysed, and what was not, as plain data."""
+    system, not_analysed, rules = subject.system, subject.not_analysed, [rule.told for rule in subject.rules]
+    goals = [*subject.goals, *(goal for goal, _ in not_analysed.goals)]
+    return {
+        "controller": system.name,
+        "inputs": [
+            {"name": v.name, "type": v.type.name, "values": show_ranges(v.values, v.type)} for v in system.inputs
+        ],
+        **({"constraints": rules} if rules else {}),
+        "state": [
+            {"name": v.name, "type": v.type.name, "role": v.role, "open": v.init is None} for v in system.visible_state
+        ],
+        "goals": [{"name": g.name, "property": g.text, "length": g.over(0)} for g in goals],
+        **({"hold": subject.hold} if subject.hold > 1 else {}),
+        "final": subject.final_text or not_analysed.final_text or None,
+        **({"not_analysed": not_analysed.as_data()} if not_analysed else {}),
     }
 
 

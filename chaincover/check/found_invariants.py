@@ -15,7 +15,6 @@ from typing import Any
 
 from bmc.analysis.state_values import Span, patterns_of
 from bmc.errors import NAMED, LimitReached
-from bmc.explicit.rows import Rows
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.evaluate import names_in
 from bmc.formulas.value_sets import Ranges, common, united
@@ -67,21 +66,24 @@ def find_invariants(
     part, where they could be enumerated. What the limits do not suffice for is left out.
     """
     found: dict[str, FoundInvariant] = {}
-    variables = {var.name: var for var in system.state}
-    shown = [var for var in system.state if var.role != "internal"]
+    variables = {var.name: var for var in system.visible_state}
 
     def note(facts: Sequence[Condition], method: str, states: int | None = None, k: int | None = None) -> None:
         for fact in facts:
             names = tuple(sorted(names_in([fact.formula])))
-            if all(name in variables and variables[name].role != "internal" for name in names):
+            if variables.keys() >= {*names}:
                 kind = _kind(fact.name, variables)
                 found.setdefault(fact.name, FoundInvariant(fact.name, kind, names, method, states, k))
 
     enumerated: set[str] = set()
-    if graph is not None and isinstance(graph.states, Rows):
+    if graph is not None:
         columns = {name: column for name, column in graph.states.columns.items() if name not in graph.states.open}
         enumerated = set(columns)
-        note(facts_of([var for var in shown if var.name in columns], columns), ENUMERATED, states=len(graph.states))
+        note(
+            facts_of([var for name, var in variables.items() if name in columns], columns),
+            ENUMERATED,
+            states=len(graph.states),
+        )
     limits = questions.limits
     known = () if limits.over else value_facts(system, lambda: limits.over)
     note([fact for fact in known if not names_in([fact.formula]) <= enumerated], INTERVALS)

@@ -26,6 +26,7 @@ from bmc.system.transition import Condition, StateVariable, TransitionSystem, be
 from chaincover.check.goal_facts import VacuitySearch
 from chaincover.limits import Limits
 from chaincover.project.values import show_ranges
+from chaincover.subject import formulas_of
 from properties.goal import Goal
 
 MANY_VALUES = 1000
@@ -132,25 +133,20 @@ def find_slow(
 
     Where intervals give a counter many values, ``engine`` is asked whether it stays below what it is compared with.
     """
-    counters = [
-        var
-        for var in system.state
-        if not var.type.floating and var.type.bits > 1 and var.role != "internal" and _counts(var)
-    ]
+    counters = [*filter(_counts, system.visible_state)]
     sets = state_values(system, lambda: limits.over) if counters else None
     if sets is None:
         return ()
-    asked = [f for goal in goals for f in (goal.antecedent, goal.consequent) if f is not None]
     stated = [condition.formula for condition in system.asserts]
-    uses = _uses(system, [system.input_constraint, system.defined, *stated, *asked])
+    uses = _uses(system, [system.input_constraint, system.defined, *stated, *formulas_of(goals)])
     many = {var: span for var in counters if _many(span := _ends_of(var, sets[var.name]))}
     if engine is not None and many:
         known = (*system.invariants, *(replace(fact, proved=True) for fact in within(system, sets)))
         many |= _proved(replace(system, invariants=known), many, uses, engine, limits)
     compared = _limits(uses)
-    found = [(most - least, _slow(var, most, compared.get(var.name))) for var, (least, most) in many.items()]
-    told = [each for each in found if each[0] >= MANY_VALUES]
-    return tuple(slow for _, slow in sorted(told, key=lambda each: -each[0])[:FEW])
+    slow = [(var, ends) for var, ends in many.items() if _many(ends)]
+    slow.sort(key=lambda each: each[1][0] - each[1][1])
+    return tuple(_slow(var, most, compared.get(var.name)) for var, (_, most) in slow[:FEW])
 
 
 def _ends_of(var: StateVariable, ranges: Ranges) -> tuple[int, int]:
@@ -210,7 +206,9 @@ def _slow(var: StateVariable, most: int, limit: Limit | None) -> Slow:
 
 
 def _counts(var: StateVariable) -> bool:
-    """Whether a constant is added to a variable, or taken from it, in its next value."""
+    """Whether a variable is an integer, and a constant is added to it, or taken from it, in its next value."""
+    if var.type.floating or var.type.bits <= 1:
+        return False
     sums = (node for node in unseen([var.next], set()) if node.is_bv_add() or node.is_bv_sub())
     return any(_bare(node) is var.symbol for node in sums)
 
@@ -362,27 +360,33 @@ class _Uses:
 
     def _joined(self, node: FNode, parts: Sequence[FNode]) -> frozenset[tuple[FNode, int]]:
         """The values of a term from those of its ``parts``."""
-        whole = frozenset([(node, 0)])
+        values = None
         if node.is_ite():
-            found = _extremes(self._known[parts[0]] | self._known[parts[1]])
-            return whole if len(found) > MANY_VALUES else found
-        if _is_sum(node):
-            last = parts[1] if parts[1].is_bv_constant() else parts[0]
-            first = parts[0] if last is parts[1] else parts[1]
-            if not last.is_bv_constant() or (node.is_bv_sub() and last is parts[0]):
-                return whole
-            change = last.bv_signed_value() * (-1 if node.is_bv_sub() else 1)
-            values = self._known[first]
-            if not all(value.is_symbol() for value, _ in values):
-                return whole
-            return frozenset((value, offset + change) for value, offset in values)
-        if _converts(node):
-            values = self._known[parts[0]]
-            cut = node.is_bv_extract() and node.bv_extract_start() > 0
-            if cut or any(value.is_symbol() and value.bv_width() > node.bv_width() for value, _ in values):
-                return whole
-            return values
-        return whole
+            extremes = _extremes(self._known[parts[0]] | self._known[parts[1]])
+            values = extremes if len(extremes) <= MANY_VALUES else None
+        elif _is_sum(node):
+            values = self._moved(node, *parts)
+        elif _converts(node):
+            values = self._converted(node, *parts)
+        return frozenset([(node, 0)]) if values is None else values
+
+    def _moved(self, total: FNode, term: FNode, change: FNode) -> frozenset[tuple[FNode, int]] | None:
+        """The values of ``total``, which adds a constant to a term of variables, or takes it from there; else None."""
+        if total.is_bv_add() and not change.is_bv_constant():
+            term, change = change, term
+        values = self._known[term]
+        if not change.is_bv_constant() or not all(value.is_symbol() for value, _ in values):
+            return None
+        number = change.bv_signed_value() * (-1 if total.is_bv_sub() else 1)
+        return frozenset((value, offset + number) for value, offset in values)
+
+    def _converted(self, node: FNode, term: FNode) -> frozenset[tuple[FNode, int]] | None:
+        """The values of ``term``, where its conversion ``node`` keeps them all; else None."""
+        values = self._known[term]
+        cut = node.is_bv_extract() and node.bv_extract_start() > 0
+        if cut or any(value.is_symbol() and value.bv_width() > node.bv_width() for value, _ in values):
+            return None
+        return values
 
 
 def _chooses(term: FNode) -> bool:

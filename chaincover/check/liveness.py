@@ -15,7 +15,7 @@ from bmc.formulas.evaluate import names_in
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
 from bmc.system.names import DEFINED
-from bmc.system.transition import StateVariable, TransitionSystem
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover.project.values import show_value
 from chaincover.reductions.slicing import latched_values, plain_symbols
 from chaincover.subject import Observers, compared_with_init, formulas_of, live_for
@@ -73,30 +73,35 @@ def find_liveness(
     always = replace(system, defined=TRUE())
     seen_later = live if system.defined.is_true() else live_for(always, _always_valid(observers))
     constant = constant_state(system)
-    seen = [v for v in system.state if v.role != "internal"]
+    seen = system.visible_state
     names, seen_names = _with_definedness(seen, live), _with_definedness(seen, seen_later)
-    dead = [v for v in seen if v.name not in names and v.name not in {*constant, *observers.outputs}]
+    of_use = {*names, *constant, *observers.outputs}
+    dead = [v for v in seen if v.name not in of_use]
     read_by_dead = names_in([v.next for v in dead])
     read = _inputs_with_effect(system, goals, observers)
     return Liveness(
         observed=bool(observers.goals or observers.outputs or system.asserts),
         live=_named(seen, names),
         for_validity=_named(seen, names - seen_names),
-        dead=tuple(v.name for v in dead),
+        dead=_names(dead),
         self_read=_named(dead, read_by_dead),
         constant=tuple((v.name, str(show_value(v.type, constant[v.name]))) for v in seen if v.name in constant),
-        compared=tuple(v.name for v in compared_with_init(system, live) if v.role != "internal"),
+        compared=_names(v for v in compared_with_init(system, live) if v.role != "internal"),
         latched=tuple(latched_values(part, final)),
-        needed=_named(seen, {v.name for v in part.state} - constant.keys()),
-        needed_inputs=tuple(v.name for v in part.inputs),
-        unread_inputs=tuple(v.name for v in system.inputs if v.name not in read),
+        needed=_named(seen, {*_names(part.state)} - constant.keys()),
+        needed_inputs=_names(part.inputs),
+        unread_inputs=_names(v for v in system.inputs if v.name not in read),
         variables=len(seen),
     )
 
 
+def _names(variables: Iterable[StateVariable | InputVariable]) -> tuple[str, ...]:
+    return tuple(v.name for v in variables)
+
+
 def _named(variables: Iterable[StateVariable], names: Collection[str]) -> tuple[str, ...]:
     """Those of ``names`` that ``variables`` have, in their order."""
-    return tuple(v.name for v in variables if v.name in names)
+    return _names(v for v in variables if v.name in names)
 
 
 def _with_definedness(variables: Iterable[StateVariable], live: Set[str]) -> set[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, Or
@@ -55,6 +56,16 @@ class UndefinedBehaviour:
     steps: int | None
     undecided: bool = False
     searched: bool = True
+
+    def as_data(self) -> dict[str, Any]:
+        """The finding as plain data."""
+        return {
+            "kind": self.kind,
+            "where": str(self.where),
+            "steps_from_init": self.steps,
+            "undecided": self.undecided,
+            "searched": self.searched,
+        }
 
 
 @dataclass(slots=True)

@@ -23,7 +23,19 @@ from chaincover.cli.options import (
     prepare,
     shown_options,
 )
-from chaincover.comparison import SEEDS, Asked, Comparison, Final, OtherOrders, Row, Trial, compare, exit_code, spread
+from chaincover.comparison import (
+    SEEDS,
+    Along,
+    Asked,
+    Comparison,
+    Final,
+    OtherOrders,
+    Row,
+    Trial,
+    compare,
+    exit_code,
+    spread,
+)
 from chaincover.formats.output import prepare_folder, to_json, write_text
 from chaincover.formats.writer import tool_version, versions
 from chaincover.options import ORDERINGS
@@ -220,24 +232,23 @@ def as_csv(found: Comparison) -> str:
 
 def _cells(row: Row) -> dict[str, Any]:
     """One line by column; costs and lengths in steps. The path is that of the first run."""
-    order = row.first
+    order, final = row.first, row.final
     seconds, lengths = (_spread_data(values) or {} for values in ([t.found.seconds for t in row.trials], row.lengths))
-    final = row.final
     cells: dict[str, Any] = {
         "ordering": row.ordering,
-        "path_cost": order.cost if order and order.path else None,
-        "order_bound": order.lower_bound if order else None,
-        "proved": all(trial.found.proved for trial in row.trials) if order else None,
         "order_seconds": seconds.get("median"),
         "trials": len(row.trials),
         "orders": row.orders,
         "feasible_at_cost": sum(1 for t in row.trials if t.chain.length is not None and not t.chain.infeasible),
         "chains": len(row.lengths),
         **{f"chain_{name}": lengths.get(key) for name, key in QUARTILES.items()},
-        "by": order.by if order else None,
         "note": "; ".join(_notes(row)),
-        "path": " -> ".join(order.path) if order else "",
     }
+    if order is not None:
+        proved = all(trial.found.proved for trial in row.trials)
+        cells |= {"order_bound": order.lower_bound, "proved": proved, "by": order.by}
+        if order.path:
+            cells |= {"path_cost": order.cost, "path": " -> ".join(order.path)}
     for name, search in (("refined", row.refined), ("constrained", row.constrained)):
         if search is not None:
             cells |= {f"{name}_length": search.length, f"{name}_tried": search.tried}
@@ -270,7 +281,19 @@ def _notes(row: Row) -> Iterator[str]:
         yield row.note
     if row.first is not None and row.first.by != row.ordering:
         yield f"answered by {row.first.by}"
-    runs, chains = len(row.trials), [trial.chain for trial in row.trials]
+    yield from _chain_notes([trial.chain for trial in row.trials])
+    for name, search in (("refinement", row.refined), ("path constraints", row.constrained)):
+        if search is not None and search.note:
+            yield f"{name}: {search.note}"
+        elif search is not None and search.infeasible:
+            yield f"{name}: {counted(search.tried, 'order')} tried, ruled out: {_often(search.infeasible)}"
+    if row.final is not None:
+        yield from _final_notes(row.final)
+
+
+def _chain_notes(chains: Sequence[Along]) -> Iterator[str]:
+    """How many of the chains along the orders of a row could not be found, or not at the cost of the order, and why."""
+    runs = len(chains)
     dear = [chain.infeasible for chain in chains if chain.infeasible]
     if dear:
         yield f"{_of_orders(len(dear), runs)} infeasible at {_their(len(dear))} cost: {_often(dear)}"
@@ -280,13 +303,6 @@ def _notes(row: Row) -> Iterator[str]:
         yield f"{_of_orders(len(failed), runs)} without a chain: {note} joins {_often(failed)}"
     for note, count in Counter(chain.note for chain in chains if chain.note and not chain.failed).items():
         yield f"{_of_orders(count, runs)} without a chain: {note}"
-    for name, search in (("refinement", row.refined), ("path constraints", row.constrained)):
-        if search is not None and search.note:
-            yield f"{name}: {search.note}"
-        elif search is not None and search.infeasible:
-            yield f"{name}: {counted(search.tried, 'order')} tried, ruled out: {_often(search.infeasible)}"
-    if row.final is not None:
-        yield from _final_notes(row.final)
 
 
 def _final_notes(final: Final) -> Iterator[str]:
@@ -332,6 +348,13 @@ def show(out: console.Console, subject: Subject, found: Comparison) -> None:
         console.say(out, "no covering path: there is no order of all goals; what users get is generate --several")
     if found.rows:
         out.table(*_table(found), right=NUMBERS)
+    _show_notes(out, found)
+    if found.stopped_by:
+        console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid but not complete.")
+
+
+def _show_notes(out: console.Console, found: Comparison) -> None:
+    """What the columns of the table mean, and the notes of its rows."""
     notes = out.part()
     if any(row.trials for row in found.rows):
         told = f"each ordering was told the goals in {counted(found.asked.seeds, 'order')}"
@@ -344,8 +367,6 @@ def show(out: console.Console, subject: Subject, found: Comparison) -> None:
     for texts, names in _grouped({row.ordering: tuple(_notes(row)) for row in found.rows}):
         console.say(notes, f"{', '.join(names)}: {'; '.join(texts)}")
     out.show(notes.cut(MANY_LINES, "-v and compare.json tell all notes"))
-    if found.stopped_by:
-        console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid but not complete.")
 
 
 def _grouped(notes: dict[str, tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], list[str]]]:

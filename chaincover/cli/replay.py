@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,10 +76,16 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
             console.show_replay_goals(out, each)
         if stopped_by:
             console.say(out, f"{console.ended_by(stopped_by)}: {len(played)} of {len(files)} chains were replayed")
-    codes = {each.exit_code for each in played.values()}
+    return _exit_code({each.exit_code for each in played.values()}, stopped_by)
+
+
+def _exit_code(codes: Set[int], stopped_by: str) -> int:
+    """The exit code of the command where those of its replays are ``codes``."""
     if stopped_by in CALLED_OFF:
         return CALLED_OFF[stopped_by]
-    return ExitCode.FINDING if ExitCode.FINDING in codes else ExitCode.LIMIT if stopped_by else max(codes)
+    if ExitCode.FINDING in codes:
+        return ExitCode.FINDING
+    return ExitCode.LIMIT if stopped_by else max(codes)
 
 
 def _played(request: Request, shown: Shown, chain: str) -> Replay:

@@ -186,23 +186,30 @@ def canonical_inputs(board: Board) -> Chain | None:
     plan = Judge(questions.problem).plan(chain)
     after, states = board.limits.after(), board.known.enumerated
     run = None if states is None else enumerated_values(questions, states, plan, after.unspent)
-    if run is None and board.accelerated is not None:  # its thousands of steps are not unrolled
-        return tidy(board.known, board.limits.after())
     settled = run is not None
-    if run is None and (board.known.reachable or (states is not None and _by_value(problem.system))):
-        run = chain.run
-    elif run is None:
-        run, settled = canonicalise(questions, plan, chain.run, after)
-    found = credited_with(chain.goals, problem, run)
-    least = board.known.lower if board.known.complete else 0  # other inputs may happen to make a shorter chain
-    if found is None or not least <= found.length <= chain.length or not chain.goals <= found.goals:
-        raise CheckDisagreed("the chain with canonical inputs covers less")
+    if run is None:
+        if board.accelerated is not None:  # its thousands of steps are not unrolled
+            return tidy(board.known, board.limits.after())
+        if board.known.reachable or (states is not None and _by_value(problem.system)):
+            run = chain.run
+        else:
+            run, settled = canonicalise(questions, plan, chain.run, after)
+    found = _no_worse(board, chain, run)
     if not settled:
         found = tidy(replace(board.known, chain=found), board.limits.after()) or found
     if board.known.enumerated is not None and _left_open(problem.system, board.known.enumerated):
         return replace(found, relies_on=())
     plan = Judge(questions.problem).plan(found)
     return replace(found, relies_on=start_dependence(questions, plan, found.run, board.limits.after()))
+
+
+def _no_worse(board: Board, chain: Chain, run: Run) -> Chain:
+    """The chain with the inputs of ``run``. CheckDisagreed if it covers less than ``chain``, or takes more steps."""
+    found = credited_with(chain.goals, board.known.problem, run)
+    least = board.known.lower if board.known.complete else 0  # other inputs may happen to make a shorter chain
+    if found is None or not least <= found.length <= chain.length or not chain.goals <= found.goals:
+        raise CheckDisagreed("the chain with canonical inputs covers less")
+    return found
 
 
 def _units(left: float) -> int | None:

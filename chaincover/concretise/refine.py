@@ -144,7 +144,7 @@ def covering_walk(abstraction: Abstraction, check: Callable[[], None]) -> tuple[
             return None
         for other in parts:
             useful = any(vertex[-1] in missing for vertex in other)
-            if useful and other != part and _reaches(abstraction, part[0], other[0]):
+            if useful and _reaches(abstraction, part[0], other[0]):
                 rest = search(other, missing)
                 if rest is not None:
                     return [part, *rest]

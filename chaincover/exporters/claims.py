@@ -50,21 +50,27 @@ Claim = Question | LeftOut
 def claims(problem: Problem, document: Document) -> Iterator[Claim]:
     """Every claim of ``document`` about runs of ``problem``, whose goals and final condition are those it names."""
     problem = replace(problem, overlap=document.settings.overlap)
-    proof, told = document.certificate, of_result(document.said)
-    if proof is not None:
-        facts = _Facts.of(problem if proof.monitors else replace(problem, overlap=proof.overlap), proof, document.place)
-        for claim in told:
-            if isinstance(claim.says, PathFact):
-                yield facts.path(claim, claim.says)
-            elif claim.kind != EXCLUDES:
-                yield _of_runs(facts.whole if claim.kind == LENGTH else problem, claim)
-        yield from facts.invariants([c.removeprefix(PROVED) for c in document.claims if c.startswith(PROVED)])
-        yield from _beside(proof)
-    yield from (_of_runs(problem, claim) for claim in told if proof is None or claim.kind == EXCLUDES)
+    told = of_result(document.said)
+    if document.certificate is not None:
+        yield from _certified(problem, document, document.certificate, told)
+        told = tuple(claim for claim in told if claim.kind == EXCLUDES)
+    yield from (_of_runs(problem, claim) for claim in told)
     ruled = document.requirements
     if ruled is not None and ruled.certificate is not None:
         never = {r.goal for r in ruled.rulings if r.ruling == NEVER_VIOLATED}
         yield from _requirements(problem, ruled.certificate, never, document.place)
+
+
+def _certified(problem: Problem, document: Document, proof: Certificate, told: Sequence[Said]) -> Iterator[Claim]:
+    """Those claims of ``document`` that rest on its certificate ``proof``; ``told`` are all that its result makes."""
+    facts = _Facts.of(problem if proof.monitors else replace(problem, overlap=proof.overlap), proof, document.place)
+    for claim in told:
+        if isinstance(claim.says, PathFact):
+            yield facts.path(claim, claim.says)
+        elif claim.kind != EXCLUDES:
+            yield _of_runs(facts.whole if claim.kind == LENGTH else problem, claim)
+    yield from facts.invariants([c.removeprefix(PROVED) for c in document.claims if c.startswith(PROVED)])
+    yield from _beside(proof)
 
 
 @dataclass(frozen=True)

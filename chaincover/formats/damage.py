@@ -49,14 +49,20 @@ def _misfit(value: object, schema: dict[str, Any], parts: dict[str, Any], place:
     expected = [WORDS[name] for name in ([types] if isinstance(types, str) else types)]
     if expected and not any(_is(value, kind) for _, kind in expected):
         return f"{place} is not {' or '.join(word for word, _ in expected)}"
-    named, other = schema.get("properties", {}), schema.get("additionalProperties")
-    inner: list[tuple[str, object, Any]] = []
-    if isinstance(value, dict):
-        inner = [(f"{place}.{key}" if place else key, each, named.get(key, other)) for key, each in value.items()]
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        inner = [(f"{place}[{index}]", each, schema.get("items")) for index, each in enumerate(value)]
-    found_within = (_misfit(each, own, parts, where) for where, each, own in inner if isinstance(own, dict))
+    found_within = (
+        _misfit(each, own, parts, where) for where, each, own in _entries(value, schema, place) if isinstance(own, dict)
+    )
     return next(filter(None, found_within), "")
+
+
+def _entries(value: object, schema: dict[str, Any], place: str) -> list[tuple[str, object, Any]]:
+    """The values of which ``value`` consists, each with its place and its schema, if it has one."""
+    if isinstance(value, dict):
+        named, other = schema.get("properties", {}), schema.get("additionalProperties")
+        return [(f"{place}.{key}" if place else key, each, named.get(key, other)) for key, each in value.items()]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [(f"{place}[{index}]", each, schema.get("items")) for index, each in enumerate(value)]
+    return []
 
 
 def _is(value: object, kind: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from math import isfinite
 from pathlib import Path
@@ -242,16 +242,7 @@ def _read_json(place: Path) -> dict[str, Any]:
 def _document(place: Path, data: dict[str, Any]) -> Document:
     chain, bounds, subject, settings = data["chain"], data["bounds"], data["controller"], data["settings"]
     proof, gap = data.get("certificate"), bounds["gap"]
-    names = [str(goal["name"]) for goal in data["goals"]]
-    if len(set(names)) < len(names):
-        raise ValueError(f"goals more than once: {', '.join(sorted({n for n in names if names.count(n) > 1}))}")
-    told = [
-        *([] if chain is None else [str(hit["goal"]) for hit in chain["hits"]]),
-        *([] if proof is None else proof["goals"]),
-    ]
-    unknown = dict.fromkeys(name for name in told if name not in names)
-    if unknown:
-        raise ValueError(f"goals without an entry: {', '.join(map(str, unknown))}")
+    _check_goals(data["goals"], chain, proof)
     claims = tuple(str(claim) for claim in data["claims"])
     relies = any(claim.startswith(OPEN_STARTS) for claim in claims)
     return Document(
@@ -274,6 +265,18 @@ def _document(place: Path, data: dict[str, Any]) -> Document:
         claims=claims,
         data=data,
     )
+
+
+def _check_goals(goals: Sequence[Any], chain: dict[str, Any] | None, proof: dict[str, Any] | None) -> None:
+    """ValueError unless ``goals`` have one entry for each name, and for each goal of ``chain`` and ``proof``."""
+    names = [str(goal["name"]) for goal in goals]
+    if len(set(names)) < len(names):
+        raise ValueError(f"goals more than once: {', '.join(sorted({n for n in names if names.count(n) > 1}))}")
+    told = [] if chain is None else [str(hit["goal"]) for hit in chain["hits"]]
+    told += [] if proof is None else proof["goals"]
+    unknown = dict.fromkeys(name for name in told if name not in names)
+    if unknown:
+        raise ValueError(f"goals without an entry: {', '.join(map(str, unknown))}")
 
 
 def _settings(data: dict[str, Any], defines: dict[str, Any]) -> Settings:

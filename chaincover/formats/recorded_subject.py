@@ -46,7 +46,7 @@ def load_for(document: Document, request: Request, bounds: UseOfBounds = UseOfBo
 
 
 def _load(document: Document, request: Request, project: Project, cover: Sequence[str], bounds: UseOfBounds) -> Subject:
-    final = request.final if request.final is not None else _final(document, project)
+    final = _final(document, request, project)
     own = bool(request.select or request.exclude)
     names = list(request.select) if own else [goal.name for goal in document.goals]
     program, more = Program.of(project), list(request.properties)
@@ -89,8 +89,10 @@ def _project(document: Document, request: Request, project: Project) -> Project:
     return replace(project, config=config, hold=request.hold or document.settings.hold)
 
 
-def _final(document: Document, project: Project) -> str | None:
-    """The final condition of the document as an option; None where it is the project's own."""
+def _final(document: Document, request: Request, project: Project) -> str | None:
+    """The final condition of ``request``, else of the document, as an option; None where it is the project's own."""
+    if request.final is not None:
+        return request.final
     if document.settings.final is None:
         return "none"
     own = project.final or (f"{project.final_function}()" if project.final_function else "")

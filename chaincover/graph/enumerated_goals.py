@@ -14,7 +14,7 @@ from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.formulas.unroll import unframed
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, TransitionSystem, conjuncts, symbols_of
+from bmc.system.transition import Run, TransitionSystem, conjunction, conjuncts, symbols_of
 from chaincover.problem import Problem
 from properties.goal import Goal
 
@@ -177,18 +177,15 @@ def trigger_states(
     reads. None if that are too many. ``check`` is called now and then; what it raises ends the search.
     """
     names = {var.name for var in system.inputs}
-    due = [(part, _read(part, names)) for part in conjuncts(goal.antecedent)]
+    parts, last_step = conjuncts(goal.antecedent), goal.over(0)
+    due = [conjunction(part for part in parts if _decided(part, names) == step) for step in range(last_step + 1)]
     arrows, rows = Arrows(graph.steps.offsets, graph.steps.nexts), {(0, False): np.arange(len(graph.states))}
     start = rows[0, False]
-    last_step = goal.over(0)
-    for step in range(last_step + 1):
+    for step, condition in enumerate(due):
         check()
-        good = np.ones(len(start), bool)
-        for part, read in due:
-            if max((at + given for at, given in read), default=0) == step:
-                values = {s.symbol_name(): _column(graph, rows, s, names) for s in symbols_of(part)}
-                good &= np.broadcast_to(Program([part])(values)[0], good.shape)
-        later = {key for _, read in due if max((at + given for at, given in read), default=0) > step for key in read}
+        values = {s.symbol_name(): _column(graph, rows, s, names) for s in symbols_of(condition)}
+        good = np.broadcast_to(Program([condition])(values)[0], start.shape)
+        later = _read(conjunction(due[step + 1 :]), names)
         rows = {key: column[good] for key, column in rows.items() if key in later or key == (step, False)}
         different = np.unique(np.stack([start[good], *rows.values()]), axis=1)
         start, rows = different[0], dict(zip(rows, different[1:], strict=True))
@@ -206,6 +203,11 @@ def trigger_states(
 def _read(formula: FNode, inputs: set[str]) -> frozenset[tuple[int, bool]]:
     """The steps that ``formula`` (framed) reads, each with whether of its inputs."""
     return frozenset((step, name in inputs) for name, step in map(unframed, symbols_of(formula)))
+
+
+def _decided(formula: FNode, inputs: set[str]) -> int:
+    """The step before which the state, of a run so far, tells whether ``formula`` (framed) holds."""
+    return max((step + of_inputs for step, of_inputs in _read(formula, inputs)), default=0)
 
 
 def _column(graph: StateGraph, rows: Mapping[tuple[int, bool], Column], symbol: FNode, inputs: set[str]) -> Column:

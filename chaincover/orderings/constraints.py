@@ -12,8 +12,8 @@ below, and its dual values reduce the weights: what is left on an edge is what a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -118,29 +118,29 @@ class PathModel:
         return tuple(self.names[node] for node in path)
 
 
+def _usable(problem: OrderingProblem) -> Iterator[tuple[str, str]]:
+    """The edges of ``problem`` that a path can use; the one from the start to the end only without nodes."""
+    for a, b in product((problem.start, *problem.nodes), (*problem.nodes, problem.end)):
+        direct = (a, b) == (problem.start, problem.end)
+        if a != b and (a, b) in problem.weights and not (direct and problem.nodes):
+            yield a, b
+
+
 def path_model(problem: OrderingProblem) -> PathModel:
     """The problem by number; sub-paths that cannot occur, and least lengths that say nothing new, are left out."""
     names = (problem.start, *problem.nodes, problem.end)
     number = {name: i for i, name in enumerate(names)}
-    edges = {
-        (number[a], number[b]): weight
-        for a in names[:-1]
-        for b in names[1:]
-        if a != b
-        and (weight := problem.weights.get((a, b))) is not None
-        and (not problem.nodes or (a, b) != (problem.start, problem.end))
-    }
+    edges = {(number[a], number[b]): problem.weights[a, b] for a, b in _usable(problem)}
     forbidden = [steps for sub in problem.forbidden if (steps := _edges_of(sub, number, edges))]
     excesses = []
+    most: dict[int, int] = {}
     for sub, least in problem.least.items():
         used = _edges_of(sub, number, edges)
         excess = least - sum(edges[edge] for edge in used)
         if used and excess > 0:
             excesses.append((used, excess))
-    most: dict[int, int] = {}
-    for used, excess in excesses:
-        last = used[-1][1]
-        most[last] = max(excess, most.get(last, 0))
+            last = used[-1][1]
+            most[last] = max(excess, most.get(last, 0))
     return PathModel(
         names,
         edges,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -98,6 +98,7 @@ class _Most:
         self._problem, self._options, self._limits, self._listener = problem, options, limits, listener
         self._whole = self._best = whole
         self._goals = _open(whole)
+        self._details = {verdict.goal: verdict.detail for verdict in whole.verdicts}
         self._most: tuple[int, str, bool] | None = None
         self._used_up = whole.used_up
         self._pairs: Sequence[Conflict] = ()
@@ -228,28 +229,29 @@ class _Most:
 
         Where nothing is, they are undecided: another chain may cover more of them.
         """
-        covered, best, most = _covered(self._best), self._best, self._most
+        covered, best = _covered(self._best), self._best
+        proof = self._most if self._most is not None and self._most[0] == len(covered) else None
         status, how = UNDECIDED, f"no chain was found that covers more than {len(covered)} of them"
-        proved = most is not None and most[0] == len(covered)
-        if most is not None and proved:
+        if proof is not None:
             status = EXCLUDED if covered else NOT_WITHIN_BOUND
-            how = f"no chain covers more than {len(covered)} of them: {most[1]}"
-        tests, verdicts = self._tests(), []
-        told_before = {verdict.goal: verdict.detail for verdict in self._whole.verdicts}
+            how = f"no chain covers more than {len(covered)} of them: {proof[1]}"
+        tests, missed, verdicts = self._tests(), {*self._goals} - covered, []
         for verdict in best.verdicts:
-            left_out = verdict.goal in self._goals and verdict.goal not in covered
-            if left_out and (proved or self._claims_too_much(verdict)):
-                kept = best is self._whole or self._whole.too_long
-                before = told_before[verdict.goal] if kept else self._apart(verdict.goal)
-                test = own_test(tests[verdict.goal]) if verdict.goal in tests else ""
-                before = "; ".join(filter(None, (before, "" if test in before else test)))
-                verdict = Verdict(verdict.goal, status, detail="; ".join(filter(None, (how, before))))
+            if verdict.goal in missed and (proof or self._claims_too_much(verdict)):
+                verdict = Verdict(verdict.goal, status, detail=self._detail(verdict.goal, how, tests))
             verdicts.append(verdict)
         certificate = best.certificate
-        if certificate is not None and most is not None and proved and most[2]:
+        if certificate is not None and proof is not None and proof[2]:
             certificate = replace(certificate, most=NoRun(self._goals, len(covered) + 1))
-        used_up = (self._used_up or self._limits.used_up) and not (proved and best.bounds.minimal)
+        used_up = (self._used_up or self._limits.used_up) and not (proof and best.bounds.minimal)
         return replace(best, verdicts=tuple(verdicts), certificate=certificate, tests=tests, used_up=used_up)
+
+    def _detail(self, goal: str, how: str, tests: Mapping[str, Run]) -> str:
+        """Why ``goal`` is left out: ``how``, and what the first search or pairs of goals say; with its test if any."""
+        kept = self._best is self._whole or self._whole.too_long
+        before = self._details[goal] if kept else self._apart(goal)
+        test = own_test(tests[goal]) if goal in tests else ""
+        return "; ".join(filter(None, (how, before, "" if test in before else test)))
 
     def _claims_too_much(self, verdict: Verdict) -> bool:
         """Whether ``verdict`` says of a goal left out what is only so for the chains sought, not for every chain."""

@@ -81,11 +81,11 @@ def sets_of_goals(
             found = maximal_sets(small, states, part.check)
         elif found is None:
             found = coverable_sets(small, states, left, part.check)
-        part.spend(found.work / PER_UNIT.set_arrows if found is not None else 0)
+        if found is None:
+            return None
+        part.spend(found.work / PER_UNIT.set_arrows)
     finally:
         limits.spend(part.spent)
-    if found is None:
-        return None
     most = inf if options.max_length is None else options.max_length
     fitting = [place for place, cover in enumerate(found.covers) if cover.length <= most]
     return replace(found, covers=found.covers[: len(fitting)])
@@ -102,7 +102,8 @@ def minimal_set_cover(pareto: Sequence[Cover], goals: Collection[str]) -> tuple[
     holders = [[index for index, mask in enumerate(masks) if mask >> place & 1] for place in range(len(names))]
     if not all(holders):
         raise ValueError("a goal is in none of the covers")
-    rarest = sorted(range(len(names)), key=lambda place: (len(holders[place]), place))
+    numbers = [*map(len, holders)]
+    rarest = sorted(range(len(names)), key=numbers.__getitem__)
     everything = (1 << len(names)) - 1
     unions: Unions = {0: (0, ())}
     made = 0
@@ -114,7 +115,7 @@ def minimal_set_cover(pareto: Sequence[Cover], goals: Collection[str]) -> tuple[
                 found = (length + pareto[index].length, tuple(sorted((*chosen, index))))
                 union = done | masks[index]
                 following[union] = min(following.get(union, found), found)
-            made += len(holders[missing])
+            made += numbers[missing]
             if made > MOST_UNIONS:
                 return None
         unions = _undominated(following)
@@ -140,6 +141,14 @@ class Distribution:
         self._resets = tuple(f"reset {number}" for number in range(1, chains))
         self._edges: dict[Edge, int] = dict(self._graph.lower)
         self._paths: dict[Path, int] = {}
+
+    @staticmethod
+    def of(whole: ChainResult, goals: Sequence[str], chains: int) -> Distribution | None:
+        """Those of ``goals`` on the graph of ``whole``; None for a single chain, or if the graph lacks a goal."""
+        kept = [name for name in goals if name in whole.graph.goals]
+        if chains < 2 or any(whole.represented.get(name, name) not in kept for name in goals):
+            return None
+        return Distribution(whole.graph, kept, chains)
 
     def learn(self, certificates: Iterable[Certificate | None]) -> bool:
         """Add the facts of chains through some of the goals; whether any of them is new."""
@@ -237,6 +246,10 @@ class RunsInHand:
             if name not in self.runs or run.length < self.runs[name].length:
                 self.runs[name] = run
                 self._chains.pop(name, None)
+
+    def tests(self, covered: Collection[str]) -> dict[str, Run]:
+        """The runs in hand for goals that are not among those ``covered``."""
+        return {name: run for name, run in self.runs.items() if name not in covered}
 
     def best(self, names: Collection[str]) -> ChainResult | None:
         """The chain in hand that covers most of the goals ``names``, with nothing said of shorter ones; None without

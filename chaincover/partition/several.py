@@ -35,13 +35,7 @@ from chaincover.partition.best import (
     narrowed,
     total,
 )
-from chaincover.partition.conflicts import (
-    classes_without,
-    conflict_of_class,
-    conflicts_of,
-    more_conflicts,
-    pairs_apart,
-)
+from chaincover.partition.conflicts import classes_without, conflict_of_class, conflicts_of, more_conflicts, pairs_apart
 from chaincover.partition.coverable_sets import Exhaustion
 from chaincover.partition.joint_flow import JointFlow, applies, joint_flow, until_apart
 from chaincover.partition.set_cover import (
@@ -151,13 +145,7 @@ class _Several:
             self._cover_the_rest()
             possible = self._left()
             if not self._settled_by(self._sets_of(possible)):
-                left = [name for name in possible if name in self._best.covered]
-                self._conflicts = [conflict for conflict in self._conflicts if {*conflict.goals} <= {*left}]
-                self._conflicts = [conflict for conflict in self._conflicts if not self._best.has(conflict.goals)]
-                if not self._conflicts and {*left} == {*self._kinds} and len(left) > 1:
-                    self._conflicts.append(conflict_of_class(left, whole))
-                self._by_conflicts(left)
-                self._shorten(whole, left)
+                self._improve(whole, [name for name in possible if name in self._best.covered])
         self._bound_each()
 
     # the next three are uninterrupted but for the searches within them, so that nothing that these have found is lost
@@ -274,14 +262,17 @@ class _Several:
         lower, basis = sum(cover.length for cover in chosen), EXACT
         if not exact.measured:
             lower, basis = self._in_one_run(goals, len(chosen)), RESETS
-        found = len(self._best.results) == len(chosen) and {*goals} <= self._best.covered
-        if not found or (exact.measured and self._best.cost[2] != lower):
+        if not self._covers(goals, len(chosen)) or (exact.measured and self._best.cost[2] != lower):
             self._offer(self._all_of([[name for name in goals if name in cover.goals] for cover in chosen]))
-        if len(self._best.results) != len(chosen) or not {*goals} <= self._best.covered:
+        if not self._covers(goals, len(chosen)):
             return False
         self._take(self._best.results, Bounds(lower, total(self._best.results), basis))
         self._prove(at_all)
         return exact.measured or self._best.bounds.minimal
+
+    def _covers(self, goals: Collection[str], chains: int) -> bool:
+        """Whether the best chains are so many, and cover all ``goals``."""
+        return len(self._best.results) == chains and {*goals} <= self._best.covered
 
     def _in_one_run(self, goals: Sequence[str], chains: int) -> int:
         """A lower bound on the total length of so many ``chains`` through ``goals``, by the search for one run with
@@ -326,6 +317,15 @@ class _Several:
         sought = self._best.covered if self._options.bound is not None else coverable
         return [name for name in self._left() if name in sought]
 
+    def _improve(self, whole: ChainResult, left: Sequence[str]) -> None:
+        """Fewer chains for the goals ``left``, by the conflicts that are known of them, then shorter ones."""
+        within = [conflict for conflict in self._conflicts if {*conflict.goals} <= {*left}]
+        self._conflicts = [conflict for conflict in within if not self._best.has(conflict.goals)]
+        if not self._conflicts and {*left} == {*self._kinds} and len(left) > 1:
+            self._conflicts.append(conflict_of_class(left, whole))
+        self._by_conflicts(left)
+        self._shorten(whole, left)
+
     def _by_conflicts(self, left: Sequence[str]) -> None:
         """Reduce the number of chains by Algorithm 6's loop over the goals ``left``, or prove that it is minimal.
 
@@ -341,9 +341,8 @@ class _Several:
                 if not any(conflict.undecided for conflict in self._conflicts):
                     self._prove(whatever_k=all(conflict.at_all for conflict in self._conflicts))
                 return
-            self._listener(
-                f"partition: {'is' if len(classes) == 1 else 'are'} {counted(len(classes), 'chain')} enough?"
-            )
+            verb = "is" if len(classes) == 1 else "are"
+            self._listener(f"partition: {verb} {counted(len(classes), 'chain')} enough?")
             results = self._all_of(classes)
             self._offer(results)
             failed = [pair for pair in zip(classes, results, strict=True) if not covered_by(pair[1]) >= {*pair[0]}]
@@ -358,10 +357,9 @@ class _Several:
         The shortest order of the goals with resets in it (``Distribution``) bounds the total length from below, and
         names the goals of each chain: these chains are tried. What their proofs show is learned for the next order.
         """
-        kept = [name for name in left if name in whole.graph.goals]
-        if len(self._best.results) < 2 or any(whole.represented.get(name, name) not in kept for name in left):
+        shared, last = Distribution.of(whole, left, len(self._best.results)), self._best.results
+        if shared is None:
             return
-        shared, last = Distribution(whole.graph, kept, len(self._best.results)), self._best.results
         for number in range(ROUNDS):
             fresh = shared.learn(result.certificate for result in last)
             order = shared.least(self._limits.for_query())
@@ -373,7 +371,7 @@ class _Several:
                 return
             classes = shared.classes(order.path)
             last = tuple(self._all_of([with_implied(names, left, whole.represented) for names in classes]))
-            if not self._offer(last) and not {*left} <= {name for result in last for name in covered_by(result)}:
+            if not self._offer(last) and not {*left} <= Best(last).covered:
                 return
 
     def _all_of(self, classes: Sequence[Sequence[str]]) -> list[ChainResult]:
@@ -460,13 +458,13 @@ class _Several:
         minimal = best.number_minimal_within_k and not {UNDECIDED, EXCLUDED} & {*missed.values()}
         settled = minimal and best.bounds.minimal
         used_up = (self._limits.used_up or self._in_hand.used_up) and not settled
-        tests = {name: run for name, run in self._in_hand.runs.items() if name not in best.covered}
-        results = tuple(narrowed(result, verdicts, self._problem) for result in best.results)
-        if len(results) == 1:
-            results = (replace(results[0], used_up=used_up),)
+        tests = self._in_hand.tests(best.covered)
         flow = self._flow if self._with_flow(best) is not best else None
+        own = [replace(narrowed(each, verdicts, self._problem), options=self._options) for each in best.results]
+        if len(own) == 1:
+            own = [replace(own[0], used_up=used_up)]
         return SeveralChains(
-            tuple(replace(result, options=self._options) for result in results),
+            tuple(own),
             verdicts,
             tuple(self._conflicts),
             minimal,

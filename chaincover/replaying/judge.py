@@ -321,15 +321,27 @@ def _held(goal: Goal, monitor: Monitor, run: Run, step: int, inputs: Collection[
 def _expected(parts: Sequence[FNode], symbol: FNode, vtype: ValueType, read: Mapping[str, int]) -> str:
     """The values of ``symbol`` with which all ``parts`` hold, all else as it was ``read``; '' if none is known."""
     holds = compile_formulas([conjunction(parts)])
-    every = range(1 << vtype.bits) if 0 < vtype.bits <= FEW_BITS else range(0 if vtype.bits else 2)
-    tried = [*every] or [number % (1 << vtype.bits) for _, number in vtype.labels]
-    for part in parts if not every else ():
-        for one, other in (part.args(), part.args()[::-1]) if len(part.args()) == 2 else ():
-            tried += [compile_formulas([other])(read)[0]] if one is symbol else []
+    every = range(1 << max(vtype.bits, 1)) if vtype.bits <= FEW_BITS else range(0)
+    tried = [*every]
+    if not every:
+        labels = (number % (1 << vtype.bits) for _, number in vtype.labels)
+        tried = [*labels, *(value for part in parts for value in _compared_with(part, symbol, read))]
     fit = sorted({raw for raw in tried if holds({**read, symbol.symbol_name(): raw})[0]}, key=vtype.value)
     rest = sorted({*every} - {*fit}, key=vtype.value)
     if rest and len(rest) < min(3, len(fit)):
-        return f"not {' or '.join(show_value(vtype, raw) for raw in rest)}"
+        return f"not {_one_of(rest, vtype)}"
     if vtype.labels or vtype.floating or not every:
-        return " or ".join(show_value(vtype, raw) for raw in fit)
+        return _one_of(fit, vtype)
     return show_ranges(joined((number, number) for number in map(vtype.value, fit)), vtype)
+
+
+def _one_of(values: Sequence[int], vtype: ValueType) -> str:
+    return " or ".join(show_value(vtype, raw) for raw in values)
+
+
+def _compared_with(part: FNode, symbol: FNode, read: Mapping[str, int]) -> list[int]:
+    """The value with which ``part`` compares ``symbol``, all else as it was ``read``; none if it does nothing alike."""
+    if len(part.args()) != 2 or symbol not in part.args():
+        return []
+    one, other = part.args()
+    return [compile_formulas([other if one is symbol else one])(read)[0]]

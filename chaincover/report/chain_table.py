@@ -177,20 +177,32 @@ class ChainTable:
         read = [var for var in order if self._read.get(var.name)]
         if len(order) > MOST_UNREAD and read and not out.everything:
             order = read
-        fits, too_many = 0, min(len(order), out.width // 3) + 1
-        best = self._columns(out, [])
-        first = too_many - 1
+        most = min(len(order), out.width // 3)
+        fits, table = self._widest(out, varying, order[:most])
+        if fits < most and out.everything:
+            return *self._changes(order), []
+        return *table, self._left_out(out, varying, fits, file)
+
+    def _widest(
+        self, out: Console, varying: Sequence[StateVariable], order: Sequence[StateVariable]
+    ) -> tuple[int, tuple[list[_Row], list[_Column]]]:
+        """How many variables of ``order``, from the first on, fit as columns, and the table that has these.
+
+        Where everything is to be told, that is all of them or none.
+        """
+        table, fits, tried, too_many = self._columns(out, []), 0, len(order), len(order) + 1
         while too_many - fits > 1:
-            count = first or (fits + too_many) // 2
-            chosen = {var.name for var in order[:count]}
+            chosen = {var.name for var in order[:tried]}
             found = self._columns(out, [var for var in varying if var.name in chosen])
-            if sum(column.enough + 2 for column in found[1]) - 2 <= out.width:
-                best, fits = found, count
-            elif out.everything:
-                return *self._changes(order), []
+            if _fit(found[1], out.width):
+                table, fits = found, tried
             else:
-                too_many = count
-            first = 0
+                too_many = fits + 1 if out.everything else tried
+            tried = (fits + too_many) // 2
+        return fits, table
+
+    def _left_out(self, out: Console, varying: Sequence[StateVariable], fits: int, file: str) -> list[str]:
+        """What the columns of so many ``varying`` variables leave out, and which other ones the goals read."""
         notes = []
         if fits < len(varying):
             notes.append(f"the {fits} of {len(varying)} changing variables that most goals read; {file} has all")
@@ -198,7 +210,7 @@ class ChainTable:
         same = [f"{self._names[name]}={self._cells[name][0]}" for name in sorted(constant)]
         front = "the same before every step: "
         notes += [front + (" ".join(same) if out.everything else _cut(same, out.width - len(front)))] if same else []
-        return *best, notes
+        return notes
 
     def _columns(self, out: Console, variables: Sequence[StateVariable]) -> tuple[list[_Row], list[_Column]]:
         """Rows, and columns with all of ``variables``, with titles in as few lines as fit."""
@@ -212,19 +224,25 @@ class ChainTable:
             title = GOALS if lines > 1 else (" ".join(GOALS),)
             end = [*inputs, _Column(title, goals, least=LEAST_GOALS)]
             for flags in ([], zero_one) if len(zero_one) > 1 else ([],):
-                names = {var.name for var in flags}
-                own = [self._column(var, rows, lines) for var in variables if var.name not in names]
-                if flags:
-                    own.append(_Column(["set"], [self._set(flags, row.steps[0]) for row in rows]))
-                own[:1] = [replace(column, group=BEFORE) for column in own[:1]]
+                own = self._state_columns(variables, flags, rows, lines)
                 if own and inputs[0].group:
                     missing = len(BEFORE) - sum(column.wide + 2 for column in own) + 2
                     *above, lowest = own[-1].title
                     own[-1] = replace(own[-1], title=[*above, lowest.ljust(own[-1].wide + missing)])
                 columns = [_Column(["step"], steps), *own, *end]
-                if sum(column.enough + 2 for column in columns) - 2 <= out.width:
+                if _fit(columns, out.width):
                     return rows, columns
         return rows, columns
+
+    def _state_columns(
+        self, variables: Sequence[StateVariable], flags: Sequence[StateVariable], rows: Sequence[_Row], lines: int
+    ) -> list[_Column]:
+        """A column for each of ``variables``, but one for all ``flags`` among them: the names of those that are set."""
+        own = [self._column(var, rows, lines) for var in variables if var not in flags]
+        if flags:
+            own.append(_Column(["set"], [self._set(flags, row.steps[0]) for row in rows]))
+        own[:1] = [replace(column, group=BEFORE) for column in own[:1]]
+        return own
 
     def _column(self, var: StateVariable | InputVariable, rows: Sequence[_Row], lines: int, name: str = "") -> _Column:
         words = [[self._cell(var.name, row)] for row in rows]
@@ -374,6 +392,10 @@ class ChainTable:
         goals = _Column([" ".join(GOALS)], [self._goals[row.steps[0]] for row in rows], least=LEAST_GOALS)
         steps = _Column(["step"], [_steps(row.steps) for row in rows])
         return rows, [steps, _Column(["what changed"], words, BEFORE, NARROW), *self._inputs(rows, 1), goals]
+
+
+def _fit(columns: Sequence[_Column], width: int) -> bool:
+    return sum(column.enough + 2 for column in columns) - 2 <= width
 
 
 def _steps(steps: range) -> list[str]:

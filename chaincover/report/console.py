@@ -182,8 +182,31 @@ def show_next_steps(
     out: Console, judged: Iterable[tuple[Goal, Verdict]], options: Options, no_step: DeadEnd | None = None
 ) -> None:
     """For each verdict but covered among ``judged``: the goals, why, and what can be done; generated ones apart."""
+    part = out.part()
+    advised = _advised(judged, options, no_step)
+    for status, generated, advice in sorted(advised, key=lambda key: (STATUSES.index(key[0]), key[1])):
+        named = advised[status, generated, advice]
+        if len(named) > FEW and not out.everything:
+            first, others = next(iter(named.items()))
+            say(part, f"{status}: {listed([name for names in named.values() for name in names])}")
+            say(part, f"  why {others[0]}: {first}")
+            named = {}
+        for why, names in named.items():
+            say(part, f"{status}: {listed(names, len(names) if out.everything else NAMED)}")
+            if why:
+                say(part, f"  why: {why}")
+        say(part, f"  next: {advice}")
+    out.show(part.cut(MANY_LINES, "-v and the files of the run tell all verdicts"))
+
+
+def _advised(
+    judged: Iterable[tuple[Goal, Verdict]], options: Options, no_step: DeadEnd | None
+) -> dict[tuple[str, bool, str], dict[str, list[str]]]:
+    """For each verdict but covered, whether the goal was generated, and what can be done: the goals by reasons."""
     advised: dict[tuple[str, bool, str], dict[str, list[str]]] = {}
     for goal, verdict in judged:
+        if verdict.status == COVERED:
+            continue
         generated = bool(goal.generated)
         advice = next_step(verdict, generated, options)
         if no_step is not None and verdict.status in (UNREACHABLE, NO_WAY_TO_FINAL):
@@ -191,24 +214,7 @@ def show_next_steps(
         names_by_reason = advised.setdefault((verdict.status, generated, advice), {})
         placed = goal.where is not None and not generated and verdict.status == UNREACHABLE
         names_by_reason.setdefault(verdict.detail, []).append(f"{goal.name} ({goal.where})" if placed else goal.name)
-    part = out.part()
-    for (status, _, advice), named in sorted(
-        advised.items(), key=lambda item: (STATUSES.index(item[0][0]), item[0][1])
-    ):
-        if status == COVERED:
-            continue
-        most = 0 if out.everything else NAMED
-        if len(named) > FEW and not out.everything:
-            first, others = next(iter(named.items()))
-            say(part, f"{status}: {listed([name for names in named.values() for name in names])}")
-            say(part, f"  why {others[0]}: {first}")
-            named = {}
-        for why, names in named.items():
-            say(part, f"{status}: {listed(names, most or len(names))}")
-            if why:
-                say(part, f"  why: {why}")
-        say(part, f"  next: {advice}")
-    out.show(part.cut(MANY_LINES, "-v and the files of the run tell all verdicts"))
+    return advised
 
 
 def infeasible_ones(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> str:

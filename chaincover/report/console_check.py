@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from bmc.errors import counted, listed
 from chaincover.chain import UNREACHABLE, Verdict
@@ -49,19 +49,7 @@ from properties.goal import Goal
 
 def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
     """The report of ``check``: what is wrong, what will be slow, then what was read; the rest where it is asked for."""
-    wrong = _wrong(subject, analysis)
-    found = f"{counted(len(wrong), 'problem')}, told first" if wrong else "nothing wrong found"
-    found += " in what is analysed" if subject.not_analysed and not wrong else ""
-    if analysis.interrupted:
-        ended = ended_by(analysis.interrupted)
-        found += f"; {ended[0].lower()}{ended[1:]}: what is not told was not looked at"
-    say(out, f"{subject.system.name}: {found}", "bold red" if wrong or analysis.interrupted else "bold")
-    part = out.part()
-    for text, advice in wrong:
-        say(part, text, "bold red")
-        if advice:
-            say(part, f"  next: {advice}")
-    head, rest = part.cut(MANY_LINES, "-v tells all"), out.part()
+    head, rest = _show_wrong(out, subject, analysis), out.part()
     _show_not_analysed(head, subject)
     constraints = out.part()
     for rule in subject.rules:
@@ -91,42 +79,33 @@ def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
         say(out, "-v tells all: proved invariants, which state matters, how the goals lie to each other, notes")
 
 
+def _show_wrong(out: Console, subject: Subject, analysis: Analysis) -> Console:
+    """The first line of the report on ``out``; what is wrong is the part that comes next."""
+    wrong = _wrong(subject, analysis)
+    found = f"{counted(len(wrong), 'problem')}, told first" if wrong else "nothing wrong found"
+    found += " in what is analysed" if subject.not_analysed and not wrong else ""
+    if analysis.interrupted:
+        ended = ended_by(analysis.interrupted)
+        found += f"; {ended[0].lower()}{ended[1:]}: what is not told was not looked at"
+    say(out, f"{subject.system.name}: {found}", "bold red" if wrong or analysis.interrupted else "bold")
+    part = out.part()
+    for text, advice in wrong:
+        say(part, text, "bold red")
+        if advice:
+            say(part, f"  next: {advice}")
+    return part.cut(MANY_LINES, "-v tells all")
+
+
 def _wrong(subject: Subject, analysis: Analysis) -> list[tuple[str, str]]:
     """What is wrong, the gravest first, each with what can be done."""
-    facts, no_step = analysis.facts, analysis.facts.dead_end
-    if _ends_harmlessly(subject, analysis):
-        no_step = None
-    found = []
-    if not subject.system.inputs:
-        still = [var.name for var in subject.system.state if var.next is var.symbol and var.role == "state"]
-        told = f"such as {listed(grouped(still, names_of(subject)))}, which the step never sets" if still else ""
-        advice = f"list in interface.input what the environment sets before a step{', ' * bool(told)}{told}"
-        found.append(("no input: the program has one run only, and no chain can choose anything", advice))
+    no_step = None if _ends_harmlessly(subject, analysis) else analysis.facts.dead_end
+    found = [*_no_input(subject)]
     if no_step is not None:
         found.append((f"{f'{no_step.where}: ' if no_step.where else ''}{no_step.message}", no_step.hint))
-    compared = analysis.compared.comparison
-    for difference in compared.differences[:3] if compared is not None else ():
-        vtype = subject.system.variable(difference.variable).type
-        model, original = show_value(vtype, difference.model), show_value(vtype, difference.original)
-        text = f"DISAGREES: '{difference.variable}' is {model} in the model, {original} in the original"
-        found.append((text, "trust no chain of this program, and report it with the code"))
-    if compared is not None and not compared.steps:
-        why = "its time was over" if compared.stopped else "no step that was tried is defined"
-        advice = "see the undefined behaviour below; list what the environment sets in interface.input"
-        found.append((f"comparison with the compiled original: NOTHING COMPARED, {why}", advice))
+    found += _unlike_original(subject, analysis)
     found += _sure_undefined_behaviour(analysis)
     advice = next_step(Verdict("", UNREACHABLE), False, Options()) if no_step is None else goes_on_first(no_step)
-    contradictory = {goal.name for goal in analysis.unsatisfiable}
-    for goal in _never(subject, analysis, generated=False):
-        why = analysis.reasons.get(goal.name, "")
-        if goal.name in contradictory:
-            text = f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})"
-        else:
-            every = (
-                "no reachable state" if facts.reachable is None else f"none of the {facts.reachable:,} reachable states"
-            )
-            text = f"UNREACHABLE: {every} is one in which {goal.name} ({goal.where}) can start"
-        found.append((f"{text}{f': {why}' if why else ''}", advice))
+    found += [(_impossible(goal, analysis), advice) for goal in _never(subject, analysis, generated=False)]
     if analysis.final_unsatisfiable:
         found.append(("UNSATISFIABLE: no state satisfies the final condition", "correct final, or --final none"))
     if analysis.liveness.latched:
@@ -139,6 +118,42 @@ def _wrong(subject: Subject, analysis: Analysis) -> list[tuple[str, str]]:
     for goal in analysis.undecided:
         found.append((f"undecided: whether the antecedent of {goal.name} can hold", "allow more --effort"))
     return found
+
+
+def _no_input(subject: Subject) -> Iterator[tuple[str, str]]:
+    """That there is no input, and which variables may be meant as such, because the step never sets them."""
+    if not subject.system.inputs:
+        still = [var.name for var in subject.system.state if var.next is var.symbol and var.role == "state"]
+        told = f", such as {listed(grouped(still, names_of(subject)))}, which the step never sets" if still else ""
+        advice = f"list in interface.input what the environment sets before a step{told}"
+        yield "no input: the program has one run only, and no chain can choose anything", advice
+
+
+def _unlike_original(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, str]]:
+    """Where the compiled original differs from the model, or that no step of it could be compared."""
+    compared = analysis.compared.comparison
+    if compared is None:
+        return
+    for difference in compared.differences[:3]:
+        vtype = subject.system.variable(difference.variable).type
+        model, original = show_value(vtype, difference.model), show_value(vtype, difference.original)
+        text = f"DISAGREES: '{difference.variable}' is {model} in the model, {original} in the original"
+        yield text, "trust no chain of this program, and report it with the code"
+    if not compared.steps:
+        why = "its time was over" if compared.stopped else "no step that was tried is defined"
+        advice = "see the undefined behaviour below; list what the environment sets in interface.input"
+        yield f"comparison with the compiled original: NOTHING COMPARED, {why}", advice
+
+
+def _impossible(goal: Goal, analysis: Analysis) -> str:
+    """That no run covers ``goal``, with the reason where it is known."""
+    why, reachable = analysis.reasons.get(goal.name, ""), analysis.facts.reachable
+    if any(other.name == goal.name for other in analysis.unsatisfiable):
+        text = f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})"
+    else:
+        every = "no reachable state" if reachable is None else f"none of the {reachable:,} reachable states"
+        text = f"UNREACHABLE: {every} is one in which {goal.name} ({goal.where}) can start"
+    return f"{text}{f': {why}' if why else ''}"
 
 
 def _ends_harmlessly(subject: Subject, analysis: Analysis) -> bool:
@@ -154,10 +169,15 @@ def _ends_harmlessly(subject: Subject, analysis: Analysis) -> bool:
     return not any(kinds[g.name] == UNKNOWN for g in written)
 
 
+def _unreachable(analysis: Analysis) -> set[str]:
+    """The names of goals that no run covers."""
+    none = {trigger.goal for trigger in analysis.facts.triggers if trigger.kind == NONE}
+    return none | {goal.name for goal in analysis.unsatisfiable}
+
+
 def _never(subject: Subject, analysis: Analysis, generated: bool) -> list[Goal]:
     """The goals that no run covers, those that were written or those that are ``generated``."""
-    never = {goal.name for goal in analysis.unsatisfiable}
-    never |= {trigger.goal for trigger in analysis.facts.triggers if trigger.kind == NONE}
+    never = _unreachable(analysis)
     return [goal for goal in subject.goals if goal.name in never and bool(goal.generated) == generated]
 
 
@@ -197,24 +217,28 @@ def _show_goals(out: Console, subject: Subject, analysis: Analysis) -> None:
     by_criterion: dict[str, list[Goal]] = {}
     for goal in subject.goals:
         by_criterion.setdefault(goal.generated, []).append(goal)
-    never = {goal.name for each in (False, True) for goal in _never(subject, analysis, generated=each)}
-    reachable = analysis.facts.reachable
-    part = out.part()
+    never = _unreachable(analysis)
+    reachable, part = analysis.facts.reachable, out.part()
+    exact = (SEVERAL,) if reachable is None else (SINGLE, SEVERAL)
     for criterion in sorted(by_criterion, key=bool):
         goals = by_criterion[criterion]
         lost = [goal.name for goal in goals if goal.name in never]
-        exact = (SINGLE, SEVERAL) if reachable is not None else (SEVERAL,)
         known = sum(1 for goal in goals if kinds.get(goal.name) in exact and goal.name not in never)
-        open_ones = len(goals) - known - len(lost)
-        parts = ["all can be reached" if known == len(goals) > 1 else f"{known} can be reached"] if known else []
-        parts += [f"{open_ones} not decided within the effort of check"] if open_ones else []
-        parts += [f"{len(lost)} cannot be reached, proved"] if lost else []
-        text = f"{counted(len(goals), 'goal')}: {', '.join(parts)}"
+        text = f"{counted(len(goals), 'goal')}: {_how_many(len(goals), known, len(lost))}"
         names = f" ({listed(lost, 4)})" if lost and criterion else ""
         say(part, f"{criterion.removesuffix('()') or 'properties'}: {text}{names}")
     if reachable is not None:
         say(part, f"states: {reachable:,} reachable, all enumerated")
     out.show(part.cut(FEW_LINES, "-v tells all criteria"))
+
+
+def _how_many(goals: int, known: int, lost: int) -> str:
+    """How many of so many ``goals`` are ``known`` to be reachable, how many are open, and how many are ``lost``."""
+    open_ones = goals - known - lost
+    parts = ["all can be reached" if known == goals > 1 else f"{known} can be reached"] if known else []
+    parts += [f"{open_ones} not decided within the effort of check"] if open_ones else []
+    parts += [f"{lost} cannot be reached, proved"] if lost else []
+    return ", ".join(parts)
 
 
 def _show_end(out: Console, subject: Subject, analysis: Analysis) -> None:
@@ -304,9 +328,7 @@ def _show_properties(out: Console, subject: Subject) -> None:
 def _show_variables(out: Console, subject: Subject) -> None:
     """Every input with its allowed values, every variable with its value after init."""
     rows = [("input", var.name, var.type.name, show_ranges(var.values, var.type)) for var in subject.system.inputs]
-    for state in subject.system.state:
-        if state.role == "internal":
-            continue
+    for state in subject.system.visible_state:
         start = "open" if state.init is None else state.type.show(state.type.value(state.init.bv_unsigned_value()))
         if state.name in subject.system.chosen:
             among = f" ({show_ranges(state.starts, state.type)})" if state.starts else ""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from bmc.errors import counted, listed
+from bmc.system.transition import TransitionSystem
 from chaincover.check.liveness import Liveness
 from chaincover.project.values import show_ranges
 from chaincover.reductions.slicing import ADVICE
@@ -29,12 +30,17 @@ def show_interface(out: Console, subject: Subject) -> None:
         own = [var.name for var in system.state if var.role == role]
         if own:
             say(out, f"{counted(len(own), title)}: {listed(grouped(own, names), 6)}")
+    _show_starts(out, system, names)
+
+
+def _show_starts(out: Console, system: TransitionSystem, names: Sequence[str]) -> None:
+    """The state whose start value init does not set, by who chooses it."""
     part = out.part()
     chosen = [var for var in system.state if var.name in system.chosen]
     if chosen:
         starts = [var.name + (f" ({show_ranges(var.starts, var.type)})" if var.starts else "") for var in chosen]
         say(part, f"chosen by the tester: {listed(starts)}")
-    unset = [var.name for var in system.state if var.init is None and var.role != "internal" and var not in chosen]
+    unset = [var.name for var in system.visible_state if var.init is None and var not in chosen]
     if unset:
         say(part, f"left open by init, a chain works for all their values: {listed(grouped(unset, names))}")
     out.show(part.cut(FEW_LINES, "-v tells all"))

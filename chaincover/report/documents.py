@@ -114,12 +114,17 @@ def exit_code(subject: Subject, result: ChainResult, replay: Replay | None, no_s
         return ExitCode.FINDING
     if replay is not None and replay.exit_code not in (0, ExitCode.NOT_COVERED):
         return replay.exit_code
+    return _goals_exit_code(subject, result) or (0 if replay is None else replay.exit_code)
+
+
+def _goals_exit_code(subject: Subject, result: ChainResult) -> int:
+    """5 if a limit left a goal open, 4 if one is not covered that is to be covered, else 0."""
     aside = infeasible(subject.goals, result.verdicts)
-    if result.chain is None or any(v.status != COVERED and v.goal not in aside for v in result.verdicts):
-        limited = result.chain is None and not result.verdicts and (result.stopped_by or result.used_up)
-        left_open = limited or any(v.status == UNDECIDED for v in result.verdicts)
-        return ExitCode.LIMIT if left_open else ExitCode.NOT_COVERED
-    return 0 if replay is None else replay.exit_code
+    if result.chain is not None and all(v.status == COVERED or v.goal in aside for v in result.verdicts):
+        return 0
+    limited = result.chain is None and not result.verdicts and (result.stopped_by or result.used_up)
+    left_open = limited or any(v.status == UNDECIDED for v in result.verdicts)
+    return ExitCode.LIMIT if left_open else ExitCode.NOT_COVERED
 
 
 def graph_exit_code(found: CoveringGraph) -> int:

@@ -190,11 +190,12 @@ class Deciding(Generic[T]):
         if not judged(self._problem):
             return Requirements()
         search, stopped_by = self._search, ""
-        left, effort = self._whole.left(), for_requirements(self._options, spent)
+        left, effort, ended = self._whole.left(), for_requirements(self._options, spent), ""
         if found.stopped_by in CALLED_OFF:
-            left = 0.0
+            left, ended = 0.0, found.stopped_by
+        elif not left:
+            ended = TIME_LIMIT
         self._limits.allow(None if left == inf else left, effort and effort + self._limits.spent / UNITS)
-        ended = found.stopped_by if found.stopped_by in CALLED_OFF else "" if left else TIME_LIMIT
         search.take(found.runs)
         try:
             if not (self._limits.over or search.settled or ending.called_off()):

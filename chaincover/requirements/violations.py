@@ -322,17 +322,21 @@ class Search:
         board, reduction = self._board, self._reduction
         result = reduction.restore(result_of(board, replace(board.known, chain=None), ""))
         rulings = tuple(self._ruling(problem, goal, result, ended) for goal in goals)
-        states = board.known.enumerated
+        return Requirements(rulings, self._certificate(board, rulings, result), effort=self._limits.spent)
+
+    def _certificate(self, board: Board, rulings: Sequence[Ruling], result: ChainResult) -> Certificate:
+        """What ``rulings`` rest on, as it is known to ``board`` and restored as ``result``."""
+        states, shared = board.known.enumerated, result.certificate or Certificate((), END, "allow")
         invariants = [each for each in board.known.problem.system.invariants if each.proved and states is None]
-        certificate = Certificate(
+        return Certificate(
             goals=(),
             end=END,
             overlap="allow",
             invariants=tuple(each.name for each in invariants),
             formulas={each.name: formula_text(each.formula) for each in invariants if each.where is None},
-            normal_form={} if result.certificate is None else result.certificate.normal_form,
-            validity=None if result.certificate is None else result.certificate.validity,
-            monitors={} if result.certificate is None else result.certificate.monitors,
+            normal_form=shared.normal_form,
+            validity=shared.validity,
+            monitors=shared.monitors,
             edges=tuple(
                 PathFact((INIT, name), ruling.failure.step + self._whole.earlier(name))
                 for ruling, name in zip(rulings, self._whole.names, strict=True)
@@ -342,15 +346,14 @@ class Search:
             unreachable=tuple(violation_name(ruling.goal) for ruling in rulings if ruling.status == NEVER_VIOLATED),
             acceleration=board.accelerated,
         )
-        return Requirements(rulings, certificate, effort=self._limits.spent)
 
     def _representative(self, name: str) -> str:
         """The goal that is searched for in place of the goal ``name``."""
         return distinct(self._whole.goals)[1].get(name, name)
 
     def _ruling(self, problem: Problem, goal: Goal, result: ChainResult | None, ended: str) -> Ruling:
-        name, run, fewest, why = violation_name(goal.name), self._shown.get(violation_name(goal.name)), 0, ""
-        beyond = 0
+        name, run, why = violation_name(goal.name), self._shown.get(violation_name(goal.name)), ""
+        beyond, fewest = 0, None
         if result is not None and self._board is not None:
             verdict = next(each for each in result.verdicts if each.goal == name)
             if verdict.status == UNREACHABLE and run is not None:
@@ -370,7 +373,7 @@ class Search:
             played = self._simulator.run(self._simulator.initial(chosen), run.inputs)
             step = run.length - self._whole.over(name, 0)
             if self._monitor.holds(played, name, step):
-                shortest = result is not None and run.length == fewest
+                shortest = run.length == fewest
                 failure = replace(explained(problem, goal.name, played, step), shortest=shortest)
                 said = f"a {'shortest ' if shortest else ''}run of {counted(run.length, 'step')} violates it"
                 return Ruling(goal.name, CAN_FAIL, said, failure)
