@@ -13,7 +13,7 @@ from bmc.errors import InputRefused
 from bmc.models.c.execute.access import refuse_long_double
 from bmc.models.c.execute.memory import Content, Key, MemObject, Target, Value
 from bmc.models.c.execute.variables import variable_name
-from bmc.models.c.source.program import Function, is_old_style, nodes, unsupported, where
+from bmc.models.c.source.program import Function, Typedef, is_old_style, nodes, unsupported, where
 from bmc.models.c.source.types import (
     Arithmetic,
     ArrayType,
@@ -60,7 +60,7 @@ class Binding:
             self.objects[name] = MemObject(name, ctype, "argument", name)
             return
         if not isinstance(ctype, PointerType) or isinstance(ctype.target, FunctionType):
-            hint = "pass a pointer, or a scalar" if isinstance(ctype, StructType) else ""
+            hint = step_with_objects(function) if isinstance(ctype, StructType) else ""
             text = f"parameter '{name}' of '{function.name}' has the unsupported type {show(ctype)}"
             raise InputRefused(text, where(function.node), hint)
         target = ctype.target if ctype.length is None else ArrayType(ctype.target, ctype.length)
@@ -175,6 +175,29 @@ def reachable_functions(roots: list[Function]) -> list[Function]:
                 found[callee] = None
                 todo.append(callee)
     return todo
+
+
+def step_with_objects(function: Function) -> str:
+    """What to do about structs that a step takes or returns by value."""
+    ctype, names = function.ctype, [name for name, _ in function.ctype.parameters]
+    objects = [f"{_declared(each, function)} {name};" for name, each in ctype.parameters]
+    call = f"{function.name}({', '.join(names)})"
+    if isinstance(ctype.result, StructType):
+        objects.append(f"{_declared(ctype.result, function)} result;")
+        call = f"result = {call}"
+    code = f"{' '.join(objects)} void tick(void) {{ {call}; }}"
+    inputs = ", ".join(
+        f'"{name}.*"' if isinstance(each, StructType) else f'"{name}"' for name, each in ctype.parameters
+    )
+    keys = f'functions.step = "tick"{f" and interface.input = [{inputs}]" if inputs else ""}'
+    return f"make objects of them, in a file of your own in sources.files, with {keys}: {code}"
+
+
+def _declared(ctype: CType, function: Function) -> str:
+    """A type as a declaration has it: a struct that has no tag goes by the name of its typedef."""
+    text = show(ctype)
+    _, _, name = text.partition(" ")
+    return name if isinstance(function.unit.scope.names.get(name), Typedef) else text
 
 
 _NAMES: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()

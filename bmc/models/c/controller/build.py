@@ -19,6 +19,7 @@ from pysmt.exceptions import PysmtTypeError
 from bmc import ending
 from bmc.errors import InputRefused, Location, SeveralRefused
 from bmc.limits import TooLarge
+from bmc.models.c.controller.binding import step_with_objects
 from bmc.models.c.controller.environment import OutsideValue
 from bmc.models.c.controller.interface import (
     assemble,
@@ -39,7 +40,7 @@ from bmc.models.c.execute.inline_assembly import UnlistedAssembly, how_to_list
 from bmc.models.c.execute.memory import MemObject
 from bmc.models.c.source.headers import is_stub
 from bmc.models.c.source.program import Function, Program
-from bmc.models.c.source.types import FloatType, IntType, VoidType, data_model_of
+from bmc.models.c.source.types import FloatType, IntType, StructType, VoidType, data_model_of
 from bmc.stack import with_deep_stack
 from bmc.system.names import suggestion
 from bmc.system.original import NativeInterface
@@ -83,7 +84,8 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     if isinstance(step.ctype.result, IntType | FloatType):
         runs.result = MemObject("return", step.ctype.result, "return", step.name)
     elif not isinstance(step.ctype.result, VoidType):
-        notes.append(f"the result of '{step.name}' is not a scalar and is ignored")
+        more = f": {step_with_objects(step)}" if isinstance(step.ctype.result, StructType) else ""
+        notes.append(f"the result of '{step.name}' is not a scalar and is ignored{more}")
     open_volatile_inputs(runs.program, config)
     accesses = Accesses(-1)
     runs.executor.noted_in.append(accesses)

@@ -330,11 +330,13 @@ class Executor(StatementExpressions):
     def _loop(self, node: Any, scope: Scope, state: State | None) -> State | None:
         exits: list[State] = []
         frame = self.frames[-1]
-        rounds, open_rounds, moves = 0, 0, self.moves
+        self.turns.begins(node)
+        rounds, open_rounds, moves, undefined = 0, 0, self.moves, len(self.recorder.undefined_behaviour)
         seen: list[tuple[FNode, Mapping[Key, Content]]] = []
         while state is not None:
             looked_at = rounds >= 16 and not rounds & (rounds - 1)  # now and then is enough
-            if looked_at and self.moves > moves and self.turns.leaves_array(both(self.recorder.base, state.pc)):
+            follows = looked_at and (self.moves > moves or self.turns.meets_null(undefined))
+            if follows and self.turns.leaves_array(both(self.recorder.base, state.pc)):
                 break
             if seen and seen[-1] == (state.pc, state.cells):
                 self.turns.never_ends(node, state, "an iteration changes nothing of what it reads")

@@ -32,13 +32,17 @@ if TYPE_CHECKING:
 
 UNASKED = 16
 """A loop that ends by itself within so many turns needs no solver."""
+COSTLY = 2_000
+"""A loop that has run so many statements within its first turns is no longer unrolled without a limit. Twice as many:
+state machines that dispatch events in a loop take twice as long to be read."""
 FIRST = 4
 """The first limit of the turns of a loop, or of the depth of a recursion."""
 PERIOD = 12
 """A loop whose state is again what it was so many turns ago never ends; its divisors 1, 2, 3, 4 and 6 are seen too."""
 
-LEAVING = ("index out of range", "pointer moved out of its array", "access past the end of an array")
-"""What a loop does that goes on past the end of an array."""
+NULL = "null or unset pointer"
+LEAVING = ("index out of range", "pointer moved out of its array", "access past the end of an array", NULL)
+"""What a loop does that goes on past the end of an array, or of a list."""
 
 
 class Unlimited(Exception):
@@ -59,8 +63,14 @@ class Turns:
         self.limits: dict[object, int] | None = None
         self.settled: frozenset[object] = frozenset()
         self._calls: Counter[Function] = Counter()
+        self._begun: dict[object, int] = {}
+        """How many statements had been run when each loop began."""
 
     # loops
+
+    def begins(self, node: object) -> None:
+        """The loop at ``node`` begins."""
+        self._begun[node] = self.executor.recorder.work
 
     def over(
         self, node: Any, opened: int, again: FNode, state: State, seen: Sequence[tuple[FNode, Mapping[Key, Content]]]
@@ -71,7 +81,8 @@ class Turns:
         happens = both(self.executor.recorder.base, both(state.pc, again))
         limit = self._limit(node)
         if limit is None:
-            if opened < UNASKED or opened & (opened - 1):
+            costly = opened >= FIRST and self.executor.recorder.work - self._begun.get(node, 0) > COSTLY
+            if (opened < UNASKED and not costly) or opened & (opened - 1):
                 return False
             if self.limits is not None and self.executor.survey is None and not happens.is_true():
                 raise Unlimited(node)
@@ -99,6 +110,10 @@ class Turns:
         if self.limits is None or self.executor.survey is not None or happens.is_true():
             raise ITERATIONS.refusal(where(node), text)
         self._exclude(node, TooManyTurns(text, "no run comes to the loop at {}", where(node), happens, happens))
+
+    def meets_null(self, since: int) -> bool:
+        """Whether a pointer may have been null or unset since there were so many conditions of undefined behaviour."""
+        return any(each.name == NULL for each in self.executor.recorder.undefined_behaviour[since:])
 
     def leaves_array(self, again: FNode) -> bool:
         """Whether there are no runs that go round again and have not left an array before, which is undefined."""

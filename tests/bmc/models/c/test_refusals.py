@@ -249,3 +249,25 @@ def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ChainCoverError) as caught:
         read_c(SourceConfig("p", (str(tmp_path / "none.c"),), step="step"))
     assert "cannot read the source file" in str(caught.value)
+
+
+def test_a_struct_by_value_is_refused_with_the_step_that_is_read(tmp_path: Path) -> None:
+    """The lines of the hint are C that makes the same of objects."""
+    text = (
+        "typedef struct { int a; char b; } in_t; struct out { int y; };\n"
+        "struct out step(in_t in, int k) { struct out o = {in.a + k}; return o; }\n"
+    )
+    error = refusal(tmp_path, text)
+    keys, _, code = error.hint.partition(": in_t in;")
+    assert keys.endswith('functions.step = "tick" and interface.input = ["in.*", "k"]')
+    model = read(tmp_path, f"{text}in_t in;{code}", step="tick", input=("in.*", "k"))
+    assert [(each.name, each.role) for each in model.variables] == [
+        ("in.a", "input"),
+        ("in.b", "input"),
+        ("k", "input"),
+        ("result.y", "output"),
+    ]
+    (note,) = (
+        each for each in read(tmp_path, text.replace("in_t in, ", "").replace("in.a + ", "")).notes if "ignored" in each
+    )
+    assert note.endswith("int k; struct out result; void tick(void) { result = step(k); }")

@@ -9,6 +9,8 @@ import pytest
 from c_support import agreement, own_environment, read, refusal  # noqa: F401
 
 from bmc.formulas.evaluate import compile_formulas
+from bmc.models.c.execute import turns
+from bmc.system.simulation import Simulator
 
 BOUNDED = {
     "a ring that is drained": "unsigned char q[8], head, tail; int total; void step(unsigned char push, unsigned char v, "
@@ -118,3 +120,36 @@ def test_a_discarded_call_reads_no_result_though_its_argument_runs_statements(tm
         "static int f(int a) { if (a > 3) return 1; r++; } void step(unsigned char a) { f(h(a)); }"
     )
     assert not read(tmp_path, text).system.undefined_behaviour
+
+
+def test_a_walk_along_null_pointers_is_left_out_of_the_step(tmp_path: Path) -> None:
+    """Nothing ends the loop but the null pointer at the end of the list, which is undefined."""
+    text = (
+        "static const struct node { const struct node *up; int v; } a = {0, 1}, b = {&a, 2}, c = {&b, 30};\n"
+        "int r; void step(unsigned char x) { const struct node *p = x & 1 ? &b : &c; r = 0;\n"
+        "if (x < 4) while (p->v < 10) { r++; p = p->up; } }"
+    )
+    model = read(tmp_path, text)
+    simulator = Simulator(model.system)
+    start = simulator.initial()
+    assert [simulator.allowed(start, {"x": x}) for x in (0, 1, 2, 3, 5)] == [True, False, True, False, True]
+    assert model.assumed == []
+
+
+COSTS = {
+    "a queue": BOUNDED["a queue whose handlers put more"],
+    "a constant bound": "int t[9], r; void step(unsigned char a) { r = 9; for (int k = 0; k < 9; k++) { if (t[k] == a) { r = k; break; } } t[a % 9] = a; }",
+}
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.parametrize("name", COSTS)
+def test_a_loop_that_gets_its_limit_early_is_read_as_any_other(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one whose turns take many statements."""
+    monkeypatch.setattr(turns, "COSTLY", 0)
+    model = read(tmp_path, COSTS[name])
+    assert model.assumed == []
+    found = agreement(model, pairs=100)
+    assert (found.steps > 20, found.differences) == (True, [])
