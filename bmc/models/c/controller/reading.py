@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from pycparser import c_ast
 
@@ -194,10 +195,12 @@ class UnitReader:
 
     def _linked_within(self, body: Any, unit: Unit) -> None:
         """Enter the objects that a block declares extern; what is wrong with one is told where the block is run."""
-        for node in nodes(body):
-            if isinstance(node, c_ast.Decl) and "extern" in node.storage and not isinstance(node.type, c_ast.FuncDecl):
-                with suppress(InputRefused):
-                    self._declaration(node, unit)
+        if body not in _externs:
+            found = (node for node in nodes(body) if isinstance(node, c_ast.Decl) and "extern" in node.storage)
+            _externs[body] = tuple(node for node in found if not isinstance(node.type, c_ast.FuncDecl))
+        for node in _externs[body]:
+            with suppress(InputRefused):
+                self._declaration(node, unit)
 
     def _function(self, decl: Any, unit: Unit, definition: Any) -> None:
         ctype = self.types.read(decl, unit.scope)
@@ -265,6 +268,10 @@ class UnitReader:
         if not agree:
             text = f"'{node.name}' is declared as {show_type(ctype)} here and as {show_type(old)} elsewhere"
             raise InputRefused(text, where(node), f"the other declaration: {known.declared}")
+
+
+_externs: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
+"""By the body of a function, the objects that it declares extern; a tree is read several times."""
 
 
 def _pack(node: Any, current: int, saved: list[int], default: int) -> int:

@@ -68,7 +68,7 @@ class Decision:
 
 
 def decide(system: TransitionSystem, recorder: Recorder, runs: _Runs) -> Decision:
-    """What is known of the turns that ``recorder`` noted and excluded in the step of ``system``, also by its ``runs``."""
+    """What is known of the turns that ``recorder`` noted and excluded in the step of ``system``, by ``runs`` as well."""
     reached = frozenset(runs.reached)
     open_ones: dict[object, list[FNode]] = {}
     for (key, _), found in recorder.excluded.items():

@@ -24,7 +24,7 @@ MOST_FAILURES = 8
 """After so many conditions with more cases than that, all further ones are left undecided."""
 
 Values = dict[int, int]
-"""What is known in one case: values of atoms, and of what they settle, by their ``id``, of which no hash is computed."""
+"""What is known in one case: values of atoms, and of what they settle, by their ``id``, which needs no hash."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
+from functools import lru_cache
 from typing import NoReturn, TypeAlias
 
 from bmc.models.c.source.tokens import (
@@ -68,6 +69,39 @@ def definition(tokens: Sequence[Token]) -> Macro:
         names, variadic, at = _parameters(tokens)
         return Macro(name.text, _body(tokens[at:], names, variadic), names, variadic)
     return Macro(name.text, _pasting(list(tokens[1:])))
+
+
+MOST_KEPT = 1 << 16
+"""Lines whose expansions and definitions are kept. With twice as many, headers of twice the size are expanded once."""
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def definition_in(text: str, number: int, begins: tuple[int, ...], numbers: tuple[int, ...]) -> tuple[Macro, int]:
+    """The macro that a row of text defines, and how many tokens it has; ValueError as ``definition``."""
+    tokens = tokens_of(Row(text, number, begins, numbers))
+    return definition(tokens[2:]), len(tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """What a line of text expands to where the names that were looked up stand for these macros: the ``text``, the
+    ``column`` behind it, its ``last`` token, and how much ``work`` that was."""
+
+    met: Sequence[tuple[str, Macro | None]]
+    text: str
+    column: int
+    last: Token | None
+    work: int
+
+
+expanded: dict[str, Expanded] = {}
+"""By the lines of the files that were read."""
+
+
+def keep_expanded(line: str, result: Expanded) -> None:
+    if len(expanded) >= MOST_KEPT:
+        expanded.clear()
+    expanded[line] = result
 
 
 def _parameters(tokens: Sequence[Token]) -> tuple[tuple[str, ...], bool, int]:
@@ -182,6 +216,8 @@ class Expansion:
     contexts: list[Context] = field(default_factory=list)
     active: dict[str, None] = field(default_factory=dict)
     """The macros that are out of use."""
+    met: dict[str, Macro | None] = field(default_factory=dict)
+    """What the names stand for that were looked up since somebody emptied this."""
     directive: bool = False
     """Whether the text is a directive, in which padding means nothing."""
     literal: int = 0
@@ -220,7 +256,7 @@ class Expansion:
                 return Token(PADDING, "", None)
             if token.kind != WORD or token.frozen:
                 return token
-            macro = self.macros.get(token.text)
+            macro = self.met[token.text] = self.macros.get(token.text)
             if macro is None:
                 return token
             if token.text in self.active:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import field
-from functools import lru_cache
 from typing import TYPE_CHECKING, NoReturn
 
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
@@ -19,7 +18,7 @@ from bmc.models.c.source.conditions import Condition
 from bmc.models.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.models.c.source.headers import STANDARD_HEADERS, STUB, VENDOR_STAND_INS, folder_with, shown, stand_in
 from bmc.models.c.source.kept import Kept, Seen
-from bmc.models.c.source.macros import Expansion, Macro, definition
+from bmc.models.c.source.macros import Expanded, Expansion, Macro, definition, definition_in, expanded, keep_expanded
 from bmc.models.c.source.preprocessed import PreprocessedUnit
 from bmc.models.c.source.tokens import (
     BREAK,
@@ -94,6 +93,8 @@ class _Preprocessor:
         self.work = 0
         """Tokens that were read or that macros expanded to, so far."""
         self.included = 0
+        self.went_on = False
+        """Whether the last macro's name made a look at the next line necessary."""
         self.once: set[str] = set()
         self.stand_ins: dict[str, str] = {}
         self.stubs: dict[str, bool] = {}
@@ -195,6 +196,7 @@ class _Preprocessor:
     def _more(self, within: bool) -> bool:
         """The next line of the file, for a macro whose arguments are expected there; they do not begin behind a
         directive."""
+        self.went_on = True
         file = self.files[-1]
         if not within and (file.at == len(file.rows) or _DIRECTIVE.match(file.rows[file.at].text)):
             return False
@@ -220,6 +222,23 @@ class _Preprocessor:
             self._count(len(row.text) // 4 + 1, row.number)
             self.out.row(row.text)
             return
+        out = self.out
+        alone = not row.begins and out.last is None and not out.column
+        known = expanded.get(row.text) if alone else None
+        if known is not None and all(self.macros.get(name) is macro for name, macro in known.met):
+            self._count(known.work, row.number)
+            out.parts.append(known.text)
+            out.column, out.last = known.column, known.last
+            return
+        work, parts, met = self.work, len(out.parts), self.expansion.met
+        met.clear()
+        self.went_on = False
+        self._expand(file, row)
+        if alone and not self.went_on and not any(macro and macro.read for macro in met.values()):
+            text = "".join(out.parts[parts:])
+            keep_expanded(row.text, Expanded(tuple(met.items()), text, out.column, out.last, self.work - work))
+
+    def _expand(self, file: _File, row: Row) -> None:
         self.expansion.queue[:0] = reversed(self._tokens(row))
         blank: bool | None = False
         while self.expansion.queue or self.expansion.contexts:
@@ -242,7 +261,7 @@ class _Preprocessor:
         counts = not file.groups or file.groups[-1].counts
         if not counts and name not in _CONDITIONS:
             return
-        if name == "define" and not row.begins and len(row.text) < STRING.most:
+        if name == "define" and len(row.text) < STRING.most:
             self._define_again(row)
             return
         tokens = self._tokens(row)[2 if name else 1 :]
@@ -303,9 +322,9 @@ class _Preprocessor:
         self.macros[macro.name] = macro
 
     def _define_again(self, row: Row) -> None:
-        """A definition in one line, which may have been read before."""
+        """A definition that may have been read before."""
         try:
-            macro, tokens = _definition_in(row.text, row.number)
+            macro, tokens = definition_in(row.text, row.number, tuple(row.begins), tuple(row.numbers))
         except ValueError as error:
             raise InputRefused(f"malformed #define: {error}", self._where(row.number)) from None
         self._count(tokens + 1, row.number)
@@ -399,13 +418,6 @@ class _Preprocessor:
                 self._open(path, shown(path), os.path.join(base, name), number)
             return True
         return False
-
-
-@lru_cache(maxsize=1 << 16)
-def _definition_in(text: str, number: int) -> tuple[Macro, int]:
-    """The macro that a line of text defines, and how many tokens it has; ValueError as ``definition``."""
-    tokens = tokens_of(Row(text, number))
-    return definition(tokens[2:]), len(tokens)
 
 
 _CONDITIONS = frozenset({"if", "ifdef", "ifndef", "elif", "else", "endif"})
