@@ -28,7 +28,7 @@ from chaincover.concretise.refine import constrained_chain, refined_chain
 from chaincover.concretise.repair import concretise
 from chaincover.concretise.subpaths import Outcome, Task
 from chaincover.graph.reachability import CoveringGraph, covering_graph
-from chaincover.limits import HALF, QUESTION, Limits
+from chaincover.limits import AFTER_SECONDS, HALF, QUESTION, Limits
 from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
@@ -49,9 +49,6 @@ SEEDS = 5
 
 PART = 0.1
 """Part of the effort of a run that the chain along one path, or one search for other orders, may take."""
-
-LAST_SECONDS = 1.0
-"""Seconds for the bound where there is no time left."""
 
 Progress = Callable[[str], None]
 
@@ -274,7 +271,7 @@ def _compared(problem: Problem, options: Options, asked: Asked, progress: Progre
     stopped_by = stopped_by or ("" if whole.left() else TIME_LIMIT)
     if stopped_by:
         rows += [Row(name, note="not compared", undecided=True) for name in asked.orderings[len(rows) :]]
-    bound = order_bound(graph, Limit(seconds=LAST_SECONDS if stopped_by else _seconds(whole, 1.0)))
+    bound = order_bound(graph, Limit(seconds=AFTER_SECONDS if stopped_by else _seconds(whole, 1.0)))
     bounds = _bounds(bound, rows, several)
     return Comparison(asked, found, graph, path, tuple(rows), bounds, several, stopped_by)
 

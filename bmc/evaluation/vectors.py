@@ -34,7 +34,6 @@ _WORDS: tuple[tuple[int, type[np.unsignedinteger[Any]]], ...] = (
     (64, np.uint64),
 )
 
-
 WORD = 64
 """The most bits of a column of machine words."""
 VALUE, OVERHEAD = 5 / 6, 2_800
@@ -436,12 +435,8 @@ def _numbers(raw: Column, form: Format) -> Column:
 
 
 def _patterns(values: Column, form: Format) -> Column:
-    kind = _word(form)
+    kind: type[np.unsignedinteger[Any]] = word(form.bits)
     return np.where(np.isnan(values), kind(form.nan), np.ascontiguousarray(values).view(kind))
-
-
-def _word(form: Format) -> type[np.uint32] | type[np.uint64]:
-    return np.uint32 if form.bits == 32 else np.uint64
 
 
 def _arithmetic(function: Operator, form: Format) -> Operator:
@@ -472,7 +467,7 @@ def _selecting(lesser: bool, form: Format) -> Operator:
 
 
 def _sign(negate: bool, form: Format) -> Operator:
-    sign = _word(form)(form.sign)
+    sign = word(form.bits)(form.sign)
 
     def compute(a: Column) -> Column:
         raw = a ^ sign if negate else a & ~sign

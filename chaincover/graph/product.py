@@ -230,11 +230,15 @@ class ProductSearch:
         self._check, self._count = check, count
         self.work = 0
         self.given_up = ""
-        self.finished = False
         self.best: Found | None = None
         self._met: _Nodes | None = None
         self._waiting: dict[int, list[Column]] = {}
-        self._steps = self._running()
+        self._steps: Iterator[bool] | None = self._running()
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing more to search."""
+        return self._steps is None
 
     def advance(self, work: float) -> bool:
         """Do some ``work`` more units of work. Whether there is more to do.
@@ -242,14 +246,15 @@ class ProductSearch:
         What ``check`` raises ends the call; a search that is interrupted within a unit starts again.
         """
         until = self.work + work
-        while not self.finished and not self.given_up and self.work < until:
+        while self._steps is not None and not self.given_up and self.work < until:
             self._check()
             try:
                 over = next(self._steps, None) is None
             except BaseException:
                 self._steps = self._running()
                 raise
-            self.finished = over and not self.given_up
+            if over and not self.given_up:
+                self._steps = None
         return not self.finished and not self.given_up
 
     @property
@@ -328,6 +333,14 @@ class ProductSearch:
         """Let the nodes ``numbers`` wait with these ``totals`` of steps."""
         for total in distinct(totals).tolist():
             self._waiting.setdefault(total, []).append(numbers[totals == total].astype(np.int32))
+
+    def _can_cover(self, places: Column, covered: Sequence[Column], goals: int) -> Column:
+        """In which of ``places`` all of ``goals`` (as bits) are among those ``covered`` and those that still can be."""
+        good = np.ones(len(places), bool)
+        words = zip(covered, self._around.possible, self._around.layout.split(goals), strict=True)
+        for word, possible, wanted in words:
+            good &= (word | possible[places]) & np.uint64(wanted) == np.uint64(wanted)
+        return good
 
     def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
         raise NotImplementedError

@@ -102,7 +102,7 @@ class CoveringFlow:
     @property
     def bound(self) -> int:
         """The bound that the solution gives, where its prices prove it."""
-        return ceil(self._relaxation.value - 1e-6)
+        return ceil(self._relaxation.solution.value - 1e-6)
 
     def solutions(self) -> Iterator[None]:
         """Solve it, and again with the cuts that the solution misses, until there are none."""
@@ -115,8 +115,8 @@ class CoveringFlow:
             if len(self._cuts) > MOST_CUTS:
                 return
             self._drop()
-            cuts = network.violated(relaxation.flow)
-            self._limits.spend((1 + int((relaxation.flow > 0).sum())) * network.goals / PER_UNIT.cut_arrows)
+            cuts = network.violated(relaxation.solution.flow)
+            self._limits.spend((1 + int((relaxation.solution.flow > 0).sum())) * network.goals / PER_UNIT.cut_arrows)
             if not cuts:
                 return
             self._cuts += cuts
@@ -125,7 +125,7 @@ class CoveringFlow:
 
     def _drop(self) -> None:
         """Drop the cuts that have not mattered for some time, but each only once."""
-        prices = self._relaxation.duals[1].tolist()
+        prices = self._relaxation.solution.duals[1].tolist()
         self._idle = [0 if price else idle + 1 for price, idle in zip(prices, self._idle, strict=True)]
         dropped = [place for place, idle in enumerate(self._idle) if idle > IDLE]
         if dropped:
@@ -172,7 +172,7 @@ class CoveringFlow:
         names, network = self._problem.names, self._network
         goals, cuts = (
             np.floor(np.maximum(0.0, values) * (SCALE * part)).astype(np.int64).tolist()
-            for values in self._relaxation.duals
+            for values in self._relaxation.solution.duals
         )
         used = [(cut, price) for cut, price in zip(self._cuts, cuts, strict=True) if price]
         inside = [network.inside(cut).tolist() for cut, _ in used]
@@ -196,8 +196,8 @@ class CoveringFlow:
 
         Nothing where the flow is not whole, or they do not have less steps together than so many.
         """
-        network, flow = self._network, np.round(self._relaxation.flow)
-        if np.abs(flow - self._relaxation.flow).max() >= 1e-6:
+        network, flow = self._network, np.round(self._relaxation.solution.flow)
+        if np.abs(flow - self._relaxation.solution.flow).max() >= 1e-6:
             return []
         walks, arcs = network.walks(flow), len(network.tails)
         if walks is None or (below is not None and sum(len(walk) - 2 for walk in walks) >= below):

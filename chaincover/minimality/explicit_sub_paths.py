@@ -16,6 +16,7 @@ from bmc.engines.protocol import Status
 from bmc.evaluation.vectors import Column
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
+from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.chain import UNDECIDED, UNREACHABLE
 from chaincover.graph.enumerated_goals import LEAST_BLOCK, Check, EnumeratedGoals, blocks, run_of, states_in
@@ -129,6 +130,23 @@ class _Met:
         return _Met(arrays)
 
 
+@dataclass
+class _Layers:
+    """What a search has met: the nodes of the ``last`` layer, the way ``back`` from each layer, the states of the
+    ``first`` one, all nodes ``met``, and those from which what is pending cannot be completed (``dead``)."""
+
+    first: Column
+    last: Column
+    back: list[Back]
+    met: _Met
+    dead: _Met
+
+    @classmethod
+    def of(cls, first: Column, nodes: Column) -> _Layers:
+        """The first layer, ``nodes`` in the states ``first``."""
+        return cls(first, nodes, [], _Met().and_also(nodes), _Met())
+
+
 class _BreadthFirst:
     """One breadth-first search for ``path``, which ``go_on`` continues. Of each node the first way there is kept.
 
@@ -145,9 +163,7 @@ class _BreadthFirst:
         self._order = _InOrder(goals, graph, numbers, path[0] != INIT)
         starts = np.array(graph.starts) if path[0] == INIT else np.arange(len(graph.states))
         nodes = self._order.starts(np.sort(starts))
-        self._from: Column = self._order.state_of(nodes).astype(np.int32)
-        self._last, self._back = nodes, list[Back]()
-        self._met, self._incompletable = _Met().and_also(nodes), _Met()
+        self._layers = _Layers.of(self._order.state_of(nodes).astype(np.int32), nodes)
         self.depth, self.length, self.over = 0, -1, False
 
     @property
@@ -164,15 +180,16 @@ class _BreadthFirst:
         until = self.work + work
         while self.needs_work(most) and self.work < until:
             self._check()
-            if self._ending(self._last):
+            layers = self._layers
+            if self._ending(layers.last):
                 self.length = self.depth
                 self._end_with(self._way())
                 return
-            self._last, back = self._after(self._last, self._met)
-            self._met = self._met.and_also(self._last)
-            self._back.append(back)
+            layers.last, back = self._after(layers.last, layers.met)
+            layers.met = layers.met.and_also(layers.last)
+            layers.back.append(back)
             self.depth += 1
-            if not self._last.size:
+            if not layers.last.size:
                 self._end_with((0, []))
 
     def choices(self) -> tuple[int, list[int]]:
@@ -182,16 +199,16 @@ class _BreadthFirst:
     def _end_with(self, found: tuple[int, list[int]]) -> None:
         """The search is over: what it has met is forgotten."""
         self.over, self._found = True, found
-        self._back, self._met, self._incompletable = [], _Met(), _Met()
-        self._from = self._last = np.zeros(0, np.int64)
+        nothing = np.zeros(0, np.int64)
+        self._layers = _Layers.of(nothing, nothing)
 
     def _way(self) -> tuple[int, list[int]]:
         """The state and inputs that lead to the node at which the search ended."""
         place, chosen = self._end, list[int]()
-        for before, steps in reversed(self._back):
+        for before, steps in reversed(self._layers.back):
             chosen.append(int(self._graph.steps.choices[steps[place]]))
             place = int(before[place])
-        return int(self._from[place]), chosen[::-1]
+        return int(self._layers.first[place]), chosen[::-1]
 
     def _after(self, nodes: Column, met: _Met) -> tuple[Column, Back]:
         """The nodes after ``nodes`` that were not met, with the way back."""
@@ -230,18 +247,18 @@ class _BreadthFirst:
 
         Nodes from which that cannot be are remembered.
         """
-        fresh = places[~self._incompletable.has(nodes[places])]
+        fresh = places[~self._layers.dead.has(nodes[places])]
         last, ways = nodes[fresh], list[Back]()
-        met = self._incompletable.and_also(last)
+        met = self._layers.dead.and_also(last)
         while last.size:
             last, back = self._after(last, met)
             met = met.and_also(last)
             ways.append(back)
             if self._settled(np.flatnonzero(self._judged(last)[1])):
                 before, steps = ways[0]
-                self._back += [(fresh[before], steps), *ways[1:]]
+                self._layers.back += [(fresh[before], steps), *ways[1:]]
                 return True
-        self._incompletable = met
+        self._layers.dead = met
         return False
 
 

@@ -136,8 +136,17 @@ def program_of(network: Network, choices: Choices, steps: bool = True) -> Progra
     return Program(costs, offsets, places, factors, len(choices.balanced))
 
 
+@dataclass(frozen=True)
+class Solution:
+    """The ``value`` of a linear program, the ``flow`` that has it, and the ``duals`` of goals, and of cuts."""
+
+    value: float
+    flow: Column
+    duals: tuple[Column, Column]
+
+
 class Relaxation:
-    """The linear program, solved by HiGHS. ``value``, ``flow`` and ``duals`` (of goals, and of cuts) are its solution.
+    """The linear program, solved by HiGHS, with its ``solution``.
 
     The flow of least steps is that of so many ``chains``; None: it is one of the smallest number of them.
 
@@ -235,10 +244,9 @@ class Relaxation:
             return False
         values = np.zeros(len(self._program.costs))
         values[self._passed] = solution.col_value
-        self.value = float(self._solver.getInfo().objective_function_value)
-        self.flow: Column = self._choices.flow(values)
+        value = float(self._solver.getInfo().objective_function_value)
         duals = duals[self._program.balances + 1 :]
-        self.duals: tuple[Column, Column] = duals[: self._goals], duals[self._goals :]
+        self.solution = Solution(value, self._choices.flow(values), (duals[: self._goals], duals[self._goals :]))
         return True
 
     @property

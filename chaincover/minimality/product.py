@@ -97,11 +97,7 @@ class ShortestRun(ProductSearch):
                 return
 
     def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
-        good = np.ones(len(places), bool)
-        wanted = self._around.layout.split((1 << len(self._problem.goals)) - 1)
-        for word, possible, every in zip(covered, self._around.possible, wanted, strict=True):
-            good &= (word | possible[places]) == np.uint64(every)
-        return good
+        return self._can_cover(places, covered, (1 << len(self._problem.goals)) - 1)
 
     def _estimate(self, places: Column, covered: Sequence[Column]) -> Column:
         least = self._around.to_end[places].astype(np.int64)

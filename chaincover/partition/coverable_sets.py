@@ -139,11 +139,7 @@ class LargestSet(ProductSearch):
     def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
         good = np.zeros(len(places), bool)
         for goals in self.sets or [0]:
-            own = np.ones(len(places), bool)
-            words = zip(covered, self._around.possible, self._around.layout.split(goals), strict=True)
-            for word, possible, wanted in words:
-                own &= (word | possible[places]) & np.uint64(wanted) == np.uint64(wanted)
-            good |= own
+            good |= self._can_cover(places, covered, goals)
         return good
 
     def _estimate(self, places: Column, covered: Sequence[Column]) -> Column:

@@ -14,8 +14,8 @@ from chaincover.certificate import Acceleration, Certificate
 from chaincover.graph.accelerated import Jumps, scope_of, seen_by
 from chaincover.graph.enumerated import enumerated_within
 from chaincover.limits import Limits as RunLimits
-from chaincover.minimality.acceleration import LightestPath, distances
-from chaincover.minimality.acceleration import ShortestRun as CoveringRun
+from chaincover.minimality.jump_paths import LightestPath, distances
+from chaincover.minimality.jump_paths import ShortestRun as CoveringRun
 from chaincover.minimality.product import ShortestRun
 from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored

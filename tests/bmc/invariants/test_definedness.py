@@ -21,7 +21,7 @@ from bmc.invariants.candidates import without_proved
 from bmc.invariants.induction import Prover
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, TransitionSystem, ValueType, conjunction, conjuncts
-from chaincover.verification import definedness
+from chaincover.verification import invariants
 from chaincover.verification.invariants import without_sure
 from chaincover.verification.limits import Clock, Limits
 
@@ -130,7 +130,7 @@ def reachable(system: TransitionSystem) -> list[dict[str, int]]:
 @pytest.mark.slow
 def test_no_reachable_step_becomes_allowed_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     fresh_environment()
-    monkeypatch.setattr(definedness, "CHECKED", 0)  # bounds, not a table of all steps
+    monkeypatch.setattr(invariants, "CHECKED", 0)  # bounds, not a table of all steps
     left_out = {"search": 0, "verify": 0}
     may_fail = 0
     for seed in range(30):

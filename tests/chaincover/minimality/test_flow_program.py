@@ -111,13 +111,13 @@ def test_its_value_is_that_of_the_plain_one_before_and_after_cuts(seed: int, mos
             assert relaxation.solve() == (expected is not None)
             if expected is None:
                 return
-            assert relaxation.value == pytest.approx(expected, abs=1e-6)
-            assert relaxation.flow[: len(network.tails)].sum() == pytest.approx(expected, abs=1e-6)
-            assert np.abs(balance(network, relaxation.flow)).max() < 1e-6
-            assert relaxation.flow.min() > -1e-6
+            assert relaxation.solution.value == pytest.approx(expected, abs=1e-6)
+            assert relaxation.solution.flow[: len(network.tails)].sum() == pytest.approx(expected, abs=1e-6)
+            assert np.abs(balance(network, relaxation.solution.flow)).max() < 1e-6
+            assert relaxation.solution.flow.min() > -1e-6
             for columns in [*network.covering, *(cut.columns for cut in cuts)]:
-                assert relaxation.flow[columns].sum() > 1 - 1e-6
-            added = network.violated(relaxation.flow)
+                assert relaxation.solution.flow[columns].sum() > 1 - 1e-6
+            added = network.violated(relaxation.solution.flow)
             if not added:
                 return
             relaxation.add(added)

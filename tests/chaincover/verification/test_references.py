@@ -25,9 +25,8 @@ from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.verification.claims import open_starts
 from chaincover.verification.confirmation import MODEL, Confirmation, confirm
-from chaincover.verification.facts import AT_ONCE
 from chaincover.verification.invariants import Assumed, Enumerated, assumed, stated_by
-from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.limits import FIRST_ASKED, Clock, Limits
 from chaincover.verification.marks import Marks
 from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Verdict
 from chaincover.verification.search import Outcome, covers, search, search_some
@@ -193,9 +192,9 @@ def check_lengths(setting: Setting, found: Outcome, least: int, refutable: bool)
 
     The solver is asked about all lengths at once, about some, and about one after the other.
     """
-    for searched, at_once in ((None, AT_ONCE), (None, 0), (found, AT_ONCE)):
+    for searched, at_once in ((None, FIRST_ASKED), (None, 0), (found, FIRST_ASKED)):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("chaincover.verification.facts.AT_ONCE", at_once)
+            patched.setattr("chaincover.verification.facts.FIRST_ASKED", at_once)
             for first in {0, least // 2} if least else ():
                 assert refuted(setting, (first, least), searched)[0] == HOLDS
             for first in {0, least} if refutable else ():

@@ -36,7 +36,6 @@ from bmc.models.c.source.types import (
     VoidType,
     align_of,
     count_scalars,
-    partial_type,
 )
 
 MOST_ALIGNED = 1 << 28
@@ -266,7 +265,7 @@ class TypeReader:
             raise InputRefused(f"the bit-field '{name}' has {width} bits", where(decl), f"1 to {most} are possible")
         if self.model.unsigned_fields and ctype.signed and not (ctype.labels or ctype.is_bool):
             ctype = self._field_without_sign(ctype, decl, scope)
-        narrow = partial_type(f"{ctype.name}:{width}", width, ctype, self.model) if width else ctype
+        narrow = _partial_type(f"{ctype.name}:{width}", width, ctype, self.model) if width else ctype
         return Member(name, narrow, ctype, volatile, own, of_type)
 
     def _field_without_sign(self, ctype: IntType, decl: Any, scope: Scope) -> IntType:
@@ -387,3 +386,12 @@ def _depth(ctype: CType) -> int:
     while isinstance(ctype, ArrayType):
         ctype = ctype.element
     return ctype.depth if isinstance(ctype, StructType) else 0
+
+
+def _partial_type(name: str, bits: int, base: IntType, model: DataModel) -> IntType:
+    """The type of a bit-field of ``bits`` bits that is declared with the type ``base``, as gcc has it."""
+    ranked = [model.basic[each] for each in ("int", "long", "long long")]
+    same = [t.rank for t in ranked if t.bits == bits]
+    narrower = [t.rank for t in ranked if t.bits < bits]
+    rank = base.rank if bits == base.bits else same[0] if same else max(narrower, default=0)
+    return replace(base, name=name, bits=bits, rank=max(rank, 2), partial=True)

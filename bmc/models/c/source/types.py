@@ -279,15 +279,6 @@ def _order(ctype: IntType) -> tuple[int, int]:
     return ctype.rank, ctype.bits
 
 
-def partial_type(name: str, bits: int, base: IntType, model: DataModel) -> IntType:
-    """The type of a bit-field of ``bits`` bits that is declared with the type ``base``, as gcc has it."""
-    ranked = [model.basic[each] for each in ("int", "long", "long long")]
-    same = [t.rank for t in ranked if t.bits == bits]
-    narrower = [t.rank for t in ranked if t.bits < bits]
-    rank = base.rank if bits == base.bits else same[0] if same else max(narrower, default=0)
-    return replace(base, name=name, bits=bits, rank=max(rank, 2), partial=True)
-
-
 def bits_part(first: int, last: int) -> str:
     """The step of a path to some bits of an object: from ``first`` to ``last``, counted from its start."""
     return f"[{first}:{last}]"
