@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from importlib.util import find_spec
 
 import numpy as np
@@ -17,7 +18,7 @@ from pysmt.fnode import FNode
 from bmc import footprint
 from bmc.evaluation.vectors import Column, node_count
 from bmc.explicit.enumeration import MEMORY, Enumeration
-from bmc.explicit.state_graph import UNREACHED, StateGraph
+from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.explicit.steps import InputSolver
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, LongTest
@@ -70,28 +71,11 @@ class _Weights:
 
     def edges(self) -> Iterator[dict[Edge, int | None]]:
         """The edges to each of the possible goals, then those to the end, with their weights (None: no way)."""
-        every, goals, backward = self._problem.goals, self._goals, self._states.moves.backward()
-        ends = [goals.ends_of(number)[1] for number in self.possible]
-        starts = np.array(self._states.starts, np.int64)
-        nodes = np.concatenate([starts, *ends])
-        first = np.cumsum([0, len(starts), *(len(each) for each in ends)])[:-1]
-        sources = [(INIT, 0), *((every[number].name, every[number].over(0)) for number in self.possible)]
-
-        def ways_to(targets: Sequence[str], among: Sequence[Column]) -> Iterator[dict[Edge, int | None]]:
-            begin = np.full((len(among), backward.size), UNREACHED, np.int32)
-            for row, states in zip(begin, among, strict=True):
-                row[states] = 0
-            for target, distances in zip(targets, backward.all_distances(begin, self._limits.check), strict=True):
-                near = np.minimum.reduceat(distances[nodes], first).tolist()
-                layers = int(distances[distances < UNREACHED].max(initial=0)) // len(targets)
-                self._spend(len(backward.ends) + LEAST_BLOCK * layers)
-                ways = zip(sources, near, strict=True)
-                yield {(name, target): None if way == UNREACHED else over + way for (name, over), way in ways}
-
-        together = max(1, CELLS // max(1, backward.size))
+        every, goals = self._problem.goals, self._goals
+        together = max(1, CELLS // max(1, self._backward.size))
         for several in (self.possible[low : low + together] for low in range(0, len(self.possible), together)):
             starts_of = [goals.ends_of(number)[0] for number in several]
-            for number, ways in zip(several, ways_to([every[n].name for n in several], starts_of), strict=True):
+            for number, ways in zip(several, self._ways_to([every[n].name for n in several], starts_of), strict=True):
                 target = every[number].name
                 ways.pop((target, target), None)
                 for source in self.possible:
@@ -99,12 +83,41 @@ class _Weights:
                         ways[every[source].name, target] = goals.together_with(source)[number]
                 yield ways
         if self._problem.final is None:
-            ways = {(name, END): length for name, length in sources}
+            ways = {(name, END): length for name, length in self._sources}
         else:
-            (ways,) = ways_to([FINAL], [np.flatnonzero(states_in(self._states, self._problem.final))])
+            (ways,) = self._ways_to([FINAL], [np.flatnonzero(states_in(self._states, self._problem.final))])
         if every:
             del ways[INIT, self._problem.end]
         yield ways
+
+    def _ways_to(self, targets: Sequence[str], among: Sequence[Column]) -> Iterator[dict[Edge, int | None]]:
+        """The edges to each of ``targets``, which are the states ``among``, with their weights."""
+        nodes, first = self._source_states
+        begin = np.full((len(among), self._backward.size), UNREACHED, np.int32)
+        for row, states in zip(begin, among, strict=True):
+            row[states] = 0
+        for target, distances in zip(targets, self._backward.all_distances(begin, self._limits.check), strict=True):
+            near = np.minimum.reduceat(distances[nodes], first).tolist()
+            layers = int(distances[distances < UNREACHED].max(initial=0)) // len(targets)
+            self._spend(len(self._backward.ends) + LEAST_BLOCK * layers)
+            ways = zip(self._sources, near, strict=True)
+            yield {(name, target): None if way == UNREACHED else over + way for (name, over), way in ways}
+
+    @cached_property
+    def _backward(self) -> Arrows:
+        return self._states.moves.backward()
+
+    @cached_property
+    def _sources(self) -> list[tuple[str, int]]:
+        """Where edges begin: init and the possible goals, with the steps from the start of each to its end."""
+        goals = (self._problem.goals[number] for number in self.possible)
+        return [(INIT, 0), *((goal.name, goal.over(0)) for goal in goals)]
+
+    @cached_property
+    def _source_states(self) -> tuple[Column, Column]:
+        """The states in which edges begin, one source after the other, and the place of the first one of each."""
+        each = [np.array(self._states.starts, np.int64), *(self._goals.ends_of(number)[1] for number in self.possible)]
+        return np.concatenate(each), np.cumsum([0, *map(len, each)])[:-1]
 
     def _spend(self, steps: int = 0) -> None:
         """Count the work of following ``steps``, and that of the goals so far."""

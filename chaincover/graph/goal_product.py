@@ -75,6 +75,32 @@ MOST_WALKED, MOST_SETS = 400_000, 20_000
 """Arrows of the product up to which its components are looked at, and sets of goals that are carried through them."""
 
 
+def _condensed(made: Product, useful: Column, component: Column) -> tuple[list[int], list[set[tuple[int, int]]]]:
+    """The graph of components of the ``useful`` nodes: for each one the goals of arrows within it, and its arrows to
+    other ones, with their goals."""
+    count, arrows = int(component.max(initial=-1)) + 1, made.arrows
+    sources = np.repeat(np.arange(arrows.size), np.diff(arrows.offsets))
+    kept = np.flatnonzero(useful[sources] & useful[arrows.ends])
+    steps = np.stack([component[sources[kept]], component[arrows.ends[kept]], made.masks[kept].astype(np.int64)])
+    inside, leaving = [0] * count, [set[tuple[int, int]]() for _ in range(count)]
+    for here, after, number in sorted({*zip(*steps.tolist(), strict=True)}):
+        if here == after:
+            inside[here] |= made.sets[number]
+        else:
+            leaving[here].add((after, made.sets[number]))
+    return inside, leaving
+
+
+def _from_here_on(inside: Sequence[int], leaving: Sequence[set[tuple[int, int]]]) -> list[int]:
+    """For each component the goals of all ways that begin in it."""
+    possible = list[int]()
+    for here, goals in enumerate(inside):  # what a component leads to has a lower number
+        for after, completed in leaving[here]:
+            goals |= completed | possible[after]
+        possible.append(goals)
+    return possible
+
+
 def largest_sets(made: Product, ends: Column, least: int) -> tuple[int, ...] | None:
     """The sets of ``least`` goals or more that a walk from a start to one of ``ends`` completes, without those within
     others.
@@ -88,21 +114,9 @@ def largest_sets(made: Product, ends: Column, least: int) -> tuple[int, ...] | N
     useful = arrows.distances(made.starts) < UNREACHED
     useful &= arrows.backward().distances(np.flatnonzero(ends & useful)) < UNREACHED
     component = _components(arrows, useful)
-    count = int(component.max(initial=-1)) + 1
-    sources = np.repeat(np.arange(arrows.size), np.diff(arrows.offsets))
-    kept = np.flatnonzero(useful[sources] & useful[arrows.ends])
-    steps = np.stack([component[sources[kept]], component[arrows.ends[kept]], made.masks[kept].astype(np.int64)])
-    inside, leaving = [0] * count, [set[tuple[int, int]]() for _ in range(count)]
-    for here, after, number in sorted({*zip(*steps.tolist(), strict=True)}):
-        if here == after:
-            inside[here] |= made.sets[number]
-        else:
-            leaving[here].add((after, made.sets[number]))
-    possible = list[int]()
-    for here, goals in enumerate(inside):  # what a component leads to has a lower number
-        for after, completed in leaving[here]:
-            goals |= completed | possible[after]
-        possible.append(goals)
+    inside, leaving = _condensed(made, useful, component)
+    count = len(inside)
+    possible = _from_here_on(inside, leaving)
     arrived = [set[int]() for _ in range(count)]
     for node, number in zip(made.starts.tolist(), made.start_masks.tolist(), strict=True):
         if useful[node]:

@@ -6,7 +6,7 @@ are those of a run, this is a shortest chain. The searches are those of ``jump_p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 from math import ceil, inf
@@ -32,7 +32,7 @@ from chaincover.minimality.jump_paths import Distances, LightestPath, NearestRun
 from chaincover.options import STEP_BYTES
 from chaincover.orderings.bound import ACCELERATED
 from chaincover.problem import Problem
-from properties.goal import Events
+from properties.goal import Events, Goal
 
 KEPT = (0, 2, 8, 32, 128)
 """For how many steps a counter's value is kept that something else moves too: more where a bound leaves a gap."""
@@ -118,21 +118,30 @@ def _chosen(board: Board, problem: Problem, claim: Acceleration) -> tuple[Accele
     timer behind a divider of the step's rate is only jumped over where the values of the divider are walked through.
     """
     jumps = _built(board, problem, claim, _most_nodes(board))
-    if jumps is None or jumps.jumped == claim.cells.keys():
-        return None if jumps is None else (claim, jumps)
-    best: tuple[Acceleration, Jumps] | None = None
-    for left_out in ((), *((name,) for name in sorted(jumps.jumped))):
-        names, made = claim.cells.keys() - left_out if left_out else jumps.jumped, None
-        while names and (made is None or made.jumped != names):
-            names = names if made is None else made.jumped
-            fewer = replace(claim, cells={name: claim.cells[name] for name in claim.cells if name in names})
-            most = _most_nodes(board) if best is None else best[1].size - 1
-            made = _built(board, problem, fewer, most) if names else None
-            if made is None:
-                break
-            if made.jumped == names:
-                best = fewer, made
+    if jumps is None:
+        return None
+    if jumps.jumped == claim.cells.keys():
+        return claim, jumps
+    best = _over_all(board, problem, claim, jumps.jumped, None)
+    for name in sorted(jumps.jumped):
+        best = _over_all(board, problem, claim, claim.cells.keys() - {name}, best) or best
     return best
+
+
+def _over_all(
+    board: Board, problem: Problem, claim: Acceleration, names: Set[str], best: tuple[Acceleration, Jumps] | None
+) -> tuple[Acceleration, Jumps] | None:
+    """The graph of jumps, and ``claim``, for the counters ``names`` but for those that it does not jump over then; None
+    where there is none, or none with fewer nodes than the ``best`` one."""
+    while names:
+        fewer = replace(claim, cells={name: claim.cells[name] for name in claim.cells if name in names})
+        jumps = _built(board, problem, fewer, _most_nodes(board) if best is None else best[1].size - 1)
+        if jumps is None:
+            return None
+        if jumps.jumped == names:
+            return fewer, jumps
+        names = jumps.jumped
+    return None
 
 
 def _built(board: Board, problem: Problem, claim: Acceleration, most: float) -> Jumps | None:
@@ -243,21 +252,28 @@ def _rule_out(board: Board, events: Events, graph: JumpGraph, claim: Acceleratio
 def _too_far(board: Board, problem: Problem, graph: JumpGraph, ahead: Distances) -> bool:
     """Whether no run as short as those that are stored covers some goal, and no longer one is found here: one may be
     found where more values are kept. Where it is, the goal is set aside."""
-    most, events = board.options.most_steps, Events.of(problem.goals, problem.system)
+    most = board.options.most_steps
     if not board.sets_aside or all(way[0] <= most or way[0] == inf for way in ahead.over):
         return False
     if problem.final is not None:
         ahead = _ahead(board, replace(graph, ends=[True] * graph.size), len(ahead.over), runs=False)
-    own = {goal: numbers[0] for goal, numbers in events.of_goal.items() if goal in events.whole}
-    own = {goal: event for goal, event in own.items() if event < MOST_EVENTS and not graph.begun >> event & 1}
-    far = [goal for goal in problem.goals if goal.name in own and most < ahead.over[own[goal.name]][0] < inf]
+    far = _far(problem, graph, ahead, most)
     found: dict[str, LongTest] = {}
-    for goal in far:
-        _run(board, search := NearestRun(graph, 0, 1 << own[goal.name]))
+    for goal, event in far:
+        _run(board, search := NearestRun(graph, 0, 1 << event))
         test = None if search.path is None else long_test(graph, goal, search.path)
         found |= {} if test is None else {goal.name: test}
     board.set_aside(found)
     return len(found) < len(far)
+
+
+def _far(problem: Problem, graph: JumpGraph, ahead: Distances, most: int) -> list[tuple[Goal, int]]:
+    """The goals that are covered where one event is, each with that event, to which the nearest run takes more than
+    ``most`` steps."""
+    events = Events.of(problem.goals, problem.system)
+    own = [(goal, events.of_goal[goal.name][0]) for goal in problem.goals if goal.name in events.whole]
+    later = [(goal, event) for goal, event in own if event < MOST_EVENTS and not graph.begun >> event & 1]
+    return [(goal, event) for goal, event in later if most < ahead.over[event][0] < inf]
 
 
 def _offer_nearest(board: Board, problem: Problem, graph: JumpGraph, wanted: int) -> None:

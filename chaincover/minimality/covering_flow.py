@@ -176,7 +176,7 @@ class CoveringFlow:
         )
         used = [(cut, price) for cut, price in zip(self._cuts, cuts, strict=True) if price]
         inside = [network.inside(cut).tolist() for cut, _ in used]
-        numbers = {state: number for number, state in enumerate(sorted({state for each in inside for state in each}))}
+        numbers = {state: number for number, state in enumerate(sorted(set[int]().union(*inside)))}
         variables = tuple(self._states.states.columns)
         columns = [self._states.states.columns[name][list(numbers)].tolist() for name in variables]
         return Prices(
@@ -187,7 +187,7 @@ class CoveringFlow:
                 for (cut, price), each in zip(used, inside, strict=True)
             ),
             variables=variables if numbers else (),
-            states=tuple(tuple(map(int, row)) for row in zip(*columns, strict=True)) if numbers else (),
+            states=tuple(tuple(map(int, row)) for row in zip(*columns, strict=True)),
             chains=self._chains,
         )
 
@@ -273,12 +273,15 @@ class PricedProduct:
             begun = begun + (inside[starts] | has[place][start_masks]) * self._cut_prices[place]
         total = int(self._goals.sum()) + int(self._cut_prices.sum())
         self.way = int((self.to_end[starts] - begun).min(initial=NEVER))
+        self.bound = self._bound(total, prices.chains)
+
+    def _bound(self, total: int, chains: int | None) -> int:
+        """The bound where all prices add up to ``total``, on the steps of a run or of so many ``chains`` together."""
         if self.way >= NEVER // 2:
-            self.bound = 0
-        elif prices.chains is None:
-            self.bound = -(-total // -self.way) if self.way < 0 else 0
-        else:
-            self.bound = max(0, -(-(total + prices.chains * self.way) // self._scale))
+            return 0
+        if chains is None:
+            return -(-total // -self.way) if self.way < 0 else 0
+        return max(0, -(-(total + chains * self.way) // self._scale))
 
     def still(self, places: Column, missing: Column) -> Column:
         """A lower bound on the steps from each of ``places`` to an end, over the goals that are ``missing`` there.

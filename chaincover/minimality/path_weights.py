@@ -92,7 +92,7 @@ class Learner:
     def work(self) -> None:
         """Rounds until the bound is met, or the orders or the solver give up. LimitReached when time is over."""
         board = self._board
-        while board.known.length is None or board.known.lower < board.known.length:
+        while not board.known.settled:
             self.rounds += 1
             self._take_distances(board.known)
             order = self._order()
@@ -103,12 +103,7 @@ class Learner:
             if order.lower_bound >= NO_LIMIT:
                 board.tell(no_chain=NO_RUN)
                 return
-            far = farthest(self._graph.goals, self._graph.end, self._edges)
-            bound, basis = (order.lower_bound, LEARNED) if order.lower_bound >= far else (far, FARTHEST)
-            board.prove(order_bound=bound, edges=dict(self._edges), paths=dict(self._paths), basis=basis)
-            board.say(
-                f"path weights: at least {counted(order.lower_bound, 'step')} after {counted(self.rounds, 'order')}"
-            )
+            self._prove(order)
             more = not order.proved and self._work < ORDER_WORK
             if more:
                 self._work *= 2
@@ -121,15 +116,27 @@ class Learner:
                 if more:
                     continue
                 return
-            if board.layered is not None and self.rounds == 1:
-                for _ in range(2):  # one turn more is earned by the chain; the questions that follow have time
-                    pause()
-            if not self._lengths.cheap:
-                await_news(board, NEAR | LISTED)
+            self._let_others_work()
             if board.known.enumerated is not self._states:
                 return
             if not self._try(order) and not self._learn(order) and not more:
                 return
+
+    def _prove(self, order: OrderingResult) -> None:
+        """Raise the bound to that of the shortest ``order``, or to the way to the farthest goal."""
+        far = farthest(self._graph.goals, self._graph.end, self._edges)
+        bound, basis = (order.lower_bound, LEARNED) if order.lower_bound >= far else (far, FARTHEST)
+        self._board.prove(order_bound=bound, edges=dict(self._edges), paths=dict(self._paths), basis=basis)
+        least, orders = counted(order.lower_bound, "step"), counted(self.rounds, "order")
+        self._board.say(f"path weights: at least {least} after {orders}")
+
+    def _let_others_work(self) -> None:
+        """Before sub-paths are asked about: other stages may tell first what makes the questions needless."""
+        if self._board.layered is not None and self.rounds == 1:
+            for _ in range(2):  # one turn more is earned by the chain; the questions that follow have time
+                pause()
+        if not self._lengths.cheap:
+            await_news(self._board, NEAR | LISTED)
 
     def _take_distances(self, known: Known) -> None:
         """What is known of single edges by now. On enumerated states an edge without weight is proved impossible."""

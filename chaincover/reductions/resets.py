@@ -91,6 +91,21 @@ def parts(system: TransitionSystem, run: Run) -> list[Run]:
     return [simulator.run(simulator.initial(), part) for part in inputs]
 
 
+def _clique(ordered: Sequence[str], apart: Mapping[str, set[str]], most: int) -> list[str]:
+    """Goals, each of which excludes all others: a large set of them, ``most`` at most. Each goal in turn is the first
+    one, and takes those that come next."""
+    largest: list[str] = []
+    for first in ordered:
+        found = [first]
+        for goal in ordered:
+            if apart[goal].issuperset(found):
+                found.append(goal)
+        largest = found if len(found) > len(largest) else largest
+        if len(largest) >= most:
+            break
+    return largest[:most]
+
+
 def placed_apart(goals: Sequence[str], pairs: Collection[frozenset[str]], chains: int) -> dict[str, int]:
     """A chain for each of some goals, without loss: no run covers both goals of one of ``pairs``.
 
@@ -101,17 +116,8 @@ def placed_apart(goals: Sequence[str], pairs: Collection[frozenset[str]], chains
     for one, other in map(sorted, pairs):
         apart[one].add(other)
         apart[other].add(one)
-    most: list[str] = []
     ordered = sorted(goals, key=lambda goal: (-len(apart[goal]), goals.index(goal)))
-    for first in ordered:
-        found = [first]
-        for goal in ordered:
-            if apart[goal].issuperset(found):
-                found.append(goal)
-        most = found if len(found) > len(most) else most
-        if len(most) >= chains:
-            break
-    own = {goal: number for number, goal in enumerate(most[:chains])}
+    own = {goal: number for number, goal in enumerate(_clique(ordered, apart, chains))}
     placed = dict(own)
     for goal in goals if len(own) == chains else ():
         left = [number for other, number in own.items() if other not in apart[goal]]

@@ -33,6 +33,7 @@ from chaincover.result import ChainResult
 from properties.goal import Goal
 
 if TYPE_CHECKING:
+    from bmc.invariants.differences import Form
     from bmc.invariants.induction import Prover
 
 LEAST_HORIZON = 1 << 16
@@ -220,6 +221,14 @@ def surely_defined(prover: Prover) -> Callable[[Problem], Reduction]:
     return reduce
 
 
+def _validity(form: Form, steps: int | None) -> Validity | None:
+    """Of which states, and of how many ``steps``, a normal form holds; None where it holds of all."""
+    if form.holds.is_true() and not form.rises:
+        return None
+    rises = {name: (rise.most, rise.by) for name, rise in form.rises.items()}
+    return Validity(formula_text(form.holds), rises, steps)
+
+
 def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem], Reduction]:
     """The reduction to states in a normal form, where ``prover`` proves one: what nothing can tell apart is one state.
 
@@ -243,10 +252,7 @@ def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem
         cut = sliced(small, problem.goals, problem.final)
         told = {name: formula_text(term) for name, term in form.terms.items()}
         steps = steps_within(problem.system, form.rises)
-        validity = None
-        if form.rises or not form.holds.is_true():
-            rises = {name: (rise.most, rise.by) for name, rise in form.rises.items()}
-            validity = Validity(formula_text(form.holds), rises, steps)
+        validity = _validity(form, steps)
 
         def restore(result: ChainResult) -> ChainResult:
             from chaincover.reductions.within_horizon import within, without_late_runs

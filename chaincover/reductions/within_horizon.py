@@ -87,7 +87,8 @@ def without_late_runs(result: ChainResult, problem: Problem, sure: int) -> Chain
     are only told by their jumps, and so cannot be simulated: longer ones are not told.
     """
     why = f"more than {counted(sure, 'step')}, after which a counter may overflow or wrap around"
-    late = {name for name, test in result.beyond.items() if test.length > sure}
+    beyond = {name: test for name, test in result.beyond.items() if test.length <= sure}
+    late = result.beyond.keys() - beyond.keys()
     chain = result.chain
     if chain is not None and chain.length > sure and not _is_chain(chain, problem):
         chain = None
@@ -103,7 +104,7 @@ def without_late_runs(result: ChainResult, problem: Problem, sure: int) -> Chain
         chain=chain,
         verdicts=verdicts,
         tests={n: run for n, run in result.tests.items() if run.length <= sure or n in _covered(run, problem)},
-        beyond={name: test for name, test in result.beyond.items() if name not in late},
+        beyond=beyond,
         bounds=result.bounds if chain is not None else replace(result.bounds, length=None),
     )
 

@@ -132,9 +132,10 @@ def jumps_of(
     looks = Looks.of(setting)
     given = [part for part in conjuncts(TRUE() if known is None else known) if names_in([part]).isdisjoint(claim.cells)]
     fine = lemma(system, looks, claim.cells, (clock, given))
+    if fine is None:
+        return Jumps(OPEN, "the solver did not finish with the lemma")
     if not fine:
-        why = "the solver did not finish with the lemma" if fine is None else "two values of one cell are told apart"
-        return Jumps(OPEN if fine is None else WRONG, why)
+        return Jumps(WRONG, "two values of one cell are told apart")
     formulas = [system.input_constraint, system.defined, *(var.next for var in looks.variables(system))]
     classes = input_classes(system.inputs, formulas, setting.formulas, clock, {})
     if classes is None:
@@ -245,7 +246,7 @@ class _Builder:
 
     def _follow(self, node: int, beside: State, choice: Valuation, most: int) -> int:
         """Add what a step needs, under one choice of inputs; the number of leaps, made if ``most`` or fewer."""
-        state, (charged, others), _ = self._nodes[node]
+        state = self._nodes[node][0]
         made = self._steps.made(state, choice)
         if made is None:
             return 0
@@ -256,6 +257,17 @@ class _Builder:
         if place < 0:
             self._in_time(node, made, carried)
             return 0
+        last = self._move(node, choice, made, carried, place)
+        if len(last) <= most:
+            self._leap(node, place, last)
+        return len(last)
+
+    def _move(
+        self, node: int, choice: Valuation, made: tuple[State, int], carried: frozenset[int], place: int
+    ) -> range:
+        """Add a step that moves the counter at ``place``; the values of its cell to leap to, from which the step leads
+        out of it."""
+        (state, (charged, others), _), after = self._nodes[node], made[0]
         value, (low, high), late = state[place], self._steps.cell(place, state[place]), place in {charged, *others}
         half = self._steps.cells[place][-1] // 2
         shift = (after[place] - value + half) % (2 * half) - half
@@ -264,19 +276,17 @@ class _Builder:
         if not low <= after[place] <= high and not late:
             self._in_time(node, made, carried - {place})
         if place in self._slow and not late:
-            return 0
-        last = range(max(low, high - shift + 1), high + 1) if shift > 0 else range(low, min(high + 1, low - shift))
-        if len(last) <= most:
-            self._leap(node, place, [end for end in last if end != value or late])
-        return len(last)
+            return range(0)
+        return range(max(low, high - shift + 1), high + 1) if shift > 0 else range(low, min(high + 1, low - shift))
 
-    def _leap(self, node: int, place: int, ends: Sequence[int]) -> None:
+    def _leap(self, node: int, place: int, ends: range) -> None:
         """Add leaps to nodes where the counter at ``place`` has the values ``ends``, and does not deviate."""
-        state, _, ages = self._nodes[node]
+        state, (charged, others), ages = self._nodes[node]
         rest = self._still_late(node, frozenset(self._steps.cells) - {place})
         for end in ends:
-            target = self._node((*state[:place], end, *state[place + 1 :]), {**ages, place: 0}, rest)
-            self._leaps.append((node, target, place, end - state[place]))
+            if end != state[place] or place in {charged, *others}:
+                target = self._node((*state[:place], end, *state[place + 1 :]), {**ages, place: 0}, rest)
+                self._leaps.append((node, target, place, end - state[place]))
 
     def _still_late(self, node: int, carried: frozenset[int]) -> Late:
         charged, others = self._nodes[node][1]

@@ -64,19 +64,19 @@ class Cases:
         valid = conjunction([*_between_inputs(system), system.defined])
         after = with_terms(states, following)
         roots = [valid, *moves, *after]
-        read = {var.name for var in replace(system, invariants=()).cone(roots)}
-        self.words = [var for var in system.state if var.name in read and not var.type.floating]
-        self.numbers = [var for var in system.state if var.name in read and var.type.floating]
+        read = replace(system, invariants=()).cone(roots)
+        self.words = [var for var in read if not var.type.floating]
+        self.numbers = [var for var in read if var.type.floating]
         every: list[StateVariable | InputVariable] = [*system.state, *system.inputs]
         floating = {var.name: floats_of(var).form for var in every if var.type.floating}
-        if any(var.type.bits > WIDEST for var in self.words):
+        if max((var.type.bits for var in self.words), default=0) > WIDEST:
             raise Beyond
         nexts = [var.next for var in (*self.words, *self.numbers)]
         self.machine = machine = Machine([*roots, *nexts], floating)
         self.inputs = [var for var in system.inputs if var.name in machine.symbols]
         self.pieces = [_pieces(var, pieces) for var in self.inputs]
-        self._atoms = [place for place in range(len(machine.instructions)) if machine.is_atom(place)]
-        self._kept = sorted({a for place in self._atoms for a in machine.compared(place)})
+        self._atoms = list(filter(machine.is_atom, range(len(machine.instructions))))
+        self._kept = sorted(set[int]().union(*map(machine.compared, self._atoms)))
         self._asked, self._count = machine.results[: len(roots) + len(self.words)], len(roots)
         self._deep = machine.results[len(roots) :]
         self.spent = 0

@@ -181,10 +181,10 @@ def open_starts(setting: Setting, stimulus: Stimulus, relies: bool, clock: Clock
     ``relies``: the document says that the chain may depend on them. Values that the tester chooses are given.
     """
     system = setting.system
-    names = [var.name for var in system.state if var.init is None and var.name not in system.chosen]
-    if not names:
+    open_ones = [var for var in system.state if var.init is None and var.name not in system.chosen]
+    if not open_ones:
         return None
-    said = f"init leaves {', '.join(names)} open"
+    said = f"init leaves {', '.join(var.name for var in open_ones)} open"
     if relies:
         return Line(STARTS, UNCLAIMED, f"{said}; the chain is said to rely on these")
     steps = len(stimulus.inputs)
@@ -199,7 +199,7 @@ def open_starts(setting: Setting, stimulus: Stimulus, relies: bool, clock: Clock
         return Line(STARTS, OPEN, f"{said}; the solver did not finish")
     if _fine(setting, found.run, claimed):
         raise CheckDisagreed("the start values that the solver found for a failing chain do not fail it when simulated")
-    failing = shown([var for var in system.state if var.name in names], found.run.states[0])
+    failing = shown(open_ones, found.run.states[0])
     values = ", ".join(f"{name}={value}" for name, value in failing.items())
     return Line(STARTS, WRONG, f"{said}; the chain fails for some of their values", (values,))
 

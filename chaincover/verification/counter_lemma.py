@@ -70,7 +70,7 @@ def lemma(
         here, there = var.symbol, twins[var.symbol]
         apart.append(And(differ, Not(equal(one.BVAdd(there), two.BVAdd(here)))))
         moved.append(And(differ, Not(equal(one, here))))
-        same_later += [_below_both(one, two, start) for start in cells[var.name] if start]
+        same_later += _in_one_cell(one, two, cells[var.name])
     apart += [And(one, two) for one, two in combinations(moved, 2)]
     first = {var.type.symbol(NEXT + var.name): nexts[var.name][0] for var in cone}
     second = {**twins, **{var.type.symbol(NEXT + var.name): nexts[var.name][1] for var in cone}}
@@ -79,11 +79,12 @@ def lemma(
     states = [*looks.in_states, looks.end]
     alone = [Not(equal(one, two)) for one, two in zip(states, with_terms(states, twins), strict=True)]
     against = Or(Not(Iff(*pair)), And(pair[0], Or(*apart, told)), *alone)
-    cell = [_below_both(v.symbol, twins[v.symbol], start) for v in counters for start in cells[v.name] if start]
+    cell = [part for var in counters for part in _in_one_cell(var.symbol, twins[var.symbol], cells[var.name])]
     found = satisfiable(And(against, *cell, *given), clock)
     return None if found is None else not found
 
 
-def _below_both(one: FNode, two: FNode, start: int) -> FNode:
-    bound = BV(start, one.bv_width())
-    return Iff(one.BVULT(bound), two.BVULT(bound))
+def _in_one_cell(one: FNode, two: FNode, starts: Sequence[int]) -> list[FNode]:
+    """That two values are in the same one of the cells that begin at ``starts``."""
+    bounds = [BV(start, one.bv_width()) for start in starts if start]
+    return [Iff(one.BVULT(bound), two.BVULT(bound)) for bound in bounds]

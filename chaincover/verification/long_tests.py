@@ -64,8 +64,8 @@ class _LongTest:
         data, name = self.claim.long_test, self.claim.name
         if data is None or name not in self.setting.by_name:
             return True, "this is no goal"
-        own = {var.name for var in self._picks}
-        given = replace(self.setting.system, inputs=tuple(v for v in self.setting.system.inputs if v.name not in own))
+        picks = self._picks
+        given = replace(self.setting.system, inputs=tuple(v for v in self.setting.system.inputs if v not in picks))
         steps, parts = read_long_test(data, name, given, self.document.where)
         made = sum(len(inputs) * times for inputs, times in parts)
         if self.claim.verdict != UNDECIDED:
@@ -76,8 +76,10 @@ class _LongTest:
             return False, "only the length of the test is told"
         if made != steps:
             return True, f"the test has {made:,} steps, not {steps:,}"
-        if jumps is None or jumps.graph is None:
-            return False, "nothing is proved of counters" if jumps is None else jumps.why
+        if jumps is None:
+            return False, "nothing is proved of counters"
+        if jumps.graph is None:
+            return False, jumps.why
         fault = self._fault(parts)
         if fault:
             return True, fault

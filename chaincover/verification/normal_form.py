@@ -97,16 +97,20 @@ def _states_of(system: TransitionSystem, validity: Validity, constants: FNode, c
         after.append(order(var.next, var.symbol.BVAdd(var.type.constant(by))))
     if min(steps, default=None) != validity.steps or min(steps, default=0) < 0:
         return Line(NORMAL_FORM, WRONG, f"of {validity.steps} steps, not of {min(steps, default=None)}")
-    begin = {var.symbol: var.init for var in system.state if var.init is not None}
-    if not with_terms([holds], begin)[0].simplify().is_true():
+    if not with_terms([holds], _start(system))[0].simplify().is_true():
         return Line(NORMAL_FORM, WRONG, "the start state is not one of its states")
     (kept,) = with_terms([holds], {var.symbol: var.next for var in system.state})
     given = conjunction([constants, *within])
     broken = And(given, system.input_constraint, system.defined, Not(And(kept, *after)))
     possible = satisfiable(broken, clock)
-    if possible:
-        return Line(NORMAL_FORM, WRONG, "some step leaves its states")
-    return given if possible is not None else Line(NORMAL_FORM, OPEN, "the solver did not finish with its states")
+    if possible is None:
+        return Line(NORMAL_FORM, OPEN, "the solver did not finish with its states")
+    return Line(NORMAL_FORM, WRONG, "some step leaves its states") if possible else given
+
+
+def _start(system: TransitionSystem) -> Terms:
+    """The terms of the start values that are stated, for the symbols of their variables."""
+    return {var.symbol: var.init for var in system.state if var.init is not None}
 
 
 def _steps_up_to(var: StateVariable, most: int, by: int) -> int | None:
@@ -119,8 +123,7 @@ def _steps_up_to(var: StateVariable, most: int, by: int) -> int | None:
 
 def _put_in(system: TransitionSystem, forms: Terms) -> TransitionSystem | None:
     """``system`` with each start state and each next state in its normal form; None where a start state has none."""
-    begin = {var.symbol: var.init for var in system.state if var.init is not None}
-    following = {var.symbol: var.next for var in system.state}
+    begin, following = _start(system), {var.symbol: var.next for var in system.state}
     state = []
     for var in system.state:
         if var.symbol in forms:
@@ -131,6 +134,26 @@ def _put_in(system: TransitionSystem, forms: Terms) -> TransitionSystem | None:
             var = replace(var, init=init, next=after)
         state.append(var)
     return replace(system, state=tuple(state), invariants=())
+
+
+def _by_inputs(
+    system: TransitionSystem, pairs: Iterable[tuple[FNode, FNode]]
+) -> tuple[list[tuple[FNode, FNode]], list[tuple[FNode, FNode]]]:
+    """The pairs of which the first formula reads the state alone, and those of which it reads inputs too."""
+    states = {var.symbol for var in system.state}
+    of_state, of_steps = list[tuple[FNode, FNode]](), list[tuple[FNode, FNode]]()
+    for pair in pairs:
+        (of_state if states >= {*symbols_of(pair[0])} else of_steps).append(pair)
+    return of_state, of_steps
+
+
+def _images_after(following: Terms, forms: Terms) -> Iterator[tuple[FNode, FNode]]:
+    """The normal forms of the states after a step from a state, and from its normal form, variable by variable."""
+    images = with_terms([*following], forms)
+    there = dict(zip(following, with_terms([*following.values()], forms), strict=True))
+    for symbol, one, other in zip(following, with_terms(images, following), with_terms(images, there), strict=True):
+        sums = symbol in forms and symbol.symbol_type().is_bv_type()
+        yield (in_one_form(one), in_one_form(other)) if sums else (one, other)
 
 
 def _constants(setting: Setting, proof: Certificate, forms: Terms, clock: Clock) -> FNode:
@@ -162,17 +185,9 @@ def _alike(setting: Setting, forms: Terms, given: FNode, clock: Clock) -> bool |
     following = {var.symbol: term for var, term in zip(cone, nexts, strict=True)}
     after = {var.symbol: at(var.symbol, 1) for var in system.inputs}
     later = with_terms(later, after)
-    looks = list(zip(now, with_terms(now, forms), strict=True))
-    states = {var.symbol for var in system.state}
-    always = [pair for pair in looks if states >= {*symbols_of(pair[0])}]
-    pairs = [pair for pair in looks if not states >= {*symbols_of(pair[0])}]
+    always, pairs = _by_inputs(system, zip(now, with_terms(now, forms), strict=True))
     pairs += zip(with_terms(later, following), with_terms(with_terms(later, forms), following), strict=True)
-    ahead = with_terms([*following.values()], forms)
-    images = with_terms([*following], forms)
-    there = dict(zip(following, ahead, strict=True))
-    for symbol, one, other in zip(following, with_terms(images, following), with_terms(images, there), strict=True):
-        sums = symbol in forms and symbol.symbol_type().is_bv_type()
-        pairs.append((in_one_form(one), in_one_form(other)) if sums else (one, other))
+    pairs += _images_after(following, forms)
     allowed_there = with_terms([allowed], forms)[0]
     told: bool | None = None
     for relation in (Iff, Implies):

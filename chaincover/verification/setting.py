@@ -113,8 +113,7 @@ def monitored_setting(setting: Setting, proof: Certificate | None) -> tuple[Sett
     if not named or details:
         changed, made = setting.in_one_step(setting.names)
     if proof is not None and made is not None and not named:
-        told = {*proof.goals, *(node for fact in (*proof.edges, *proof.paths) for node in fact.path)}
-        details = [f"{name}: none is told" for name in monitor_texts(made) if name in told]
+        details = _none_told(proof, monitor_texts(made))
     oldest = 0 if made is None else max(made.earlier.values(), default=0)
     changed = replace(changed, overlap="allow", oldest=oldest)  # goals of no step share none
     if details:
@@ -123,6 +122,12 @@ def monitored_setting(setting: Setting, proof: Certificate | None) -> tuple[Sett
         return changed, None
     text = f"{counted(len(made.goals), 'goal')} told by one step each, made again from the properties"
     return changed, Line(MONITORS, HOLDS, text)
+
+
+def _none_told(proof: Certificate, expected: Collection[str]) -> list[str]:
+    """Which of the monitors ``expected`` are those of goals that ``proof`` speaks of, though it names no monitors."""
+    told = {*proof.goals, *(node for fact in (*proof.edges, *proof.paths) for node in fact.path)}
+    return [f"{name}: none is told" for name in expected if name in told]
 
 
 def _unlike(expected: Mapping[str, str], named: Mapping[str, str]) -> Iterator[str]:

@@ -378,9 +378,7 @@ def least_total(goals: Sequence[str], covers: Mapping[frozenset[str], int], numb
     known = dict(zip(goals, bits, strict=True))
     every = np.array([sum(known[name] for name in names & known.keys()) for names in covers], np.int64)
     shortest = _shortest(every, np.array([*covers.values()], float), bits)
-    sets = np.unique(every)
-    for bit in bits:  # a run is needless where another one as short covers more
-        sets = sets[(sets & bit > 0) | (shortest[sets | bit] > shortest[sets])]
+    sets = _undominated(np.unique(every), shortest, bits)
     rarest = sorted(bits, key=lambda bit: (int((sets & bit > 0).sum()), bit))
     done, steps, least = np.zeros(1, np.int64), np.zeros(1), float(shortest[whole])
     for _ in range(number - 1):
@@ -396,9 +394,22 @@ def least_total(goals: Sequence[str], covers: Mapping[frozenset[str], int], numb
         done, which = np.unique(np.concatenate([way[0] for way in ways]), return_inverse=True)
         steps = np.full(len(done), inf)
         np.minimum.at(steps, which, np.concatenate([way[1] for way in ways]))
-        far = np.max([np.where(done & bit, 0, shortest[bit]) for bit in bits], axis=0, initial=0)
+        far = _farthest(done, shortest, bits)
         done, steps = done[steps + far < least], steps[steps + far < least]  # the others lead to nothing shorter
     return least
+
+
+def _farthest(done: Column, shortest: Column, bits: Sequence[int]) -> Column:
+    """The least length of a run that covers the farthest goal which is missing in each of the sets ``done``."""
+    missing: Column = np.max([np.where(done & bit, 0, shortest[bit]) for bit in bits], axis=0, initial=0)
+    return missing
+
+
+def _undominated(sets: Column, shortest: Column, bits: Sequence[int]) -> Column:
+    """``sets`` without those that have a goal less than another one which takes a run no longer."""
+    for bit in bits:
+        sets = sets[(sets & bit > 0) | (shortest[sets | bit] > shortest[sets])]
+    return sets
 
 
 def _shortest(sets: Column, lengths: Column, bits: Sequence[int]) -> Column:

@@ -5,7 +5,7 @@ States are found in layers, whole arrays of steps at a time; where only few wait
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import product
@@ -125,23 +125,27 @@ def known(formulas: Sequence[FNode], hidden: Collection[str]) -> list[FNode]:
     """
     sure: dict[FNode, FNode] = {}
     for node in walk(formulas):
-        parts = arguments_of(node)
-        every = And(dict.fromkeys(sure[part] for part in parts if not sure[part].is_true()))
-        sure[node] = every
-        if node.is_symbol() and node.symbol_name() in hidden:
-            sure[node] = Symbol(KNOWN + node.symbol_name(), BOOL)
-        elif every.is_true() or parts != node.args():
-            continue  # nothing is hidden; a floating-point operation depends on each of its operands
-        elif node.is_ite():
-            condition, *either = parts
-            decided = And(sure[condition], Ite(condition, *(sure[part] for part in either)))
-            sure[node] = Or(decided, And(*(sure[part] for part in either), EqualsOrIff(*either)))
-        elif node.is_and() or node.is_or():
-            sure[node] = Or(every, *(And(sure[part], part if node.is_or() else Not(part)) for part in parts))
-        elif node.is_implies():
-            left, right = parts
-            sure[node] = Or(every, And(sure[left], Not(left)), And(sure[right], right))
+        is_hidden = node.is_symbol() and node.symbol_name() in hidden
+        sure[node] = Symbol(KNOWN + node.symbol_name(), BOOL) if is_hidden else _known(node, sure)
     return [sure[formula] for formula in formulas]
+
+
+def _known(node: FNode, sure: Mapping[FNode, FNode]) -> FNode:
+    """That the value of ``node`` is known, where ``sure`` tells that of its arguments."""
+    parts = arguments_of(node)
+    every = And(dict.fromkeys(sure[part] for part in parts if not sure[part].is_true()))
+    if every.is_true() or parts != node.args():
+        return every  # nothing is hidden; a floating-point operation depends on each of its operands
+    if node.is_ite():
+        condition, *either = parts
+        decided = And(sure[condition], Ite(condition, *(sure[part] for part in either)))
+        return Or(decided, And(*(sure[part] for part in either), EqualsOrIff(*either)))
+    if node.is_and() or node.is_or():
+        return Or(every, *(And(sure[part], part if node.is_or() else Not(part)) for part in parts))
+    if node.is_implies():
+        left, right = parts
+        return Or(every, And(sure[left], Not(left)), And(sure[right], right))
+    return every
 
 
 def runs(first: Column, last: Column) -> Column:
