@@ -40,9 +40,10 @@ def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]]) -
     while todo:
         place = todo.pop()
         yield place
-        fresh = [after for after in dict.fromkeys(following(place)) if after not in seen]
-        seen.update(fresh)
-        todo += fresh
+        for after in following(place):
+            if after not in seen:
+                seen.add(after)
+                todo.append(after)
 
 
 class PartialProgram:
@@ -70,6 +71,7 @@ class PartialProgram:
                 self._operations.append((place, kind, operator(node), tuple(places[a] for a in arguments)))
         self._nothing = {place: np.zeros(1, word(bits_of(self._order[place]))) for place in self.names.values()}
         self._below = {place: arguments for place, _, _, arguments in self._operations}
+        self._joining = {place for place, kind, _, _ in self._operations if kind in _CONNECTIVES}
         self.size = len(self._operations)
 
     def evaluate(self, columns: Mapping[str, Column], known: Mapping[str, Known]) -> Evaluation:
@@ -141,15 +143,9 @@ class PartialProgram:
 
     def _largest(self, reads: Sequence[int]) -> list[int]:
         """The largest terms that are no connectives or choices, of those whose ``reads`` are 1: of ``own`` alone."""
-        kinds = {place: kind for place, kind, _, _ in self._operations}
-
-        def is_largest(place: int) -> bool:
-            return reads[place] == 1 and kinds.get(place) not in _CONNECTIVES
-
-        def below(place: int) -> Sequence[int]:
-            return self._below.get(place, ()) if reads[place] & 1 and not is_largest(place) else ()
-
-        return [place for place in _reached(self.roots, below) if is_largest(place)]
+        found = {place for place, read in enumerate(reads) if read == 1} - self._joining
+        below = {place: self._below[place] for place in self._below.keys() - found if reads[place] & 1}
+        return [place for place in _reached(self.roots, lambda place: below.get(place, ())) if place in found]
 
     def _read_beside(self, places: Sequence[int], reads: Sequence[int]) -> list[int]:
         """The largest terms below ``places`` for which ``reads`` has no bits, but for constants."""
