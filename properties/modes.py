@@ -18,7 +18,7 @@ from pysmt.shortcuts import BV, FALSE
 from bmc.analysis.state_values import patterns_of, state_values, values_of
 from bmc.errors import InputRefused, Location
 from bmc.evaluation.vectors import Column, Program
-from bmc.explicit.enumeration import Enumeration
+from bmc.explicit.enumeration import PORTION, Enumeration
 from bmc.explicit.state_graph import StateGraph
 from bmc.floats.format import FORMATS
 from bmc.formulas.terms import both, choose, constant, either, equals, negate
@@ -34,9 +34,8 @@ from properties.goal import Goal, goal_length
 from properties.text import read_value
 from properties.values import MOST_GOALS, MOST_STATES, is_value
 
-WORK, PORTION = 100_000_000, 10_000_000
-"""Operations on single values within which the reachable states are enumerated, about a quarter of a second; and those
-that are done before the limits are asked."""
+WORK = 100_000_000
+"""Operations on single values within which the reachable states are enumerated: about a quarter of a second."""
 
 MOST_POSSIBLE = 100_000
 """Sequences of modes that are put together where the reachable states are not known."""

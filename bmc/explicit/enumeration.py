@@ -34,6 +34,10 @@ from bmc.system.transition import (
 MEMORY = 1 << 30
 """Bytes that states and steps may take unless the caller says otherwise."""
 
+PORTION = 10_000_000
+"""Operations on single values that are done before the caller is asked whether to go on. With twice as many, small
+systems are listed in half of the portions, and a run that is called off ends later."""
+
 
 FEWER_STATES = (
     "give inputs smaller ranges, state an assumption that keeps such variables small, hold the inputs, "

@@ -17,7 +17,7 @@ from pysmt.fnode import FNode
 
 from bmc import footprint
 from bmc.evaluation.vectors import Column, node_count
-from bmc.explicit.enumeration import MEMORY, Enumeration
+from bmc.explicit.enumeration import MEMORY, PORTION, Enumeration
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.explicit.steps import InputSolver
 from bmc.system.transition import TransitionSystem
@@ -30,7 +30,6 @@ from chaincover.orderings.bound import FARTHEST, farthest
 from chaincover.problem import Problem
 from chaincover.stages import await_news
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
-from properties.modes import PORTION
 
 
 def enumerated_graph(problem: Problem, states: StateGraph, limits: Limits) -> ReachGraph:

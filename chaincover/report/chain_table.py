@@ -22,11 +22,8 @@ from chaincover.chain import Chain
 from chaincover.formats.rows import reported
 from chaincover.project.names import Labels, short_names, without_front
 from chaincover.project.values import show_value
-from chaincover.report.console import NARROW, Console, shortened
+from chaincover.report.console import LEAST_FOLDED, NARROW, Console, shortened
 from chaincover.subject import Subject
-
-LEAST_FOLDED = 3
-"""So many steps of waiting at least are shown as one row, and so many variables of one object as one."""
 
 MOST_TITLE_LINES = 3
 """Lines that the title of a column is broken into at most."""

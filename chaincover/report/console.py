@@ -38,6 +38,9 @@ WIDTH = 120
 MOST_LINES = 40
 """Lines that a command tells at most, unless asked for all."""
 
+LEAST_FOLDED = 3
+"""So many steps of waiting at least are shown as one row, and so many variables of one object as one."""
+
 NARROW = 12
 """No column of a table is broken into lines of fewer characters."""
 

@@ -10,8 +10,7 @@ from bmc.system.transition import TransitionSystem
 from chaincover.check.liveness import Liveness
 from chaincover.project.values import show_ranges
 from chaincover.reductions.slicing import ADVICE
-from chaincover.report.chain_table import LEAST_FOLDED
-from chaincover.report.console import FEW_LINES, Console, say
+from chaincover.report.console import FEW_LINES, LEAST_FOLDED, Console, say
 from chaincover.subject import Subject
 
 

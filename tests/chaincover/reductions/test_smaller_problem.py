@@ -8,7 +8,7 @@ import pytest
 from command_line import MODELS, chaincover
 
 from bmc.errors import StepTooLarge
-from bmc.explicit.enumeration import Enumeration
+from bmc.explicit.enumeration import PORTION, Enumeration
 from chaincover.graph import enumerated
 from chaincover.graph.enumerated import analysed
 from chaincover.limits import PER_UNIT, Limits
@@ -20,7 +20,6 @@ from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.reductions import slicing
 from chaincover.reductions.slicing import smaller_problem
-from properties.modes import PORTION
 
 LIGHT = MODELS / "stairlight"
 
