@@ -351,6 +351,19 @@ class PlainGlobals:
 
 
 @dataclass(frozen=True)
+class Matiec:
+    """``void config_run__(unsigned long tick)`` beside ``config_init__``: all tasks of a PLC program, by matiec."""
+
+    letter: str = "-"
+    title: str = "matiec, the configuration of a PLC program"
+
+    def recognise(self, facts: Facts, function: FunctionFacts) -> Proposal | None:
+        if function.name != "config_run__" or facts.function("config_init__") is None:
+            return None
+        return judged(facts, self, function, 90, ["it runs all tasks of the PLC program"])
+
+
+@dataclass(frozen=True)
 class ByHand:
     """Anything else: parameters of any kind."""
 
@@ -365,7 +378,7 @@ class ByHand:
 
 STYLES: tuple[Style, ...] = (
     Autosar(), ModelReference(), ReusableModel(), EmbeddedCoderGlobals(), KcgContext(), Heptagon(), TwoStructures(),
-    OneStructure(), PlainGlobals(), ByHand(),
+    OneStructure(), PlainGlobals(), Matiec(), ByHand(),
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from bmc import ending
 from bmc.errors import InputRefused, Location
+from bmc.limits import text_of
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.source.preprocess import Given, preprocess
 from bmc.models.c.source.program import parse_file
@@ -116,8 +117,6 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
         try:
             facts, problem, needs = _file_facts(file, folders, wanted.defines, sizes, build, hopeless)
         except KeyboardInterrupt:
-            if not any(each.functions for each in read):
-                raise
             late = [each for each in files if each not in {one.file for one in read} | set(unreadable)]
             unreadable.update({each: ended_early(Location(each)) for each in late})
             break
@@ -174,6 +173,17 @@ def _c_files(place: str, skipped: list[str]) -> Iterator[str]:
             yield os.path.normpath(os.path.join(folder, name))
     if not found:
         raise InputRefused("there is no C file in this folder", Location(place), "name C files, or their folder")
+
+
+_HEAD = re.compile(r"^\w[^;{}()#=]*?\b(\w+)\s*\([^;{}]*\)\s*\{", re.M)
+
+
+def functions_in(file: str) -> list[str]:
+    """The names of the functions that a file seems to define, by its text alone; none where it cannot be read."""
+    try:
+        return _HEAD.findall(text_of(file, "replace"))
+    except (OSError, InputRefused):
+        return []
 
 
 def trees_of(sources: Sources, base: Path) -> dict[str, Any]:

@@ -30,7 +30,11 @@ def propose_with_stubs(
     made = Stubs(trees_of(find_sources(places, folder, wanted), folder), present)
     with tempfile.TemporaryDirectory() as scratch:
         plain = scaffold = propose(places, folder, wanted)
-        while not ending.called_off() and made.add(missing_of(scaffold.reading.errors), scaffold.reading.files):
+        while (
+            not ending.called_off()
+            and (reading := scaffold.reading) is not None
+            and made.add(missing_of(reading.errors), reading.files)
+        ):
             texts = made.texts()
             _write(Path(scratch), texts, Path.write_text)
             bodies = [str(Path(scratch) / name) for name in texts if name.endswith(".c")]

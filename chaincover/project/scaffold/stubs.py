@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from pycparser import c_ast
-from pycparser.c_generator import CGenerator
 
 from bmc.errors import InputRefused, Location
 from bmc.models.c.source.headers import UNCONFIRMED
@@ -39,6 +38,7 @@ _KNOWN_TYPES = (
     (r"(?:f|real|REAL|float|FLOAT)_?64\w*|LREAL", "double"),
 )
 """Names of types that say what they are."""
+_WORDS = {"char", "short", "int", "long", "unsigned", "signed", "float", "double", "_Bool"}
 _OF_BITS = {"8": "char", "16": "short", "32": "int", "64": "long long"}
 
 
@@ -177,7 +177,10 @@ class Stubs:
         call, declared = self._uses.calls.get(name), name in self._uses.declared
         used = name in self._uses.used
         kinds = [] if call is None else self._uses.arguments(call)
-        result = "int" if used else "void"
+        result = self._uses.result(name) if used else "void"
+        if not used and not declared and kinds[:1] == ["const char *"]:
+            why = "a text is written, which changes nothing here"
+            return f"void {name}(const char *, ...);  /* guess: {why}; called at {_at(places)} */"
         known = "" not in kinds and not declared
         pointers = [number for number, kind in enumerate(kinds, 1) if kind.endswith("*") and "const" not in kind]
         pointers = [number for number in pointers if kinds[number - 1] != "void *"]
@@ -214,6 +217,10 @@ class Uses:
         """The first call of each function."""
         self.used: set[str] = set()
         """Functions whose result is used."""
+        self.typedefs: dict[str, Any] = {}
+        """The type node that each name of a type stands for."""
+        self.assigned: dict[str, str] = {}
+        """By function, the name of the first object that its result is assigned to, or is the first value of."""
         self.declared: set[str] = set()
         self.variadic: set[str] = set()
         """Functions that are declared with any number of arguments."""
@@ -239,8 +246,13 @@ class Uses:
     def _note(self, node: Any) -> None:
         if isinstance(node, c_ast.Decl) and node.name:
             self._note_declaration(node)
+        elif isinstance(node, c_ast.Typedef):
+            self.typedefs[node.name] = node.type
         self._note_use(node)
         value = node.rvalue if isinstance(node, c_ast.Assignment) else getattr(node, "init", None)
+        if isinstance(value, c_ast.FuncCall) and isinstance(value.name, c_ast.ID):
+            target = node.lvalue if isinstance(node, c_ast.Assignment) else node
+            self.assigned.setdefault(value.name.name, getattr(target, "name", None) or "")
         if isinstance(value, c_ast.UnaryOp) and value.op == "~":
             self.registers.add(_root(value))
         self._note_calls(node)
@@ -288,19 +300,32 @@ class Uses:
         """The types of a call's arguments; '' for one that is not known."""
         return [self._argument(each) for each in (call.args.exprs if call.args else ())]
 
+    def result(self, name: str) -> str:
+        """The type of a function's result: that of what it is assigned to, where that is a number."""
+        target = self.assigned.get(name, "")
+        return self._number(self.types.get(target) if isinstance(target, str) else None) or "int"
+
+    def _number(self, kind: Any) -> str:
+        """The words of an arithmetic type, for which the names of types stand; '' for any other type."""
+        for _ in range(len(self.typedefs) + 1):
+            if not (isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)):
+                return ""
+            words = kind.type.names
+            if set(words) <= _WORDS:
+                return " ".join(words)
+            kind = self.typedefs.get(words[0]) if len(words) == 1 else None
+        return ""
+
     def _argument(self, node: Any) -> str:
         pointer = isinstance(node, c_ast.UnaryOp) and node.op == "&"
         inner = node.expr if pointer else node
         if isinstance(inner, c_ast.Constant):
             return {"string": "const char *", "double": "double"}.get(inner.type, "int")
         kind = self.types.get(inner.name) if isinstance(inner, c_ast.ID) else None
-        plain = isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)
-        if not plain:
-            return "void *" if pointer else ("int" if kind is None else "")
-        assert kind is not None
-        text = CGenerator().visit(kind.type)
-        words = {"char", "short", "int", "long", "unsigned", "signed", "float", "double", "_Bool"}
-        return f"{text}{' *' if pointer else ''}" if set(text.split()) <= words else ("void *" if pointer else "")
+        if kind is None:
+            return "void *" if pointer else "int"
+        number = self._number(kind)
+        return f"{number}{' *' if pointer else ''}" if number else ("void *" if pointer else "")
 
 
 def _undeclared(tree: Any) -> dict[str, Location]:

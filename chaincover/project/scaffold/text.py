@@ -14,14 +14,21 @@ from bmc.models.c.controller.model import CModel
 from bmc.models.c.source.headers import shown
 from bmc.records import dataclass
 from bmc.system.names import suggestion
-from chaincover.project.scaffold.entry_points import commands, file_name, states_property, values_of
+from chaincover.project.scaffold.entry_points import (
+    STEP_WORDS,
+    commands,
+    ends_in,
+    file_name,
+    states_property,
+    values_of,
+)
 from chaincover.project.scaffold.facts import Facts, FunctionFacts
 from chaincover.project.scaffold.interface import interface, open_starts
 from chaincover.project.scaffold.reading import OpenFunction, Reading, try_proposal
 from chaincover.project.scaffold.recipes import recipe
 from chaincover.project.scaffold.recognisers import Proposal, proposals
 from chaincover.project.scaffold.sizes import other_size
-from chaincover.project.scaffold.sources import ANYTHING, Sources, Wanted, ended_early, find_sources
+from chaincover.project.scaffold.sources import ANYTHING, Sources, Wanted, ended_early, find_sources, functions_in
 from chaincover.project.scaffold.terms import first_step_flags, modes_at_rest
 from chaincover.project.scaffold.toml import comments, quoted, toml_list
 from properties.text import read_condition
@@ -34,12 +41,13 @@ _FAR = 90
 
 @dataclass(frozen=True)
 class Scaffold:
-    """A proposed project file: its text, one line on what was found, and what the user is to decide or mend."""
+    """A proposed project file: its text, one line on what was found, and what the user is to decide or mend;
+    ``reading`` is None where the run was called off before there was a step to read."""
 
     text: str
     summary: str
     questions: tuple[str, ...]
-    reading: Reading
+    reading: Reading | None
 
 
 def propose(places: Sequence[str], folder: Path, wanted: Wanted = ANYTHING) -> Scaffold:
@@ -49,12 +57,15 @@ def propose(places: Sequence[str], folder: Path, wanted: Wanted = ANYTHING) -> S
     """
     sources = find_sources(places, folder, wanted)
     found = proposals(sources.facts, wanted.step)
+    first = Path(places[0])
+    name = first.resolve().name if os.path.isdir(first) else first.stem
+    if not found and ending.called_off():
+        with ending.uninterrupted():
+            return _unread_yet(name, sources, wanted.step, folder)
     if not found:
         raise _no_step(sources, places[0], wanted.step)
     reading = try_proposal(sources, found[0], folder)
     others = [p for p in proposals(sources.facts) if p.step is not found[0].step]
-    first = Path(places[0])
-    name = first.resolve().name if os.path.isdir(first) else first.stem
     try:
         if not ending.called_off():
             return _scaffold(name, sources, reading, others, folder)
@@ -68,6 +79,34 @@ def propose(places: Sequence[str], folder: Path, wanted: Wanted = ANYTHING) -> S
 def _scaffold(name: str, sources: Sources, reading: Reading, others: Sequence[Proposal], folder: Path) -> Scaffold:
     text = project_text(name, sources, reading, others, folder)
     return Scaffold(text, summary(reading), tuple(_questions(sources, reading, others, folder)), reading)
+
+
+def _unread_yet(name: str, sources: Sources, step: str, folder: Path) -> Scaffold:
+    """What is known where the run was called off before a step was recognised: the files, the functions that they seem
+    to define, and what is wrong with them so far."""
+    files = [file.file for file in sources.facts.files] + [*sources.unreadable]
+    files = list(dict.fromkeys(files))
+    heads = [(defined, file) for file in files for defined in functions_in(file)]
+    likely = [(defined, file) for defined, file in heads if ends_in(defined, STEP_WORDS)]
+    errors = tuple(dict.fromkeys(sources.unreadable.values()))
+    lines = [
+        f"# ChainCover project for {name}. Its keys: docs/reference/project-file.md; styles: docs/reference/init.md.",
+        f"# Nothing was recognised before the end of the run: {ending.called_off()}.",
+        f"name = {quoted(name)}",
+        "",
+        "[sources]",
+        *toml_list("files", [quoted(_shown(file, folder)) for file in files]),
+        *toml_list("include", [quoted(_shown(each, folder)) for each in sources.include]),
+    ]
+    lines += [line for error in errors for line in comments(str(error))]
+    lines += [f"# missing header, no stand-in known: {header}" for header in sources.missing]
+    lines += ["", "[functions]", *([f"step = {quoted(step)}"] if step else ['# step = "..."'])]
+    lines += [f"# may be the step, by its name: {defined}, {_shown(file, folder)}" for defined, file in likely[:NAMED]]
+    names = listed([defined for defined, _ in likely or heads])
+    candidates = f"the step may be one of these, by their names: {names} (--step NAME)" if heads else ""
+    questions = [*(str(error) for error in errors), candidates]
+    summary = f"no step was recognised before the end of the run ({ending.called_off()})"
+    return Scaffold("\n".join(lines) + "\n", summary, tuple(each for each in questions if each), None)
 
 
 def _no_step(sources: Sources, place: str, step: str) -> InputRefused:

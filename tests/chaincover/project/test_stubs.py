@@ -186,3 +186,21 @@ def test_registers_behind_a_pointer_are_members_of_an_object(tmp_path: Path) -> 
     assert checked.code == 0, checked.err
     assert "input   GPIOC_object.IDR" in checked.out
     assert "equal on" in checked.out
+
+
+def test_a_function_has_the_types_of_what_it_is_called_with_and_of_what_takes_its_result(tmp_path: Path) -> None:
+    code = (
+        '#include "scaling.h"\ntypedef signed short i16;\ntypedef long i32;\ntypedef i32 wide;\nextern wide level;\n'
+        "i16 n;\nvoid step(void) { n = saturated(level, 7); }\n"
+    )
+    files = initialised(tmp_path, code)
+    assert "signed short saturated(long, int);" in files["chaincover_stubs.h"]
+    confirm(tmp_path)
+    assert chaincover("check", "chaincover.toml", cwd=tmp_path).code == 0
+
+
+def test_what_takes_a_text_and_yields_nothing_is_declared_like_printf(tmp_path: Path) -> None:
+    code = 'int n;\nvoid step(int a) { LOG_DBG("a is %d", a); LOG_DBG("no value"); n = a; }\n'
+    assert "void LOG_DBG(const char *, ...);" in initialised(tmp_path, code)["chaincover_stubs.h"]
+    confirm(tmp_path)
+    assert chaincover("check", "chaincover.toml", cwd=tmp_path).code == 0

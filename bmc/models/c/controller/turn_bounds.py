@@ -68,7 +68,7 @@ class Decision:
 
 
 def decide(system: TransitionSystem, recorder: Recorder, runs: _Runs) -> Decision:
-    """What is known of the turns that ``recorder`` noted and excluded in the step of ``system``, by ``runs`` as well."""
+    """What is known of the turns that ``recorder`` noted and excluded in the step of ``system``, by ``runs`` also."""
     reached = frozenset(runs.reached)
     open_ones: dict[object, list[FNode]] = {}
     for (key, _), found in recorder.excluded.items():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import MODEL_NAMES, MODELS, chaincover, fresh_names, write_files
 
+from bmc import ending
 from bmc.models.c.controller.build import read_c
 from chaincover.project.project_file import read_project
 from chaincover.project.scaffold.text import propose
@@ -95,6 +96,7 @@ def test_the_style_of_a_bundled_model(model: str, tmp_path: Path) -> None:
     assert f"step {expected.step}(), init {expected.init}()" in written.out
     with fresh_names():
         reading = propose([str(place)], place).reading
+        assert reading is not None
     assert (reading.proposal.letter, reading.problem) == (expected.style, "")
     with fresh_names():
         proposed = read_c(read_project(str(place)).config)
@@ -817,3 +819,38 @@ def test_inline_assembly_that_changes_nothing_is_listed(tmp_path: Path) -> None:
     found = propose([str(tmp_path / "c.c")], tmp_path)
     assert 'assembly = ["cpsid i"]' in found.text
     assert "inline assembly 'nop; str r0, [r1]'" in found.reading.problem
+
+
+def test_where_the_run_is_called_off_before_a_step_is_known_the_files_and_candidates_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path, {"a.c": "static int n;\nvoid helper(void) { n++; }\nvoid motor_step(void)\n{ helper(); }\n"})
+
+    def called_off(*given: object) -> object:
+        ending.call_off(ending.TIME_LIMIT)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("chaincover.project.scaffold.sources._file_facts", called_off)
+    ending.begin()
+    try:
+        found = propose([str(tmp_path / "a.c")], tmp_path)
+    finally:
+        ending.begin()
+    assert 'files = ["a.c"]' in found.text
+    assert "# may be the step, by its name: motor_step, a.c" in found.text
+    assert any("not read to the end: time limit" in question for question in found.questions)
+    assert any("motor_step" in question and "helper" not in question for question in found.questions)
+
+
+def test_the_step_of_a_plc_program_runs_all_its_tasks(tmp_path: Path) -> None:
+    tasks = (
+        "static int n;\nvoid config_init__(void) { n = 0; }\nvoid config_run__(unsigned long tick) { n += tick & 1; }\n"
+    )
+    main = "void config_run__(unsigned long);\nstatic unsigned long ticks;\nstatic int ratio;\n"
+    main += "void __run(void) { ticks++; config_run__(ticks); }\nstatic void help(int by) { ratio += by; }\n"
+    main += "void align_tick(int by) { help(by); ratio++; }\nvoid __init(void) { ratio = 0; }\n"
+    write_files(tmp_path, {"Config0.c": tasks, "plc_main.c": main})
+    reading = propose([str(tmp_path)], tmp_path).reading
+    assert reading is not None
+    assert reading.proposal.step.name == "config_run__"
+    assert [function.name for function, _ in reading.init] == ["config_init__"]
