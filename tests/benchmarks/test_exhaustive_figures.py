@@ -27,7 +27,7 @@ def test_the_search_finds_the_pinned_figures(model: str) -> None:
     assert not agrees(replace(found, length=1), said)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.needs_compiler
 def test_what_init_leaves_open_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(run.CONTROLLERS, "gate", replace(CONTROLLERS["gate"], fill=0))

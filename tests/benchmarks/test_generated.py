@@ -170,7 +170,7 @@ def test_generated_cases_are_varied_repeatable_and_within_their_limits() -> None
     chains: Counter[int] = Counter()
     lengths: Counter[int] = Counter()
     wide = shared = 0
-    for seed in range(40):
+    for seed in range(16):
         case = generated_case(seed)
         assert seed % 10 or case == generated_case(seed)
         symbols = [s for var in case.system.state for s in symbols_of(var.next)]
@@ -187,10 +187,10 @@ def test_generated_cases_are_varied_repeatable_and_within_their_limits() -> None
         wide += len(reference.states) > 40
         shared += (apart.chains, apart.total) > (answer.chains, answer.total)
     assert len(kinds) == 4
-    assert min(verdicts[v] for v in (COVERABLE, UNREACHABLE, NO_WAY_TO_FINAL)) >= 10
-    assert min(chains[n] for n in (0, 1, 2)) >= 2
+    assert min(verdicts[v] for v in (COVERABLE, UNREACHABLE, NO_WAY_TO_FINAL)) >= 4
+    assert min(chains[n] for n in (0, 1, 2)) >= 1
     assert set(lengths) == {0, 1, 2, 3}
-    assert min(wide, shared) >= 5
+    assert min(wide, shared) >= 2
 
 
 @pytest.mark.slow
@@ -199,7 +199,7 @@ def test_levels_in_floating_point_are_varied_repeatable_and_within_their_limits(
     numbers: Counter[int] = Counter()
     verdicts: Counter[str] = Counter()
     met: set[float] = set()
-    for seed in range(25):
+    for seed in range(12):
         case = generated_case(seed, level=True)
         assert seed % 10 or case == generated_case(seed, level=True)
         reference = Reference(case.system, case.goals, case.final)
@@ -208,10 +208,10 @@ def test_levels_in_floating_point_are_varied_repeatable_and_within_their_limits(
         numbers[len(levels)] += 1
         met |= levels
         verdicts.update(reference.answer().verdicts.values())
-    assert numbers[1] <= 10
+    assert numbers[1] <= 5
     assert max(numbers) >= 15
     assert any(all(level * places % 1 for places in (3, 4, 10)) for level in met if isfinite(level))
-    assert min(verdicts[v] for v in (COVERABLE, UNREACHABLE, NO_WAY_TO_FINAL)) >= 10
+    assert min(verdicts[v] for v in (COVERABLE, UNREACHABLE, NO_WAY_TO_FINAL)) >= 4
 
 
 @seeds(13)

@@ -68,7 +68,7 @@ def test_a_run_ends_where_c_leaves_the_step_undefined(tmp_path: Path) -> None:
     assert driven.runs > 500
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_every_program_is_read_and_has_goals() -> None:
     for name in programs([]):
         with fresh_names():

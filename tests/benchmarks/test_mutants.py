@@ -48,7 +48,7 @@ def test_a_place_counts_characters_where_the_tree_counts_bytes() -> None:
     assert fault.in_('x = "ü"; y = a + z\n') == 'x = "ü"; y = (a - z)\n'
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_faults_that_make_no_difference_are_faults_that_there_are() -> None:
     named = {module for module, _, _ in equivalent()}
     texts = {module: (mutants.CHECKOUT / module).read_text(encoding="utf-8") for module in named}

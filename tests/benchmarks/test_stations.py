@@ -18,7 +18,7 @@ def test_the_tour_covers_every_goal_and_random_runs_cover_at_least_40(tmp_path: 
     assert sum(1 for count in simulation.random(RUNS, STEPS).values() if count) >= 40
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.needs_compiler
 def test_one_chain_covers_as_many_goals_as_random_runs(tmp_path: Path) -> None:
     _, chain = generated(written(tmp_path / "stations"), tmp_path / "out", 0.035)

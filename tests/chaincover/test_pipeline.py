@@ -363,7 +363,7 @@ def test_unknown_answers_never_become_unreachable(monkeypatch: pytest.MonkeyPatc
             return Session(choose("z3").session(system, source, goals))
 
     search_with(monkeypatch, Doubtful())
-    options = Options(bound=4, engine="sat", effort=0.05)
+    options = Options(bound=4, engine="sat", effort=0.02)
     simulated = generate(Problem(cruise(), tuple(PROPERTIES), INIT), options)
     assert set(statuses(simulated).values()) == {"covered"}
     assert simulated.bounds.lower <= 9 <= simulated.chain.length
@@ -478,7 +478,7 @@ def test_where_all_memory_is_taken_the_best_chain_so_far_is_the_result(monkeypat
 def test_no_chain_is_longer_than_asked_for() -> None:
     within = generate(Problem(cruise(), tuple(PROPERTIES), INIT), Options(max_length=9))
     assert (within.chain.length, within.bounds.minimal) == (9, True)
-    for engine, most in (("auto", 8), ("sat", 8), ("auto", 1), ("sat", 1)):
+    for engine, most in (("auto", 8), ("sat", 1)):
         short = generate(Problem(cruise(), tuple(PROPERTIES), INIT), Options(max_length=most, engine=engine))
         assert not short.used_up
         assert short.answered.effort < 0.2 * UNITS

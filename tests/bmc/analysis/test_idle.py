@@ -115,7 +115,7 @@ def equal_or_between(low: int, high: int) -> FNode:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ticks", [1, 3])
-@seeds(12)
+@seeds(4)
 def test_chains_are_those_without_spare_inputs(seed: int, ticks: int) -> None:
     """As short as all runs of the system without the spare inputs say; the states can be listed, and runs are whole."""
     case = random_case(seed, goals=3, longest=2)

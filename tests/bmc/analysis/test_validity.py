@@ -47,7 +47,7 @@ def test_an_overflow_out_of_the_ranges_makes_nothing_live() -> None:
     assert without_impossible(hold(system, 3), [MODE]).defined == left.defined
 
 
-@seeds(30)
+@seeds(12)
 def test_no_reachable_step_becomes_allowed_or_refused(seed: int) -> None:
     case = padded_case(seed) if seed % 2 else random_case(seed)
     system, extra = case.system, counters()

@@ -77,7 +77,7 @@ def _members(box):
 def test_every_value_lies_in_the_set() -> None:
     source = random.Random(7)
     decided = 0
-    for _ in range(150):
+    for _ in range(60):
         box = _box(source)
         formulas = [_word(source, 2), _test(source, 2)]
         run = compile_formulas(formulas)
@@ -87,13 +87,13 @@ def test_every_value_lies_in_the_set() -> None:
             found = run(symbols)
             assert contains(word, found[0])
             assert contains(truth, found[1])
-    assert decided > 20
+    assert decided > 8
 
 
 def test_narrowing_loses_nothing_that_satisfies() -> None:
     source = random.Random(8)
     smaller = 0
-    for _ in range(150):
+    for _ in range(60):
         box, formula = _box(source), _test(source, source.choice((0, 1, 2)))
         run = compile_formulas([formula])
         found = narrowed(formula, box)
@@ -102,7 +102,7 @@ def test_narrowing_loses_nothing_that_satisfies() -> None:
             if run(symbols)[0]:
                 assert found is not None
                 assert all(contains(ranges, symbols[name]) for name, ranges in found.items())
-    assert smaller > 30
+    assert smaller > 10
 
 
 def test_alternatives_that_share_parts_narrow_in_little_work() -> None:
@@ -162,10 +162,10 @@ def test_what_is_passed_over_would_have_stayed_as_it_was(bits: int, monkeypatch:
     monkeypatch.setattr(values, "MASKED", bits)
     source = random.Random(10)
     passed = 0
-    for _ in range(150):
+    for _ in range(60):
         box, formulas = _box(source), [_word(source, 4), _test(source, 4)]
         program, looked_at = Program(formulas), Program(formulas)
         looked_at.below = [-1] * len(looked_at.instructions)  # everything may have everything in common
         assert values.Evaluation(program, box).found == values.Evaluation(looked_at, box).found
         passed += "below" in vars(program)
-    assert passed > 50
+    assert passed > 25

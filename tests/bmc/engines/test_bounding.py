@@ -107,7 +107,7 @@ class GivesUp:
         return Answer(Status.UNKNOWN)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(questions())
 def test_every_run_that_answers_lies_in_a_leaf(question: list[FNode]) -> None:
     system = heating()
@@ -123,7 +123,7 @@ def test_every_run_that_answers_lies_in_a_leaf(question: list[FNode]) -> None:
             )
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(questions())
 def test_answers_without_a_solver_are_right(question: list[FNode]) -> None:
     system = heating()
@@ -135,7 +135,7 @@ def test_answers_without_a_solver_are_right(question: list[FNode]) -> None:
     assert answer.status in (Status.UNKNOWN, Status.SAT if exists else Status.UNSAT)
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=4, deadline=None, derandomize=True)
 @given(st.lists(questions(), min_size=2, max_size=3))
 def test_kept_answers_are_those_of_a_new_session(asked: list[list[FNode]]) -> None:
     """However many questions came before, an answer is what it would be if it were the first."""

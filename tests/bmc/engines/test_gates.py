@@ -67,7 +67,7 @@ def test_significands_of_decimal_fractions_take_few_additions(number: int, addit
 
 @pytest.mark.slow
 @given(st.integers(0, 1 << 30))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_operators_one_on_the_other_are_right(seed: int) -> None:
     rng = random.Random(seed)
     names = [f"gr_{n}" for n in range(3)]

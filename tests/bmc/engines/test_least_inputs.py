@@ -44,7 +44,7 @@ def drawn(seed: int) -> tuple[TransitionSystem, list[FNode]]:
     return system, [following, *(condition(rng) for _ in range(rng.randrange(3)))]
 
 
-@seeds(25)
+@seeds(10)
 def test_they_are_the_first_ones_of_each_outcome(seed: int) -> None:
     system, terms = drawn(seed)
     solver = LeastInputs(system, terms)

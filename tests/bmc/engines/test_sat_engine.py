@@ -35,7 +35,7 @@ BYTE = ValueType("uint8", 8)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("number", range(7))
 def test_answers_are_those_of_z3(number: int) -> None:
     """All sources, targets and distances of random systems; runs are replayed, cores are impossible for z3 too."""
     system, goals, final = cases()[number]

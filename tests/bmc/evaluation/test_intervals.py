@@ -198,7 +198,7 @@ def conditions(depth: int) -> st.SearchStrategy[FNode]:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(term=st.one_of(terms(2), conditions(2)), seed=st.integers(0, 1000))
 def test_words_and_conditions(term: FNode, seed: int) -> None:
     draws = {BYTE: (words(8), None), NUMBER: (numbers(FLOAT32), FLOAT32), TRUTH: (words(1), None)}
@@ -271,7 +271,7 @@ def points(source: random.Random, low: int, high: int, form: Format | None) -> n
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [FLOAT32, FLOAT64], ids=["float", "double"])
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 1 << 40))
 def test_every_value_of_a_random_program_lies_in_its_interval(form: Format, seed: int) -> None:
     """For all points of some boxes; also where a comparison is assumed to come out as it does at the point."""

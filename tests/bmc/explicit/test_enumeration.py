@@ -83,7 +83,7 @@ def only_the_solver(patch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("way", ["every input", "by splitting", "by the solver"])
 @pytest.mark.slow
 @given(seed=st.integers(0, 1 << 30), open_values=st.booleans())
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 def test_nothing_that_can_be_told_apart_is_missing(way: str, seed: int, open_values: bool) -> None:
     """Under every input, and for every start value; where inputs are tried all in all states, or found in each."""
     system, formulas = random_system(seed, open_values)
@@ -99,7 +99,7 @@ def test_nothing_that_can_be_told_apart_is_missing(way: str, seed: int, open_val
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 1 << 30), apart=st.booleans())
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 def test_what_is_told_of_two_steps_does_not_depend_on_open_values(seed: int, apart: bool) -> None:
     """Conditions at two steps, as those of a goal, and terms that read both steps."""
     system, _ = random_system(seed, open_values=True)
@@ -115,7 +115,7 @@ def test_what_is_told_of_two_steps_does_not_depend_on_open_values(seed: int, apa
 
 
 @given(seed=st.integers(0, 1 << 30), portion=st.integers(50_000, 5_000_000))
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 def test_portions_of_work_make_no_difference(seed: int, portion: int) -> None:
     system, formulas = random_system(seed, open_values=True)
     at_once, in_parts = (Enumeration(system, placed(formulas)) for _ in range(2))

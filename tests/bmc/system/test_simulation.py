@@ -104,7 +104,7 @@ def condition(rng: random.Random, depth: int) -> FNode:
     return rng.choice([And(a, b, c), Or(a, b, c), Not(a), Implies(a, b), Iff(a, b), Ite(a, b, c)])
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.integers(0, 10**9))
 def test_compiled_formulas_agree_with_pysmt(seed: int) -> None:
     rng = random.Random(seed)

@@ -40,6 +40,7 @@ text = "easy: cover(open == 1)"
 text = "hard: cover(open == 3)"
 """,
 }
+LITTLE = ("--effort", "0.01")
 NEVER_SAID = ("unreachable", "not-within-bound", "not reached", "excluded", "no-way-to-final", "no chain covers")
 
 
@@ -63,7 +64,7 @@ def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--several",), ("--most",)])
 def test_a_goal_that_the_solver_gave_up_on_is_undecided_in_every_search(lock: Path, more: tuple[str, ...]) -> None:
-    given = ("generate", lock, *more, "--bound", "1", "--engine", "sat", "--no-replay")
+    given = ("generate", lock, *more, *LITTLE, "--bound", "1", "--engine", "sat", "--no-replay")
     outcome = chaincover(*given, "-o", lock / "out")
     assert outcome.code == 5
     assert "undecided" in outcome.out
@@ -85,7 +86,7 @@ def test_the_graph_names_the_edges_that_were_given_up(lock: Path) -> None:
 
 @pytest.mark.slow
 def test_a_comparison_over_a_graph_that_is_not_finished_does_not_say_that_there_is_no_order(lock: Path) -> None:
-    shown = chaincover("compare", lock, "--ordering", "exact", "--engine", "sat", "--bound", "1").out
+    shown = chaincover("compare", lock, *LITTLE, "--ordering", "exact", "--engine", "sat", "--bound", "1").out
     assert "whether there is a covering path is not known: the graph was not finished" in shown
     assert "no covering path" not in shown
     assert " or fewer" not in shown
@@ -93,7 +94,7 @@ def test_a_comparison_over_a_graph_that_is_not_finished_does_not_say_that_there_
 
 
 def test_a_comparison_over_a_graph_with_given_up_edges_is_no_claim(lock: Path) -> None:
-    outcome = chaincover("compare", lock, "--ordering", "exact", "--engine", "sat", "--bound", "1", "--json")
+    outcome = chaincover("compare", lock, *LITTLE, "--ordering", "exact", "--engine", "sat", "--bound", "1", "--json")
     assert (outcome.code, outcome.json["exit_code"], outcome.json["covering_path"]) == (5, 5, False)
     verdicts = {row["final"]["verdicts"]["hard"] for row in outcome.json["orderings"]}
     assert (verdicts, {len(row["runs"]) for row in outcome.json["orderings"]}) == ({"undecided"}, {0})

@@ -34,7 +34,7 @@ def check_same(case: Case, run: Run, names: frozenset[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(45))
+@pytest.mark.parametrize("seed", range(15))
 def test_least_inputs_are_those_of_the_solver(seed: int) -> None:
     case = made(seed) if seed % 2 else held(made(seed), 2)
     found = exhaust(*case)
@@ -59,7 +59,7 @@ def refused(inputs: Inputs) -> Iterator[int]:
     raise TooManyValues("too many")
 
 
-@pytest.mark.parametrize("seed", range(0, 15, 3))
+@pytest.mark.parametrize("seed", range(0, 6, 3))
 def test_least_open_start_values(seed: int) -> None:
     system, goals, final = made(seed)
     state = tuple(replace(var, init=None) for var in system.state)

@@ -147,16 +147,16 @@ def test_an_edge_that_is_not_there_is_looked_for_along_its_walk() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 13, 28, 49, 70, 76, 80, 5, 9, 14, 33, 45])
+@pytest.mark.parametrize("seed", [2, 49, 80, 5, 33])
 @pytest.mark.parametrize("reachable", [False, True])
 def test_random_machines_against_explicit_search(seed: int, reachable: bool) -> None:
     case = one_step(random_machine(seed))
     wanted = task(with_reachable_states(case) if reachable else case, "asp", [2, 4, 12][seed % 7 % 3], "allow")
     learned = check_against_explicit_search(case, wanted, constrained_chain(wanted))
-    assert learned or reachable or seed not in (2, 13, 28, 49, 70, 76, 80)
+    assert learned or reachable or seed not in (2, 49, 80)
 
 
-@pytest.mark.parametrize("seed", [16, 32, 78, 90, 96, 152, 161, 12, 15, 21])
+@pytest.mark.parametrize("seed", [16, 90, 161, 12, 21])
 def test_random_systems_against_explicit_search(seed: int) -> None:
     made = random_case(seed, longest=2)
     case = one_step((made.system, made.goals, made.final))

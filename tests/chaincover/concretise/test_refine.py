@@ -170,17 +170,17 @@ def test_no_chain() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 28, 63, 70, 79, 80, 5, 9, 14, 33, 45, 61])
+@pytest.mark.parametrize("seed", [2, 63, 80, 5, 33])
 @pytest.mark.parametrize("reachable", [False, True])
 def test_random_machines_against_explicit_search(seed: int, reachable: bool) -> None:
     case = one_step(random_machine(seed))
     wanted = task(with_reachable_states(case) if reachable else case, TSP, [2, 4, 12][seed % 7 % 3], "allow")
     learned = check_against_explicit_search(case, wanted, refined_chain(wanted))
-    assert learned or reachable or seed not in (2, 28, 63, 70, 79, 80)
+    assert learned or reachable or seed not in (2, 63, 80)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [16, 32, 78, 96, 100, 152, 170, 12, 15, 21])
+@pytest.mark.parametrize("seed", [16, 96, 170, 12, 21])
 def test_random_systems_against_explicit_search(seed: int) -> None:
     made = random_case(seed, longest=2)
     case = one_step((made.system, made.goals, made.final))

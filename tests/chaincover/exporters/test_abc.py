@@ -71,7 +71,7 @@ def test_what_only_an_assumption_makes_true_or_unreachable(allowed: bool, tmp_pa
 
 @pytest.mark.needs_abc
 @pytest.mark.slow
-@seeds(12)
+@seeds(4)
 def test_drawn_systems(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     """As a search over all states, with open starts, constraints, goals of up to three steps, forbidden overlap."""
     folder, rng = tmp_path_factory.mktemp("abc"), random.Random(seed)

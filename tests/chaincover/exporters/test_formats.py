@@ -156,7 +156,7 @@ def opened(system: TransitionSystem, rng: random.Random) -> TransitionSystem:
 
 
 @pytest.mark.slow
-@seeds(40)
+@seeds(14)
 def test_drawn_systems(seed: int) -> None:
     """Goals of 0 to 3 steps, constraints, definedness, open starts, goals that may not share steps."""
     rng = random.Random(seed)
@@ -166,7 +166,7 @@ def test_drawn_systems(seed: int) -> None:
     check_chains(problem, rng, 2, 8)
 
 
-@seeds(25)
+@seeds(10)
 def test_paths_and_invariants(seed: int) -> None:
     rng = random.Random(seed)
     case = random_case(seed)

@@ -48,7 +48,7 @@ def test_the_first_bad_frame_is_the_length_of_the_shortest_chain(seed: int) -> N
     assert first_bad(chain_question(problem, NO), DEEPEST) == least
 
 
-@seeds(80)
+@seeds(32)
 def test_so_it_is_where_goals_share_no_step(seed: int) -> None:
     case = random_case(seed, goals=3, longest=2, inputs=1)
     problem = problem_of(case.system, case.goals, case.final, "forbid")
@@ -146,7 +146,7 @@ def distance(explicit: Explicit, problem: Problem, path: tuple[str, str], states
 
 
 @pytest.mark.slow
-@seeds(60)
+@seeds(20)
 def test_edges(seed: int) -> None:
     """The first bad frame is the distance and the steps of the longer goal; within all runs from init none is below."""
     rng = random.Random(seed)
@@ -194,7 +194,7 @@ def runs_in_order(explicit: Explicit, problem: Problem, fact: PathFact, starts: 
 
 
 @pytest.mark.slow
-@seeds(80)
+@seeds(27)
 def test_sub_paths(seed: int) -> None:
     problem, rng = one_step(seed), random.Random(seed)
     explicit, names = Explicit(problem.system), list(problem.names)

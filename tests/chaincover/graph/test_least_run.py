@@ -72,7 +72,7 @@ def slowly(graph: StateGraph, found: Product, completed: Sequence[int], ends: np
     return begin, chosen
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.integers(0, 30), st.integers(0, 1 << 20))
 def test_the_least_run_is_the_one_that_sets_of_nodes_give(seed: int, walk: int) -> None:
     graph, found = product_of(seed)

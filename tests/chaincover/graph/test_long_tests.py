@@ -102,7 +102,7 @@ def counting(seed: int) -> Problem:
 
 
 @pytest.mark.slow
-@seeds(8)
+@seeds(4)
 def test_jumps_set_aside_just_what_is_too_far(seed: int) -> None:
     """What is set aside has a run as it is told, and none that could be stored."""
     problem, stored = counting(seed), 60
@@ -118,7 +118,7 @@ def test_jumps_set_aside_just_what_is_too_far(seed: int) -> None:
     assert board.known.chain is None or board.known.chain.length <= stored
 
 
-@seeds(6)
+@seeds(4)
 def test_states_set_aside_just_what_is_too_far(seed: int) -> None:
     drawn, stored = random_program(seed).problem, 5
     problem, _ = drawn.in_one_step(drawn.names)

@@ -129,7 +129,7 @@ def test_whole_chains_of_every_length(seed: int) -> None:
 
 @pytest.mark.slow
 @given(st.integers(0, 1 << 30), st.integers(1, 3), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_whole_chains_with_held_inputs_and_open_starts(seed: int, ticks: int, is_open: bool) -> None:
     """Goals of 0 to 3 steps; those that no run covers take no part.
 

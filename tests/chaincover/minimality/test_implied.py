@@ -65,12 +65,12 @@ def each_by_itself(case: Case, options: Options) -> ChainResult:
 @pytest.mark.slow
 def test_implications_are_those_of_all_runs() -> None:
     found = 0
-    for seed in range(40):
+    for seed in range(15):
         case = one_step(planted(seed))
         represented = implied(case)
         assert represented == by_all_runs(case), seed
         found += len(represented)
-    assert found > 25
+    assert found > 8
 
 
 @seeds(20)
@@ -125,7 +125,7 @@ def test_nothing_is_implied_where_the_solver_gives_up() -> None:
 def test_the_result_is_that_of_a_search_for_all_goals(engine: str) -> None:
     options = replace(OPTIONS, engine=engine, effort=1.0 if engine == "auto" else 0.005)
     settled = 0
-    for seed in range(24 if engine == "auto" else 5):
+    for seed in range(8 if engine == "auto" else 3):
         case = planted(seed)
         result, plain = generate(problem_of(*case), options), each_by_itself(case, options)
         check_result(case, result)
@@ -157,7 +157,7 @@ def totals(found: SeveralChains) -> tuple[object, ...]:
 @pytest.mark.slow
 def test_several_chains_are_as_many_and_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     more = 0
-    for seed in range(20):
+    for seed in range(8):
         system, goals, final = case = branching(seed)
         found = generate_several(problem_of(*case), OPTIONS)
         with monkeypatch.context() as patch:
@@ -175,7 +175,7 @@ def test_several_chains_are_as_many_and_as_long(monkeypatch: pytest.MonkeyPatch)
                 chain = found.results[number - 1].chain
                 assert chain is not None
                 assert (verdict.goal, verdict.step) in {(hit.goal, hit.step) for hit in chain.hits}
-    assert more > 2
+    assert more
 
 
 @pytest.mark.slow

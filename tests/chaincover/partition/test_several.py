@@ -405,7 +405,7 @@ def test_the_states_are_listed_before_further_chains_only_where_the_first_search
         far = at(And(Equals(place, BV(9, 4)), total.BVUGT(kind.constant(10**9))), 0)
         system = replace(system, state=(*system.state, beside))
         goals = (*goals, Goal("far", far, None, 0))
-    result = generate_several(problem_of(system, goals, final), Options(effort=0.02))
+    result = generate_several(problem_of(system, goals, final), Options(effort=0.01))
     assert len(result.results) == 3
     assert asked[:1] == first
 

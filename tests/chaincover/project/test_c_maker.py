@@ -299,7 +299,7 @@ void compute(_Bool up, _Bool twice) {
   if (up && twice) { n = more(n); __CPROVER_cover(1); __CPROVER_cover(n == 5); }
 }
 """
-    (tmp_path / "c.c").write_text(f"int n;\n{step}")
+    (tmp_path / "c.c").write_text(f"unsigned char n;\n{step}")
     goals = {goal.name: goal for goal in load(read_project(str(tmp_path / "c.c"))).goals}
     assert [(name, goal.text, goal.length) for name, goal in goals.items()] == [
         ("cover_2", "__CPROVER_cover(n == 2)", 1),

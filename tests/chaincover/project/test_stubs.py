@@ -61,7 +61,7 @@ def test_all_that_is_missing_is_guessed_with_its_reason(tmp_path: Path) -> None:
 @pytest.mark.needs_compiler
 def test_stubs_count_once_they_are_confirmed(tmp_path: Path) -> None:
     initialised(tmp_path, PROGRAM)
-    looked_at = chaincover("check", ".", cwd=tmp_path)
+    looked_at = chaincover("check", ".", "--effort", "0.02", cwd=tmp_path)
     assert looked_at.code == 0
     assert "not confirmed, so that nothing is generated: the stub stubs/types.h" in looked_at.out
     refused = chaincover("generate", ".", "--cover", "branches()", cwd=tmp_path)
@@ -69,10 +69,14 @@ def test_stubs_count_once_they_are_confirmed(tmp_path: Path) -> None:
     assert "stubs that are not confirmed" in refused.err
     assert not (tmp_path / "chain-out").exists()
     confirm(tmp_path)
-    assert chaincover("generate", ".", "--cover", "branches()", "-o", "out", cwd=tmp_path).code == 0
+    goal = ("--property", "on: cover(mode == MODE_ON)")
+    assert chaincover("generate", ".", *goal, "-o", "out", cwd=tmp_path).code == 0
     result = json.loads((tmp_path / "out" / "chain.json").read_text())
     assert "the stub stubs/hal/board.h, which was confirmed" in json.dumps(result)
-    assert "rests on the stub stubs/types.h, which was confirmed" in chaincover("check", ".", cwd=tmp_path).out
+    assert (
+        "rests on the stub stubs/types.h, which was confirmed"
+        in chaincover("check", ".", "--effort", "0.02", cwd=tmp_path).out
+    )
 
 
 @pytest.mark.needs_compiler

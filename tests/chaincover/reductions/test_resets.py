@@ -17,7 +17,7 @@ from chaincover.reductions.resets import parts, placed_apart, with_resets
 
 
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(6)
+@seeds(3)
 def test_the_shortest_run_with_resets_is_the_least_total_length(seed: int, overlap: str) -> None:
     """By a breadth-first search over all sets of goals; goals take up to three steps, none of them across a reset."""
     made = generated_case(seed, states=12, goals=4, longest=3)

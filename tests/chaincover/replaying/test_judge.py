@@ -37,7 +37,7 @@ def check_disjoint(found: dict[str, int], covered: dict[str, list[int]], lengths
     assert apart([(step, step + lengths[name]) for name, step in found.items()])
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.data())
 def test_disjoint_steps_for_all_goals_against_all_choices(data: st.DataObject) -> None:
     lengths = {
@@ -209,7 +209,7 @@ def independent(judge: Judge, run: Run) -> dict[str, list[int]]:
     return found
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.integers(0, 10**9), st.integers(0, 12))
 def test_steps_that_open_start_values_do_not_change_against_whole_runs(seed: int, steps: int) -> None:
     """Runs from other start values are simulated until they are in the state of the run, and not to the end."""

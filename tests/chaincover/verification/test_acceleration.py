@@ -77,7 +77,7 @@ def runs(problem: Problem, most: int, seed: int) -> Iterator[tuple[int, frozense
 def shortest(seed: int) -> dict[frozenset[str], int]:
     """The least length of a random run for each set of goals that one covers."""
     least: dict[frozenset[str], int] = {}
-    for number in range(25):
+    for number in range(12):
         for length, goals in runs(drawn(seed)[0], 40, number):
             least[goals] = min(length, least.get(goals, length))
     return {goals: length for goals, length in least.items() if goals}

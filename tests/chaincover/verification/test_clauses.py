@@ -30,7 +30,7 @@ def clauses() -> Clauses:
 
 
 @given(st.integers(0, 1 << 30))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_answers_are_those_of_z3_and_models_satisfy_the_formula(seed: int) -> None:
     """Several questions to one solver, each formula at steps of its own; later ones do not see the earlier ones."""
     rng, asked = random.Random(seed), clauses()
@@ -100,7 +100,7 @@ def test_constants(formula: FNode) -> None:
 
 
 @given(st.integers(0, 1 << 30))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_words_contradict_themselves_only_where_nothing_satisfies_them(seed: int) -> None:
     rng = random.Random(seed)
     formula = And(*(at_steps(flag(rng, 3, WIDTHS), rng) for _ in range(3)))

@@ -33,7 +33,7 @@ BEFORE, TWICE_BEFORE, TWO, ONE, LEFT = (var.name for var in SYSTEM.state)
 """The input one and two steps before; that two steps were made, and one; the steps for which the input has to stay."""
 
 
-@seeds(20)
+@seeds(8)
 def test_what_is_remembered_says_what_the_constraints_say(seed: int) -> None:
     case = random_case(seed)
     rules = random_rules(seed, case)

@@ -159,7 +159,20 @@ def test_the_test_of_a_goal_is_replayed(
 @pytest.mark.needs_compiler
 def test_the_test_of_a_goal_may_end_within_a_held_step(twins: tuple[Path, Document], tmp_path: Path) -> None:
     folder, _ = twins
-    chaincover("generate", folder, "-o", tmp_path / "held", "--hold", "2", "--no-replay", "-q", *GOALS, *FIRST)
+    chaincover(
+        "generate",
+        folder,
+        "-o",
+        tmp_path / "held",
+        "--hold",
+        "2",
+        "--no-replay",
+        "-q",
+        "--effort",
+        "0.02",
+        *GOALS[4:],
+        *FIRST,
+    )
     document = json.loads((tmp_path / "held" / "chain.json").read_text())
     assert [goal["test"]["length"] for goal in document["goals"] if goal["test"]] == [1]
     assert verdicts(verify(document, tmp_path, folder))["tests of goals"] == "holds"

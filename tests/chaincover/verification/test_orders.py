@@ -53,7 +53,7 @@ def reference_bound(certificate: Certificate) -> int:
     return max(min(costs), far)
 
 
-@pytest.mark.parametrize("seed", range(48))
+@pytest.mark.parametrize("seed", range(19))
 def test_the_order_bound_is_that_of_all_orders(seed: int) -> None:
     certificate = random_certificate(random.Random(seed), seed % 8, 6 + seed // 4)
     least = reference_bound(certificate)
@@ -65,7 +65,7 @@ def test_the_order_bound_is_that_of_all_orders(seed: int) -> None:
 
 def test_many_bounds_on_sub_paths() -> None:
     clock = Clock(Limits())
-    for seed in range(150):
+    for seed in range(40):
         certificate = random_certificate(random.Random(seed), 5, 60)
         least = reference_bound(certificate)
         assert order_bound(replace(certificate, order_bound=least), clock).verdict == HOLDS
@@ -206,7 +206,7 @@ def drawn_proof(rng: random.Random, certificate: Certificate, depth: int) -> Ord
 
 def test_whatever_the_prices_and_cases_no_more_than_the_least_order_follows() -> None:
     tight = 0
-    for seed in range(400):
+    for seed in range(100):
         rng = random.Random(seed)
         certificate = random_certificate(rng, 1 + seed % 4, 8)
         least = least_order(certificate)
@@ -214,7 +214,7 @@ def test_whatever_the_prices_and_cases_no_more_than_the_least_order_follows() ->
         proofs = [drawn_proof(rng, certificate, seed % 3) for _ in range(10)]
         assert not any(orders.take(steps, proof) for proof in proofs for steps in (least + 1, least + 2, least + 50))
         tight += sum(orders.take(least, proof) for proof in proofs)
-    assert tight > 20
+    assert tight > 5
 
 
 def changed(proof: OrderProof, path: tuple[str, ...]) -> dict[str, OrderProof]:

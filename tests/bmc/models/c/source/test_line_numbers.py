@@ -79,7 +79,7 @@ class Layout:
         return MACROS + self.gap().join(self.row() for _ in range(12)) + "\n"
 
 
-@seeds(40)
+@seeds(16)
 def test_lines_are_those_of_the_compiler(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.getbasetemp() / "lines.c"
     file.write_text(Layout(seed).text())

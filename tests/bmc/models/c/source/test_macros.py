@@ -107,7 +107,7 @@ def test_an_example_is_expanded_as_by_the_compiler(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.needs_compiler
-@seeds(150)
+@seeds(40)
 def test_a_drawn_text_is_expanded_as_by_the_compiler(seed: int) -> None:
     data = MACROS.draw(random.Random(seed))
     row = examine(MACROS, data)
