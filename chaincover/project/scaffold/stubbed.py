@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bmc import ending
 from bmc.errors import InputRefused
+from bmc.models.c.source.survey import apart
 from chaincover.project.scaffold.sources import Wanted, find_sources, trees_of
 from chaincover.project.scaffold.stubs import COMMON, Stubs, missing_of
 from chaincover.project.scaffold.text import Scaffold, propose
@@ -29,7 +30,7 @@ def propose_with_stubs(
         wanted = _with(wanted, stubs, present, {})
     made = Stubs(trees_of(find_sources(places, folder, wanted), folder), present)
     with tempfile.TemporaryDirectory() as scratch:
-        plain = scaffold = propose(places, folder, wanted)
+        plain = scaffold = _proposed(places, folder, wanted)
         while (
             not ending.called_off()
             and (reading := scaffold.reading) is not None
@@ -38,14 +39,20 @@ def propose_with_stubs(
             texts = made.texts()
             _write(Path(scratch), texts, Path.write_text)
             bodies = [str(Path(scratch) / name) for name in texts if name.endswith(".c")]
-            scaffold = propose([*places, *bodies], folder, _with(wanted, Path(scratch), (), texts))
+            scaffold = _proposed([*places, *bodies], folder, _with(wanted, Path(scratch), (), texts))
     texts = {name: text for name, text in made.texts().items() if name not in present}
     if not texts or ending.called_off():
         return plain, ()
     _write(stubs, texts, write)
     written = tuple(str(stubs / name) for name in texts)
     bodies = [path for path in written if path.endswith(".c")]
-    return propose([*places, *bodies], folder, _with(wanted, stubs, present, texts)), written
+    return _proposed([*places, *bodies], folder, _with(wanted, stubs, present, texts)), written
+
+
+def _proposed(places: Sequence[str], folder: Path, wanted: Wanted) -> Scaffold:
+    """A proposal with symbols of its own: with other stubs a variable may have another type."""
+    with apart():
+        return propose(places, folder, wanted)
 
 
 def _present(stubs: Path) -> list[str]:

@@ -186,6 +186,9 @@ class Stubs:
         pointers = [number for number in pointers if kinds[number - 1] != "void *"]
         if known and kinds and (used or pointers):
             self._harness(name, result, kinds, pointers, places)
+        elif known and "const char *" in kinds:
+            inside = ", ".join(f"{kind} p{number}" for number, kind in enumerate(kinds, 1))
+            self.definitions[name] = f"void {name}({inside}) {{}}  /* guess: a text is shown, nothing changes here */"
         why = "its result is used" if used else "its result is not used"
         text = ", ".join(kinds) or "void"
         at = f"/* guess: {why}; parameters as at {_at(places)} */"

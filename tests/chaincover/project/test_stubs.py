@@ -208,3 +208,10 @@ def test_what_takes_a_text_and_yields_nothing_is_declared_like_printf(tmp_path: 
     assert "void LOG_DBG(const char *, ...);" in initialised(tmp_path, code)["chaincover_stubs.h"]
     confirm(tmp_path)
     assert chaincover("check", "chaincover.toml", cwd=tmp_path).code == 0
+
+
+def test_a_function_that_shows_a_text_has_a_body_without_effect(tmp_path: Path) -> None:
+    files = initialised(tmp_path, 'int n;\nvoid step(int a) { show(1, "on"); n = a; }\n')
+    assert "void show(int p1, const char * p2) {}" in files["chaincover_stubs.c"]
+    confirm(tmp_path)
+    assert chaincover("check", "chaincover.toml", cwd=tmp_path).code == 0
