@@ -35,6 +35,7 @@ from benchmarks.checks.fuzz.examine import (
     examine,
     rows_of,
 )
+from benchmarks.checks.fuzz.faults import STATEMENTS, with_statement
 from benchmarks.checks.fuzz.kinds import KINDS
 from chaincover.verification.orders import CHECK as ORDER
 from chaincover.verification.report import HOLDS, Line, Verification
@@ -123,6 +124,20 @@ def test_an_untrue_claim_that_is_accepted_is_found(bound: int, outcome: str, mon
 @pytest.mark.slow
 def test_project_files() -> None:
     assert outcomes(KINDS["toml"], 12)[REFUSED] > 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(STATEMENTS)[::4])
+def test_an_undefined_statement_is_refused_or_excluded(name: str) -> None:
+    row = examine(KINDS["c-faults"], with_statement(name, Random(1)))
+    assert row.outcome in (AGREE, REFUSED), row.detail
+
+
+def test_a_statement_that_is_defined_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(STATEMENTS, "none", ("", "s->x32 = 1;"))
+    row = examine(KINDS["c-faults"], with_statement("none", Random(1)))
+    assert row.outcome == DIFFER
+    assert row.detail.startswith("none: allowed in the state")
 
 
 def test_command_lines() -> None:

@@ -131,8 +131,8 @@ STATEMENTS = {
 """By its name: the flag of ``Program`` that an undefined statement needs, and its text."""
 
 
-def _draw(random: random.Random) -> Input:
-    name = random.choice(list(STATEMENTS))
+def with_statement(name: str, random: random.Random) -> Input:
+    """A random program with the statement ``name``."""
     needs, text = STATEMENTS[name]
     flags = {flag: flag == needs or random.random() < 0.2 for flag in ("gnu", "overlaid", "pointers", "idioms")}
     program = Program(random, random.randint(1, 3), random.random() < 0.2, fault=text, **flags)
@@ -156,4 +156,4 @@ def _judge(data: Input) -> Row:
     return Row(AGREE, "", others, len(system.state))
 
 
-FAULTS = Kind("c-faults", _draw, _judge)
+FAULTS = Kind("c-faults", lambda random: with_statement(random.choice(list(STATEMENTS)), random), _judge)

@@ -3,21 +3,16 @@
 # ruff: noqa: E501 (C programs in tables)
 from __future__ import annotations
 
-import itertools
 import json
-import random
 from pathlib import Path
 
 import pytest
 from c_support import agreement, fresh_environment, own_environment, read, refusal  # noqa: F401
 from command_line import chaincover
 
-from benchmarks.checks.fuzz.generator import Program
-from benchmarks.checks.fuzz.pointers import FAULTS
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.controller.reading import SourceConfig
-from bmc.native.differential import Sampler
 from bmc.system.simulation import Simulator
 from bmc.system.transition import ValueType
 
@@ -170,19 +165,6 @@ def test_what_is_refused(name: str, tmp_path: Path) -> None:
     assert message in error.message
     assert error.where is not None
     assert error.where.line == line
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_planted_fault_is_undefined_in_its_step(name: str, tmp_path: Path) -> None:
-    """Every step of a drawn program in which the fault runs is excluded."""
-    draws = (Program(random.Random(seed), 3, pointers=True, fault=FAULTS[name]).text for seed in itertools.count())
-    text = next(text for text in draws if "t_mode i0" not in text and "t_level i0" not in text)
-    model = read(tmp_path, text, step="compute")
-    sampler = Sampler(model.system, 0)
-    pairs = [sampler.any_pair() for _ in range(100)]
-    assert not any(sampler.simulator.allowed(state, {**inputs, "i->i0": 1}) for state, inputs in pairs)
-    assert any(sampler.simulator.allowed(state, {**inputs, "i->i0": 0}) for state, inputs in pairs)
 
 
 @pytest.mark.needs_compiler
