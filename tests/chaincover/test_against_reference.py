@@ -102,7 +102,7 @@ def check_replay(case: Case, result: ChainResult, overlap: str) -> None:
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(25)
+@seeds(10)
 def test_enumerated_states_settle_everything(seed: int, overlap: str) -> None:
     case = made(seed)
     right = Reference(*case, overlap).answer()
@@ -115,7 +115,7 @@ def test_enumerated_states_settle_everything(seed: int, overlap: str) -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("engine", ["sat", "z3"])
-@seeds(5)
+@seeds(2)
 def test_solvers_are_never_wrong(seed: int, engine: str, overlap: str) -> None:
     case = made(seed)
     right = Reference(*case, overlap).answer()
@@ -126,7 +126,7 @@ def test_solvers_are_never_wrong(seed: int, engine: str, overlap: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
-@seeds(4)
+@seeds(2)
 def test_a_bound_k_is_never_wrong(seed: int, engine: str) -> None:
     case = made(seed)
     right = Reference(*case).answer()
@@ -138,7 +138,7 @@ def test_a_bound_k_is_never_wrong(seed: int, engine: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
-@seeds(4)
+@seeds(2)
 def test_a_greatest_length_is_never_wrong(seed: int, engine: str) -> None:
     case = made(seed)
     right = Reference(*case).answer()
@@ -152,7 +152,7 @@ def test_a_greatest_length_is_never_wrong(seed: int, engine: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(5)
+@seeds(2)
 def test_held_inputs(seed: int, overlap: str, engine: str) -> None:
     """Inputs are held for two steps: the length against all runs of the free system that hold theirs."""
     system, goals, final = random_machine(seed)
@@ -177,7 +177,7 @@ def test_held_inputs(seed: int, overlap: str, engine: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
-@seeds(5)
+@seeds(2)
 def test_start_values_that_the_tester_chooses(seed: int, engine: str) -> None:
     """The best over all start values of one variable."""
     drawn = random_case(seed, goals=3, longest=2)
@@ -207,7 +207,7 @@ def test_start_values_that_the_tester_chooses(seed: int, engine: str) -> None:
         check_replay((start, drawn.goals, drawn.final), result, "allow")
 
 
-@seeds(5)
+@seeds(2)
 def test_start_values_that_nobody_chooses(seed: int) -> None:
     """A chain that is not said to rely on the start value covers its goals from every start value."""
     drawn = random_case(seed, goals=3, longest=2)
@@ -247,7 +247,7 @@ def check_several(case: Case, found: SeveralChains, right: Answer, overlap: str)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(10)
+@seeds(2)
 def test_several_chains_are_the_fewest_and_shortest(seed: int, overlap: str) -> None:
     case = made(seed)
     right = Reference(*case, overlap).answer()
@@ -261,7 +261,7 @@ def test_several_chains_are_the_fewest_and_shortest(seed: int, overlap: str) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(3)
+@seeds(2)
 def test_several_chains_by_a_solver_are_never_wrong(seed: int, overlap: str) -> None:
     case = made(seed)
     right = Reference(*case, overlap).answer()
@@ -272,7 +272,7 @@ def test_several_chains_by_a_solver_are_never_wrong(seed: int, overlap: str) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(10)
+@seeds(2)
 def test_one_chain_covers_the_most_goals(seed: int, overlap: str) -> None:
     case = made(seed)
     right = Reference(*case, overlap).answer()
@@ -289,7 +289,7 @@ def test_one_chain_covers_the_most_goals(seed: int, overlap: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
-@seeds(3)
+@seeds(2)
 def test_two_equal_runs_give_equal_results(seed: int, engine: str) -> None:
     case = made(seed)
     options = Options(engine=engine, effort=EFFORT)

@@ -46,7 +46,7 @@ def least_length(problem: Problem, graph: StateGraph) -> int:
     return found.run.length
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_least_chain_grows_with_the_timers(deep: tuple[Problem, StateGraph]) -> None:
     """A step more of a delay is so many steps more of the chain as it waits for that delay to end."""
     problem, graph = deep

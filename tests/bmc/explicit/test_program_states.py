@@ -157,7 +157,10 @@ def test_a_timer_of_sixteen_bits_that_counts_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "states"), [("boiler", 9), ("crane", 9), ("gate", 3_926), ("lubricator", 786_508)])
+@pytest.mark.parametrize(
+    ("name", "states"),
+    [("boiler", 9), ("crane", 9), ("gate", 3_926), pytest.param("lubricator", 786_508, marks=pytest.mark.evidence)],
+)
 def test_bundled_models_that_used_to_be_too_large(name: str, states: int) -> None:
     """Sensors of 8 bits that are compared with each other or summed up, 30 open memories, and a timer of 16 bits."""
     fresh_environment()

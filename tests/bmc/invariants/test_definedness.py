@@ -60,6 +60,10 @@ MAY_BE = {
 }
 
 
+LONG = {"64 bits", "a control loop", "a filter that shifts", "a shift that follows"}
+"""Those that take longest, or that another one resembles: these are evidence."""
+
+
 def live(folder: Path, code: str) -> frozenset[str]:
     """The state that a search for modes of a program with ``code`` depends on, once all is left out that is proved."""
     first = 1 if "divisor" in code or "/ x" in code else 0
@@ -73,7 +77,9 @@ def live(folder: Path, code: str) -> frozenset[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", NEVER)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.evidence) if kind in LONG else kind for kind in NEVER]
+)
 def test_what_is_never_undefined_keeps_no_variable(kind: str, tmp_path: Path) -> None:
     assert live(tmp_path, NEVER[kind]) == {"mode"}
 
@@ -133,7 +139,7 @@ def test_no_reachable_step_becomes_allowed_or_refused(monkeypatch: pytest.Monkey
     monkeypatch.setattr(invariants, "CHECKED", 0)  # bounds, not a table of all steps
     left_out = {"search": 0, "verify": 0}
     may_fail = 0
-    for seed in range(30):
+    for seed in range(15):
         system, observed = summed(seed)
         found = {
             "search": without_proved(system, observed, Prover(choose("sat"), effort=1.0)),
@@ -149,6 +155,6 @@ def test_no_reachable_step_becomes_allowed_or_refused(monkeypatch: pytest.Monkey
                 assert one == other or not allowed(values)[0], (seed, who, values)
         whole = compile_formulas([system.defined])
         may_fail += any(not whole({**s, **i})[0] for s in states for i in inputs if allowed({**s, **i})[0])
-    assert left_out["search"] > 15
-    assert left_out["verify"] > 15
-    assert may_fail > 5
+    assert left_out["search"] > 7
+    assert left_out["verify"] > 7
+    assert may_fail > 2

@@ -148,7 +148,7 @@ def test_no_question_is_asked_where_no_two_counters_meet(monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-@seeds(12)
+@seeds(4)
 def test_a_run_and_the_run_of_its_images_look_alike(seed: int) -> None:
     """Of 8 bits, along all runs, wraps and all; ``python -m benchmarks clocks`` follows thousands."""
     problem = drawn(seed)

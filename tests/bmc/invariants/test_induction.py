@@ -27,7 +27,7 @@ SEEDS = st.integers(0, 10**9)
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(SEEDS)
 def test_the_name_of_a_candidate_tells_it(seed: int) -> None:
     system = random_case(seed).system
@@ -41,7 +41,7 @@ def test_the_name_of_a_candidate_tells_it(seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(SEEDS)
 def test_what_is_inductive_holds_in_every_reachable_state(seed: int) -> None:
     case = random_case(seed)
@@ -55,7 +55,7 @@ def test_what_is_inductive_holds_in_every_reachable_state(seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(SEEDS, st.booleans())
 def test_what_never_happens_by_induction_does_not_happen(seed: int, invariants: bool) -> None:
     case = random_case(seed)
@@ -110,7 +110,7 @@ def test_induction_over_some_steps() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(SEEDS)
 def test_what_sets_of_values_tell_a_solver_proves_too(seed: int) -> None:
     system = random_case(seed).system

@@ -32,7 +32,7 @@ from properties.goal import Goal
 from properties.monitor import Monitor
 
 NO = Statement("claim", "title", "text")
-BUNDLED = ("cruise", "latch", "elevator", "alarm", "window", "crossing", "door")
+BUNDLED = ("cruise", "latch", "elevator", "crossing")
 SOME = [pytest.param(name, marks=[] if number < 2 else pytest.mark.slow) for number, name in enumerate(BUNDLED)]
 FLOATS = ROOT / "benchmarks" / "floats" / "controllers"
 

@@ -37,7 +37,7 @@ from chaincover.project.project_file import read_project
 from chaincover.result import ChainResult
 from properties.goal import Goal
 
-LARGE = Options(engine="sat", effort=0.05)
+LARGE = Options(engine="sat", effort=0.02)
 """As for a system with too many states to enumerate them."""
 
 

@@ -31,7 +31,7 @@ def test_the_graph_is_that_of_all_states() -> None:
     assert graph["open"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_compared_orders_give_chains() -> None:
     outcome = chaincover("compare", LIGHT, "--ordering", "exact", "--seeds", 1, "--json")
     assert outcome.code == 0

@@ -10,7 +10,6 @@ from command_line import MODELS, chaincover
 
 CASES = [
     (("cruise", "--max-length", "5"), 0),
-    (("cruise", "--max-length=5"), 0),
     (("cruise", "-K", "1"), 0),
     (("cruise_fig1",), 0),
     (("cruise_fig1", "--final", "init"), 0),

@@ -82,7 +82,7 @@ FEATURES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FEATURES)
 def test_feature_agrees(name: str, tmp_path: Path) -> None:
-    found = agreement(read(tmp_path, FEATURES[name]), pairs=300)
+    found = agreement(read(tmp_path, FEATURES[name]), pairs=100)
     assert found.steps > 20
     assert not found.differences, found.differences[0]
     assert not found.traps
