@@ -25,9 +25,9 @@ ALL_RUNS = [(model, number, run) for model in MODEL_NAMES for number, run in enu
 RUNS = [one for one in ALL_RUNS if not one[2].get("several")]
 SEVERAL = [one for one in ALL_RUNS if one[2].get("several")]
 IDS = [f"{model}-{number}" for model, number, _ in RUNS]
-LARGE = {"dispenser", "kiln", "lubricator", "tank"}
-"""Models that take longest; others show what solves them: *drive* and *reminder* jumps over counters, *stairlight* a
-normal form, *gate* a covering flow."""
+LARGE = {"boiler", "crane", "dispenser", "kiln", "lubricator", "reminder", "tank", "turret"}
+"""Models that take longest; others show what solves them: *drive* jumps over counters, *stairlight* a normal form,
+*gate* a covering flow, *belt* deadlines."""
 LONG = {"boiler", "mixer", "seat"}
 """Models whose length without a final condition ``partition/test_coverable_sets.py`` alone asks for."""
 JUMPED = {"drive", "lubricator", "reminder", "tank"}
@@ -182,9 +182,10 @@ def test_fig_1_has_no_way_back(tmp_path: Path) -> None:
     assert not (tmp_path / "chain.csv").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.needs_compiler
-@pytest.mark.parametrize("model", MODEL_NAMES)
+@pytest.mark.parametrize(
+    "model", [pytest.param(m, marks=pytest.mark.evidence if m in LARGE else pytest.mark.slow) for m in MODEL_NAMES]
+)
 def test_the_symbolic_step_equals_the_compiled_original(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every variable that outlives a step; ``check --compare N`` takes as many steps as one likes."""
     monkeypatch.setattr(differential, "RUN_LENGTH", 100)

@@ -88,8 +88,8 @@ def test_figure_1_as_printed_has_no_way_back() -> None:
         "p4": "covered",
     }
     assert "no run goes on to the final condition" in result.verdicts[0].detail
-    blind = generate(Problem(cruise(fixed=False), tuple(PROPERTIES), INIT), Options(bound=12, engine="sat"))
-    assert "within K = 12" in blind.verdicts[0].detail
+    blind = generate(Problem(cruise(fixed=False), tuple(PROPERTIES), INIT), Options(bound=6, engine="sat"))
+    assert "within K = 6" in blind.verdicts[0].detail
 
 
 def test_figure_1_covers_p4_alone() -> None:

@@ -57,7 +57,7 @@ def length(run: Run | None) -> int | None:
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("ticks", [2, 3, 5])
-@seeds(16)
+@seeds(5)
 def test_the_exact_search_finds_the_least_held_run(seed: int, ticks: int, overlap: str) -> None:
     case = random_case(seed, goals=3, longest=2 if overlap == "forbid" else 3)
     plain = HeldRuns(case.system, case.goals, ticks, overlap == "forbid")
@@ -78,7 +78,7 @@ def test_the_exact_search_finds_the_least_held_run(seed: int, ticks: int, overla
 @pytest.mark.slow
 @pytest.mark.parametrize("explore", [100_000, 0])
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(8)
+@seeds(4)
 def test_the_pipeline_finds_the_least_held_run(seed: int, overlap: str, explore: int) -> None:
     """By the exact search, and (nothing explored) by the solver alone."""
     case = random_case(seed, goals=3, longest=2)

@@ -204,7 +204,7 @@ def test_check_of_a_controller_with_too_many_states(tmp_path: Path) -> None:
         "--property",
         "zero: cover(n == 0)",
     )
-    given = (*goals, "--compare", "0", "--effort", "0.02")
+    given = (*goals, "--compare", "0", "--effort", "0.01")
     told = chaincover("check", tmp_path, *given, "--json").json["goal_facts"]
     assert (told["reachable_states"], told["sharing_is_exact"]) == (None, False)
     assert {t["goal"]: t["kind"] for t in told["triggers"]}["near"] == "several"

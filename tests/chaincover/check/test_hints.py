@@ -70,7 +70,7 @@ def test_a_goal_without_a_reason_gets_none(tmp_path: Path) -> None:
 
 
 def test_a_counter_that_makes_the_states_many_is_told_with_what_it_is_compared_with(tmp_path: Path) -> None:
-    lines = told(tmp_path, COUNTS, "cover(mode == 2 && out == 77)", given="--effort 0.02")
+    lines = told(tmp_path, COUNTS, "cover(mode == 2 && out == 77)", given="--effort 0.005")
     slow = next(number for number, line in enumerate(lines) if line.startswith("slow: s->Timer"))
     assert lines[slow] == "slow: s->Timer may count to 65,535 and is compared with 300 at most"
     assert lines[slow + 1].startswith("  next: give inputs smaller ranges, state an assumption that keeps it small")
@@ -121,7 +121,7 @@ NO_TIMERS = [
 
 def told_of_timer(folder: Path, body: str) -> list[str]:
     """What ``check`` says of the timer beside a counter that keeps the states from being enumerated."""
-    lines = told(folder, f"  s->seen += i->b; {body}", "cover(mode == 2 && seen == 77)", given="--effort 0.02")
+    lines = told(folder, f"  s->seen += i->b; {body}", "cover(mode == 2 && seen == 77)", given="--effort 0.01")
     return [line for line in lines if line.startswith("slow: s->Timer")]
 
 

@@ -63,6 +63,8 @@ def fields_of(kinds: Iterable[str]) -> Iterator[tuple[str, Place]]:
 
 SOON_VERIFIED = ("undecided", "apart", "open", "late", "held")
 """Kinds of documents about which little is to be proved: most fields are in one of these."""
+MOST = 1
+"""Other values of a field that a test takes; ``python -m benchmarks forging`` takes all."""
 
 
 @pytest.mark.slow
@@ -79,7 +81,7 @@ def test_a_change_of_any_field_is_found_out(kinds: tuple[str, ...]) -> None:
     for kind, place in fields_of(kinds):
         kept, document = made(kind)
         path, value = path_of(place), value_at(document, place)
-        for other in other_values(value):
+        for other in other_values(value)[:MOST]:
             if not may_be_right(path, value, other) and not found_out(kept, changed(document, (place, other))):
                 passed.append(f"{kind}: {path} {place}: {value!r} -> {other!r}")
     assert [text[:200] for text in passed] == []
@@ -138,7 +140,7 @@ def test_a_change_of_any_field_of_a_summary_is_found_out(kind: str) -> None:
     passed = []
     for place in places(summary) if kind == SEVERAL else (place for _, place in fields_of([kind])):
         path, value = path_of(place), value_at(summary, place)
-        for other in other_values(value):
+        for other in other_values(value)[:MOST]:
             if not may_be_right(path, value, other, INFORMATIVE_OF_ALL) and not found_out(
                 kept, changed(summary, (place, other))
             ):

@@ -68,7 +68,7 @@ def test_system_second_reader_and_table_agree(seed: int, tmp_path_factory: pytes
 
 
 @pytest.mark.slow
-@seeds(500)
+@seeds(170)
 def test_system_second_reader_and_table_agree_on_many(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     agree(seed, tmp_path_factory.mktemp("drawn"), most=60)
 
@@ -107,7 +107,7 @@ def plain(written: str) -> str:
 
 
 @pytest.mark.slow
-@seeds(12)
+@seeds(4)
 def test_pydot_reads_the_same_arrows(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     rng = random.Random(seed)
     drawn = drawn_machine(rng, moore=True, partial=True, most=5)
