@@ -8,6 +8,9 @@ from dataclasses import field, replace
 from bmc import ending
 from bmc.records import dataclass
 
+INDUCTION = 8
+"""The largest k of a proof by k-induction, as where it was claimed; more by as many steps as monitors look back."""
+
 SHARES = (1 / 512, 1 / 32, 1)
 """What is spent on a question in the first round, and in later ones where it is left open: no hard one starves others.
 """

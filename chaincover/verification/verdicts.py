@@ -20,12 +20,11 @@ from bmc.formulas.unroll import shift
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, NoRun, PathFact
 from chaincover.claims import EXCLUDES, LENGTH, MOST, Claim
-from chaincover.limits import INDUCTION
 from chaincover.verification.acceleration import Jumps
 from chaincover.verification.facts import MAYBE, Paths, WholeChains
 from chaincover.verification.invariants import Assumed
 from chaincover.verification.layers import Layers
-from chaincover.verification.limits import SHARES, Clock
+from chaincover.verification.limits import INDUCTION, SHARES, Clock
 from chaincover.verification.marks import FAR, Marks
 from chaincover.verification.report import (
     HOLDS,

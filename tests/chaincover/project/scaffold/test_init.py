@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from c_support import own_environment  # noqa: F401
 from command_line import MODEL_NAMES, MODELS, chaincover, fresh_names, write_files
 
 from bmc import ending
