@@ -15,15 +15,15 @@ CASES = {case.name: case for case in limits.CASES}
     ("name", "at", "how", "code"),
     [
         ("generate", 40, "alarm", 5),
-        ("generate", 370, "alarm", 1),
-        ("generate as JSON", 260, "SIGINT", 130),
+        pytest.param("generate", 370, "alarm", 1, marks=pytest.mark.evidence),
+        pytest.param("generate as JSON", 260, "SIGINT", 130, marks=pytest.mark.evidence),
         ("generate --several", 100, "alarm", 5),
         ("compare", 400, "limit", 5),
         ("check", 300, "alarm", 5),
         ("graph", 300, "SIGTERM", 143),
         ("verify", 300, "alarm", 6),
         ("replay", 30, "SIGINT", 130),
-        ("bench", 12, "SIGINT", 130),
+        pytest.param("bench", 12, "SIGINT", 130, marks=pytest.mark.evidence),
     ],
 )
 def test_nothing_is_lost_at_a_limit(name: str, at: int, how: str, code: int) -> None:

@@ -64,7 +64,7 @@ def test_branches_and_mcdc_are_asked_of_all_programs() -> None:
         assert {model.project.parent for model in read} == asked, criterion
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_every_project_is_read() -> None:
     """Those of real programs need not be: their sources may not be in place."""
     own = {model.project for suite in SUITES for model in read_suite(suite.stem).models}
