@@ -276,7 +276,9 @@ def _sources(sources: Sources, reading: Reading, base: Path) -> list[str]:
         )
         lines += toml_list("assembly", [quoted(text) for text in reading.assembly])
     if sources.target != "lp64":
-        lines.append(f'target = "{sources.target}"            # the word sizes that the code checks for with #error')
+        by_compiler = database and not sources.build.problem
+        source = "of the compiler in compile_commands" if by_compiler else "that the code checks for with #error"
+        lines.append(f'target = "{sources.target}"            # the word sizes {source}')
     return lines
 
 
