@@ -73,17 +73,19 @@ def without_assembly(text: str, texts: Collection[str], others: str | None = Non
     """Preprocessed ``text`` without those statements whose instructions are among ``texts``.
 
     Operands are evaluated all the same, and what the instructions would set is 0. With ``others`` that stands in place
-    of all other statements, and nothing in place of assembly outside of functions and of registers of variables. The
-    text keeps its lines.
+    of all other statements, and nothing in place of assembly outside of functions and of registers of variables.
+    Statements without instructions remain. The text keeps its lines.
     """
     parts, position = [], 0
     for found in _all(text):
         inside = assembly_of(text[found.opening + 1 : found.end - 1])
+        if inside is not None and not inside.text:
+            continue
         if found.kind == _STATEMENT and inside is not None and inside.text in texts:
             work = [f"(void)({each.expression});" for each in inside.inputs]
             work += [f"{each.expression} = 0;" for each in inside.outputs]
             new = f"do {{ {' '.join(work)} }} while (0)" if work else "(void)0"
-        elif others is None or (inside is not None and not inside.text):
+        elif others is None:
             continue
         else:
             new = others if found.kind == _STATEMENT else ""
@@ -113,8 +115,8 @@ def _all(text: str) -> Iterator[_Place]:
         depth += {"{": 1, "}": -1}.get(found[0], 0)
         if not found["asm"]:
             continue
-        before = text[max(found.start() - 80, 0) : found.start()].rstrip()
-        begins = before[-1:] in (";", "{", "}", "") or before.startswith("#", before.rfind("\n") + 1)
+        before = _before(text, found.start())
+        begins = before[-1:] in (";", "{", "}", "")
         if depth and (begins or re.search(r"[):]$|\b(else|do)$|\b__extension__$", before)):
             kind = _STATEMENT
         elif depth:
@@ -129,6 +131,18 @@ def _all(text: str) -> Iterator[_Place]:
             if nested == 0:
                 yield _Place(kind, found.start(), found.start("open"), sign.end())
                 break
+
+
+def _before(text: str, end: int) -> str:
+    """What stands before ``end`` in its line; where that is nothing, the last line above which is neither empty nor a
+    marker; '' where there is none."""
+    while end > 0:
+        start = text.rfind("\n", 0, end) + 1
+        line = text[start:end].strip()
+        if line and not line.startswith("#"):
+            return line
+        end = start - 1
+    return ""
 
 
 def _split(text: str, separator: str) -> list[str]:

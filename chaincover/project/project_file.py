@@ -13,6 +13,7 @@ from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import read_text, read_toml
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.source.options import Dialect, Options
+from bmc.native.assembly import instructions
 from bmc.records import dataclass
 from bmc.system.names import matching, suggestion
 from bmc.system.original import FileOptions
@@ -296,7 +297,7 @@ class _Reader(Keys):
             include=tuple(str(base / f) for f in (*here, *self.strings("sources", "include"))),
             defines=tuple((name, str(value)) for name, value in defines.items()),
             target=target or dialect.target or "lp64",
-            assembly=self.strings("sources", "assembly"),
+            assembly=self._assembly(),
             options=options,
             dialect=dialect,
             init=None if init is None else self.strings("functions", "init"),
@@ -324,6 +325,15 @@ class _Reader(Keys):
             values=self.named_numbers("interface", "values"),
             where=Location(str(self.place)),
         )
+
+    def _assembly(self) -> tuple[str, ...]:
+        found = self.strings("sources", "assembly")
+        for text in found:
+            if not instructions(text):
+                hint = "leave it out: inline assembly without instructions is read as it is"
+                place = self.where("assembly", "sources")
+                self.refuse(InputRefused(f"'{text}' in 'assembly' is no instruction", place, hint))
+        return found
 
     def _bounds(self) -> dict[str, tuple[str, Location]]:
         """The range of values of each function that is bounded, with its place."""

@@ -356,3 +356,10 @@ def test_all_that_is_wrong_with_a_project_is_told_at_once(tmp_path: Path) -> Non
         "    next: did you mean 'name'?",
     ]
     assert rows[-1] == "  next: correct it there and run the command again"
+
+
+def test_a_text_without_instructions_is_no_assembly_to_list(tmp_path: Path) -> None:
+    with pytest.raises(InputRefused) as caught:
+        read(tmp_path, '[sources]\nfiles = ["c.c"]\nassembly = ["nop", " ;"]\n')
+    assert "chaincover.toml:3:1: ' ;' in 'assembly' is no instruction" in str(caught.value)
+    assert "leave it out" in str(caught.value)

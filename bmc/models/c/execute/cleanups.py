@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from pycparser import c_ast
+
+from bmc.errors import UnsupportedConstruct
 from bmc.models.c.execute.memory import State
+from bmc.models.c.source.extensions import CLEANUP
 from bmc.models.c.source.program import Scope, unsupported
 from bmc.records import dataclass
 
@@ -27,8 +31,21 @@ def add_cleanup(executor: Calls, call: Any, scope: Scope) -> None:
     """Make ``call`` where the block that is being run, or the loop that begins, is left."""
     frame = executor.frames[-1]
     if frame.labels and frame.labels[-1]:
-        raise unsupported("attribute 'cleanup' in a block with labels", call)
+        raise _beside_labels("labels", call)
     frame.cleanups.append(Cleanup(call, scope, {id(paths): len(paths) for paths in _left(frame)}))
+
+
+def refuse_cleanups(statements: Iterable[Any]) -> None:
+    """Refuse the attribute in the body of a ``switch``, where a case label may lead past the declaration."""
+    for node in statements:
+        for each in node.decls if isinstance(node, c_ast.DeclList) else (node,):
+            if isinstance(each, c_ast.Decl) and each.name == CLEANUP:
+                raise _beside_labels("case labels", each.init)
+
+
+def _beside_labels(labels: str, call: Any) -> UnsupportedConstruct:
+    hint = "put the declaration and what follows, up to the next label, into braces of their own"
+    return unsupported(f"attribute 'cleanup' in a block with {labels}", call, hint)
 
 
 def run_cleanups(executor: Calls, first: int, end: State | None) -> None:

@@ -50,23 +50,37 @@ class InlineAssembly:
         text = _value(first)
         if not rest:
             raise self._refusal(text, "of this form", node)
-        constraints = [[Operand(word, "") for word in _value(each).split(",") if word] for each in rest[:2]]
-        outputs, inputs = constraints
-        operands = rest[2:]
-        if any(each.in_memory for each in inputs) and text:
+        outputs, inputs = ([Operand(word, "") for word in _value(each).split()] for each in rest[:2])
+        places, values = rest[2 : 2 + len(outputs)], rest[2 + len(outputs) :]
+        if not text:
+            self._keep(list(zip(outputs, places, strict=True)), list(zip(inputs, values, strict=True)), scope, state)
+            return
+        if any(each.in_memory for each in inputs):
             raise self._refusal(text, "that is given a place in memory", node)
-        if text not in self.listed and (text or any(each.constraint[0] != "+" for each in outputs)):
+        if text not in self.listed:
             raise self._refusal(text, "", node, harmless(text))
-        for operand in operands[len(outputs) :]:
+        for operand in values:
             self.executor.evaluate(operand, scope, state)
-        for output, operand in zip(outputs, operands, strict=False):
+        for output, operand in zip(outputs, places, strict=True):
             if output.constraint[0] == "+":
                 self.executor.evaluate(operand, scope, state)
-            if text:
-                self._set(text, operand, scope, state)
-        if text:
-            place = where(node)
-            self.passed.setdefault(text, set()).add(f"{Path(place.file).name}:{place.line}")
+            self._set(text, operand, scope, state)
+        place = where(node)
+        self.passed.setdefault(text, set()).add(f"{Path(place.file).name}:{place.line}")
+
+    def _keep(
+        self, outputs: Sequence[tuple[Operand, Any]], inputs: Sequence[tuple[Operand, Any]], scope: Scope, state: State
+    ) -> None:
+        """Do a statement without instructions: an output has the value of the input that is in the same register."""
+        values = {each.constraint: self.executor.evaluate(operand, scope, state) for each, operand in inputs}
+        for number, (output, operand) in enumerate(outputs):
+            if output.constraint[0] == "+":
+                self.executor.evaluate(operand, scope, state)
+                continue
+            place, value = self.executor.place(operand, scope, state), values.get(str(number))
+            if not isinstance(value, Value) or value.ctype != place.ctype:
+                raise self._refusal("", "with an output that takes the value of no input of its type", operand)
+            self.executor.store(place, value, state, operand)
 
     def _set(self, text: str, node: Any, scope: Scope, state: State) -> None:
         """Give an output a value of which nothing is known."""

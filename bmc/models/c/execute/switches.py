@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pycparser import c_ast
@@ -12,6 +13,7 @@ from bmc.errors import InputRefused
 from bmc.formulas.terms import both, constant, equals, negate
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.calls import Calls
+from bmc.models.c.execute.cleanups import refuse_cleanups
 from bmc.models.c.execute.memory import UNDEFINED, State, join, merge
 from bmc.models.c.source.program import Scope, unsupported, where
 from bmc.models.c.source.rewritten import range_of
@@ -25,7 +27,9 @@ class Switches(Calls):
     """Switch statements; ``Executor`` adds the others."""
 
     def _do_switch(self, node: Any, scope: Scope, state: State) -> State | None:
-        _refuse_inner_labels(node.stmt)
+        statements = _statements(node.stmt)
+        refuse_cleanups(statements)
+        _refuse_inner_labels(statements)
         value = self.value(node.cond, scope, state)
         if not isinstance(value.ctype, IntType):
             raise InputRefused("'switch' needs an integer", where(node))
@@ -136,10 +140,15 @@ def _between(term: FNode, low: int, high: int, ctype: IntType) -> FNode:
     return both(above, below)
 
 
-def _refuse_inner_labels(body: Any) -> None:
-    """Refuse case labels in blocks, loops or branches inside of a switch: their jumps would be lost."""
+def _statements(body: Any) -> list[Any]:
+    """The statements of the body of a switch, without their case labels."""
     items = body.block_items or [] if isinstance(body, c_ast.Compound) else [body]
-    todo = [s for item in items for s in (item.stmts or () if isinstance(item, _LABELS) else (item,))]
+    return [s for item in items for s in (item.stmts or () if isinstance(item, _LABELS) else (item,))]
+
+
+def _refuse_inner_labels(statements: Sequence[Any]) -> None:
+    """Refuse case labels in blocks, loops or branches inside of a switch: their jumps would be lost."""
+    todo = list(statements)
     while todo:
         node = todo.pop()
         if isinstance(node, _LABELS):

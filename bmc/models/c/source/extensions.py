@@ -118,7 +118,9 @@ def _call(inside: str) -> str:
         return f'{ASSEMBLY}("{_escaped(" ".join(inside.split()))}")'
     if not (found.text or found.outputs or found.inputs):
         return "(void)0"
-    words = [",".join(each.constraint for each in operands) for operands in (found.outputs, found.inputs)]
+    words = [
+        " ".join("".join(each.constraint.split()) for each in operands) for operands in (found.outputs, found.inputs)
+    ]
     texts = [f'"{_escaped(text)}"' for text in (found.text, *words)]
     operands = [f"({each.expression})" for each in (*found.outputs, *found.inputs)]
     return f"{ASSEMBLY}({', '.join([*texts, *operands])})"
@@ -216,7 +218,8 @@ class _Reader:
             depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(self._word(end), 0)
             end += 1
         if not self.braces or function is None or name is None or end == len(self.tokens):
-            raise self._refusal("attribute 'cleanup' in this form", number)
+            hint = "it is read behind the name of an object of a block: 'int x __attribute__((cleanup(f)))'"
+            raise self._refusal("attribute 'cleanup' in this form", number, hint)
         place = self.tokens[end].start()
         self.edits.append((place, place, f", *{CLEANUP} = {function[1]}(&{name[1]})"))
 
@@ -384,13 +387,13 @@ class _Reader:
         inside = " ".join(self.text[start:end].split())
         self.edits.append((start, end, "" if self._word(after) == "=" else f'= {ASSEMBLY}("{_escaped(inside)}")'))
 
-    def _refusal(self, construct: str, number: int) -> UnsupportedConstruct:
+    def _refusal(self, construct: str, number: int, hint: str = "") -> UnsupportedConstruct:
         position = self.tokens[number].start()
         markers = [(m.start(), int(m[1]), m[2]) for m in re.finditer(r'^#line (\d+) "(.*)"', self.text, re.M)]
         index = bisect_right([m[0] for m in markers], position) - 1
         if index < 0:
-            return UnsupportedConstruct(f"unsupported C construct: {construct}", Location(self.file))
+            return UnsupportedConstruct(f"unsupported C construct: {construct}", Location(self.file), hint)
         start, line, file = markers[index]
         line += self.text.count("\n", start, position) - 1
         column = position - self.text.rfind("\n", 0, position)
-        return UnsupportedConstruct(f"unsupported C construct: {construct}", Location(file, line, column))
+        return UnsupportedConstruct(f"unsupported C construct: {construct}", Location(file, line, column), hint)

@@ -26,6 +26,8 @@ PROGRAMS = {
     "by goto": "{ int k OFF = 3; if (x & 1) goto out; r = k; } r++; out: r ^= seen;",
     "none before its declaration": "{ if (x & 1) goto out; int k OFF = 3; r = k; } out: r ^= seen;",
     "in a switch": "switch (x & 3) { case 0: { int k OFF = 5; break; } case 1: { int m OFF = 6; if (x > 5) return; } default: r = seen; }",
+    "in a switch, in braces up to the next label": "switch (x & 3) { case 0: r = 3; { int k OFF = 5; r += k; break; } case 1: r = 4; break; default: r = 5; } r += seen;",
+    "in a block, up to the next label": "{ if (x & 1) goto a; { int k OFF = 3; r = k; } a: r += 2; } r ^= seen;",
     "an atomic block": "ATOMIC { r = n + x; } r ^= n;",
     "return from an atomic block": "n = 1; ATOMIC { if (x & 1) return; r = x; } n += 5;",
     "break from an atomic block": "while (1) { ATOMIC { if (x & 1) break; r = x; } break; } n += 5;",
@@ -44,16 +46,31 @@ def test_agrees_with_the_compiled_original(name: str, tmp_path: Path) -> None:
     assert not found.differences, found.differences[0]
 
 
+IN_BRACES = "into braces of their own"
 REFUSED = {
-    "labels beside it": "void step(int x) {\n int k OFF = 1; if (x) goto a; r = 1; a: r = 2; }",
-    "before the type": "void step(int x) {\n OFF int k = 1; r = k; }",
-    "an array": "void step(int x) {\n int k[2] OFF; r = 1; }",
+    "labels beside it": ("void step(int x) {\n int k OFF = 1; if (x) goto a; r = 1; a: r = 2; }", IN_BRACES),
+    "before the case labels": (
+        "void step(int x) { switch (x) {\n int k OFF; case 0: r = 3; break; default: r = 5; } r += seen; }",
+        IN_BRACES,
+    ),
+    "behind a case label": (
+        "void step(int x) { switch (x & 3) { case 0: r = 3;\n int k OFF; k = 5; break; case 1: r = 4; } r += seen; }",
+        IN_BRACES,
+    ),
+    "right behind a case label": (
+        "void step(int x) { while (r < 9) switch (r++ & x) { case 0:\n ; int *p, k OFF = 5; default: r = 5; } }",
+        IN_BRACES,
+    ),
+    "before the type": ("void step(int x) {\n OFF int k = 1; r = k; }", "'int x __attribute__((cleanup(f)))'"),
+    "an array": ("void step(int x) {\n int k[2] OFF; r = 1; }", "'int x __attribute__((cleanup(f)))'"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_other_forms_are_refused(name: str, tmp_path: Path) -> None:
-    error = refusal(tmp_path, HEAD + REFUSED[name])
+def test_other_forms_are_refused_with_what_to_write(name: str, tmp_path: Path) -> None:
+    text, hint = REFUSED[name]
+    error = refusal(tmp_path, HEAD + text)
     assert "attribute 'cleanup' in" in error.message
+    assert hint in error.hint
     assert error.where is not None
     assert error.where.line == HEAD.count("\n") + 2

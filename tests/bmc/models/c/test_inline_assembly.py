@@ -21,6 +21,7 @@ __attribute__((always_inline)) static inline uint32_t __get_PRIMASK(void) {
   return(result);
 }
 __attribute__((always_inline)) static inline void __set_PRIMASK(uint32_t mask) { __asm volatile ("MSR primask, %0" : : "r" (mask) : "memory"); }
+#define HIDE(v) __asm__ ("" : "=r" (v) : "0" (v))
 #define __NOP() __asm volatile ("nop")
 #define __BKPT(value) __asm volatile ("bkpt "#value)
 """
@@ -64,6 +65,15 @@ PROGRAMS = {
         "",
     ),
     "no instructions": ('int r; void step(int x) { __asm("" : "+r"(x)); r = x; __asm volatile ("" : : "g"(r) : "memory"); }', ""),
+    "a value that is hidden": ('int r; void step(int x) { int y = x; HIDE(y); asm volatile ("" : "+r"(x) :: "memory"); r = x ^ y; HIDE(r); }', ""),
+    "a pointer and a number with a fraction": (
+        'int r; double d; void step(int x) { int *p = &r; HIDE(p); *p = x; d = x; asm("" : "=x"(d) : "0"(d)); }',
+        "",
+    ),
+    "values that change places": (
+        'int r, n; void step(short x) { int a = x, b = 3 * x; asm("" : "+r,r"(a) : "r,r"(b++)); asm("" : "=r"(a), "=&r"(b) : "0"(b), "1"(a)); asm("" : "=r"(r), "=r"(n) : "1"(a), "0"(b)); }',
+        "",
+    ),
 }  # fmt: skip
 
 
@@ -98,7 +108,16 @@ REFUSED = {
     "a place on the stack": ('\n int k = x; asm("nop" : : "Q"(k));', "that is given a place in memory", ""),
     "a jump": ('\n asm goto ("nop" : : : : out); out: r = 1;', "of this form", ""),
     "a pointer": ('\n int *p; asm("nop" : "=r"(p));', "whose output is no number", ""),
-    "no instructions, but an output": ('\n int k; asm("" : "=r"(k)); r = k;', "inline assembly ''", ""),
+    "no instructions, but an output": (
+        '\n int k; asm("" : "=r"(k)); r = k;',
+        "with an output that takes the value of no input",
+        "in C",
+    ),
+    "no instructions, but an output of another type": (
+        '\n long k; asm("" : "=r"(k) : "0"(x)); r = (int)k;',
+        "with an output that takes the value of no input of its type",
+        "in C",
+    ),
     "the value of a register": (
         '\n register int sp asm("sp"); r = sp;',
         "inline assembly 'asm(\"sp\")' of this form",
@@ -118,6 +137,11 @@ def test_what_is_refused_is_told_with_what_to_do(name: str, tmp_path: Path) -> N
     error = refusal(tmp_path, f"{CMSIS}int r; void step(int x) {{ r = x;{body} }}", assembly=LISTED)
     assert message in error.message
     assert hint in error.hint
+
+
+def test_a_statement_without_instructions_remains_in_the_original() -> None:
+    text = 'void f(int y) { asm("" : "=r"(y) : "0"(y)); asm("\\n" : "+r"(y) :: "memory"); }'
+    assert without_assembly(text, ["", "nop"], "trap()") == text
 
 
 def test_a_property_may_not_depend_on_it(tmp_path: Path) -> None:
@@ -180,3 +204,10 @@ OTHERS = [
 
 def test_instructions_that_are_known_to_change_nothing() -> None:
     assert [text for text in (*HARMLESS, *OTHERS) if harmless(instructions(text))] == HARMLESS
+
+
+@pytest.mark.parametrize("name", ["ctl.c", f"{'x' * 90}/ctl.c"])
+def test_a_statement_behind_a_line_marker_of_any_length_is_one(name: str) -> None:
+    text = f'void f(void)\n{{\n# 12 "{name}"\n\n  asm ("nop");\n  register int a\n# 15 "{name}"\n asm ("r0");\n}}\n'
+    left = text.replace('asm ("nop")', "(void)0")
+    assert without_assembly(text, ["nop"], "trap()") == left.replace('asm ("r0")', "")
