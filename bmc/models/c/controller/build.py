@@ -91,6 +91,7 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     runs.executor.noted_in.append(accesses)
     after_init = runs.run_init(step)
     set_by_init, read_by_init = set(accesses.writes), set(accesses.early)
+    runs.executor.representation.inputs_known = False
     result = ended(runs, step, runs.run_step(step, after_init))
     runs.executor.noted_in.remove(accesses)
     touched = accesses.reads | accesses.writes
@@ -99,9 +100,7 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     result = without_unused_registers(runs.program, result, touched)
     roles = classify(runs, step, result)
     check_outside(runs, roles, result, read_by_init)
-    runs.inputs = frozenset(key for key, role in roles.items() if role == "input")
-    if runs.inputs & result.shadowed:
-        result = runs.run_step(step, dict(result.start))
+    result = runs.with_inputs(step, result, roles)
     notes += register_notes(runs.program, roles, runs.environment.valued | (set_by_init - read_by_init))
     notes += runs.environment.notes(set_by_init) + volatile_notes(runs.program, runs.used)
     model = assemble(runs, step, result, roles, notes)

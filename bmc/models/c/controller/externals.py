@@ -37,8 +37,11 @@ from bmc.models.c.source.types import (
     PointerType,
     StructType,
     VoidType,
+    bits_of_part,
     same_type,
     show_type,
+    size_of,
+    type_at,
 )
 from bmc.records import dataclass
 
@@ -432,7 +435,7 @@ class ExternalCalls:
                 yield Place((Target(TRUE(), own.targets[0].object, (number,)),), own.ctype.element), there
             return
         for target in pointer.targets:
-            if target.path and isinstance(target.path[-1], int) and not isinstance(own.ctype, StructType):
+            if not isinstance(own.ctype, StructType) and self._is_one_of_several(target, own.ctype):
                 raise InputRefused(
                     f"how many elements '{node.name.name}' moves is unknown",
                     where(node),
@@ -440,6 +443,15 @@ class ExternalCalls:
                 )
         self.executor.check_not_null(Place(pointer.targets, own.ctype), state, node)
         yield own, self.executor.dereference(pointer, state, node)
+
+    def _is_one_of_several(self, target: Target, ctype: CType) -> bool:
+        """Whether a pointer to a ``ctype`` points to an element of an array, or to a byte of what has more of them."""
+        if target.object is None:
+            return False
+        last = target.path[-1] if target.path else ""
+        if isinstance(last, int) or bits_of_part(last) is not None:
+            return True
+        return is_character(ctype) and size_of(type_at(target.object.ctype, target.path), self.executor.model) > 1
 
     def _copy(self, source: Place, target: Place, state: State, node: Any) -> None:
         paths = [path for path, _ in struct_scalars(source.ctype, node)]

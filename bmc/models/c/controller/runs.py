@@ -181,6 +181,16 @@ class Runs:
                 return result
             after_init.update({k: self.executor.static_cells[k] for k in late})
 
+    def with_inputs(self, step: Function, result: StepResult, roles: Mapping[Key, str]) -> StepResult:
+        """The run of the step in which the inputs, now that ``roles`` names them, are always set."""
+        representation = self.executor.representation
+        self.inputs = frozenset(key for key, role in roles.items() if role == "input")
+        representation.inputs_known = True
+        if not self.inputs & result.shadowed and not representation.assumed:
+            return result
+        representation.assumed = False
+        return self.run_step(step, dict(result.start))
+
     def _with_shadows(self, step: Function, after_init: dict[Key, Content]) -> StepResult:
         """Run the step; what may be unset at its start or end gets a definedness bit, until none is missing."""
         shadowed = self._open(after_init) | (frozenset([(self.result, ())]) if self.result else frozenset())

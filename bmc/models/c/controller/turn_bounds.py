@@ -112,9 +112,7 @@ def ended(runs: Runs, step: Function, result: StepResult) -> StepResult:
     limits, enough = runs.limits, dict[object, int]()
     while limits or result.recorder.excluded:
         roles = classify(runs, step, result)
-        runs.inputs = frozenset(key for key, role in roles.items() if role == "input")
-        if runs.inputs & result.shadowed:
-            result = runs.run_step(step, dict(result.start))
+        result = runs.with_inputs(step, result, roles)
         model = assemble(runs, step, result, roles, ())
         system, recorder = for_any_value(model.system, model.undetermined.bounded), result.recorder
         at_random = _Runs(system, recorder.without_undefined, recorder.excluded)

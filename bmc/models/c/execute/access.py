@@ -274,13 +274,15 @@ class MemoryAccess:
         start = bit_offset_of(target.object.ctype, target.path, self.model)
         return Target(target.guard, target.object, (bits_part(start, start + 7),))
 
-    def _bytes(self, target: Target, ctype: CType, index: Value, state: State, node: Any) -> Iterator[Target]:
+    def _bytes(
+        self, target: Target, ctype: CType, index: Value, state: State, node: Any, past: int
+    ) -> Iterator[Target]:
         """The bytes that lie ``index`` behind a target, anywhere in its object (C11 6.3.2.3p7)."""
         assert target.object is not None
         length = size_of(target.object.ctype, self.model)
         start = bit_offset_of(target.object.ctype, target.path, self.model) // 8
         array = Place((target,), ArrayType(ctype, length))
-        for found in self.element(array, index, state, node, start).targets:
+        for found in self.element(array, index, state, node, start, past).targets:
             number = int(found.path[-1])
             yield Target(found.guard, found.object, (bits_part(8 * number, 8 * number + 7),))
 
@@ -312,9 +314,8 @@ class MemoryAccess:
             if target.object is None:
                 targets.append(target)
                 continue
-            ctype = pointer.ctype.target
-            if is_character(ctype) and not same_type(type_at(target.object.ctype, target.path), ctype):
-                targets.extend(self._bytes(target, ctype, index, state, node))
+            if is_of_bytes(target, pointer.ctype.target):
+                targets.extend(self._bytes(target, pointer.ctype.target, index, state, node, past))
                 continue
             outer = type_at(target.object.ctype, target.path[:-1]) if target.path else None
             last = target.path[-1] if target.path else None
@@ -322,8 +323,11 @@ class MemoryAccess:
                 array = Place((Target(target.guard, target.object, target.path[:-1]),), outer)
                 targets.extend(self.element(array, index, state, node, last, past).targets)
             else:
-                inside = equals(index.bits, constant(0, index.bits.bv_width()))
-                outside = both(target.guard, negate(inside))
+                width = index.bits.bv_width()
+                outside = both(target.guard, negate(equals(index.bits, constant(0, width))))
+                behind = both(target.guard, equals(index.bits, constant(1, width)))
+                if past and not self.cases.impossible(behind, state.pc):
+                    raise unsupported("pointer past an object that is no array (pointer arithmetic)", node)
                 self.recorder.note_undefined("index out of range", where(node), state.pc, outside)
                 targets.append(target)
         return self.dereference(Value(tuple(targets), pointer.ctype), state, node)
@@ -379,6 +383,14 @@ class MemoryAccess:
 
 WRAPPING = frozenset({"signed overflow in negation", *(f"signed overflow in '{op}'" for op in "+-*")})
 """The undefined behaviour that -fwrapv defines."""
+
+
+def is_of_bytes(target: Target, ctype: CType) -> bool:
+    """Whether a pointer to ``ctype`` points to bytes of an object, which another type than its own has."""
+    if target.object is None or not is_character(ctype):
+        return False
+    named = bool(target.path) and bits_of_part(target.path[-1]) is not None
+    return named or not same_type(type_at(target.object.ctype, target.path), ctype)
 
 
 def is_past(obj: MemObject, path: Path, model: DataModel) -> bool:

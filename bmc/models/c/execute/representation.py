@@ -6,7 +6,7 @@ the model: a look at the bits of one is undefined behaviour, and so is a ``_Bool
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pysmt.fnode import FNode
@@ -42,6 +42,10 @@ class Representation:
         """The objects whose padding has been read as 0 since ``begin``."""
         self.stale = False
         """Whether one of them has been changed after that: in a later step its padding is not 0."""
+        self.inputs_known = True
+        """Whether it is known which variables are inputs, and so always set."""
+        self.assumed = False
+        """Whether bytes have been taken to be set together because that is not known."""
 
     def keys(self, obj: MemObject, path: Path, ctype: CType) -> list[Key]:
         """The cells that an object of type ``ctype`` at ``path`` shares bits with."""
@@ -81,7 +85,7 @@ class Representation:
         if at < start + width:
             parts.append(constant(0, start + width - at))
             sets.append(self._padding(obj))
-        if whole and any(each != sets[0] for each in sets):
+        if whole and self.set_together(sets) is None:
             raise unsupported(f"a copy of bytes of '{obj.name}' of which only some are set", node)
         defined = TRUE()
         for each in sets:
@@ -142,16 +146,30 @@ class Representation:
         """The bits of a cell of which some are replaced, and when they are set."""
         low, bits, defined = change
         old = state.cells.get(key, UNDEFINED)
-        if old.defined != defined:
+        together = self.set_together([old.defined, defined])
+        if together is None:
             raise unsupported(f"a change of some bytes of '{key[0].name}' that may not all be set", node)
         if not isinstance(old.term, FNode):
-            return constant(0, cell.end - cell.start), defined
+            return constant(0, cell.end - cell.start), together
         term = self._pattern(old, cell.ctype, TRUE(), state, node)
         first, size = low - cell.start, cell.end - cell.start
         last = first + bits.bv_width()
         parts = [cut(term, 0, first)] if first else []
         parts += [bits, *([cut(term, last, size)] if last < size else [])]
-        return joined(parts), defined
+        return joined(parts), together
+
+    def set_together(self, sets: Sequence[FNode]) -> FNode | None:
+        """When all of some bytes are set; None where it may be that only some of them are.
+
+        As long as it is not known which variables are inputs, those that may be unset count as set together.
+        """
+        first, *others = dict.fromkeys(sets)
+        if others and (self.inputs_known or any(each.is_false() for each in sets)):
+            return None
+        self.assumed = self.assumed or bool(others)
+        for each in others:
+            first = both(first, each)
+        return first
 
     def _pattern(self, content: Content, ctype: CType, guard: FNode, state: State, node: Any) -> FNode:
         """The bits of a value; those of a NaN are not known."""

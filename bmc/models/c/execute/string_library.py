@@ -1,4 +1,4 @@
-"""The functions of <string.h> on strings in arrays of known size; a string without an end is undefined there.
+"""The functions of <string.h> on strings in objects of known size; a string without an end is undefined there.
 
 Of what ``strcmp`` and ``strncmp`` yield, C fixes the sign alone: their value may be compared with 0, or be a condition.
 """
@@ -15,10 +15,21 @@ from bmc.formulas.terms import both, choose, constant, either, equals, negate
 from bmc.limits import WORK
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.expressions import Evaluator
+from bmc.models.c.execute.first_members import is_character
 from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.memory import Content, MemObject, Place, State, Target, Value, is_null, live
 from bmc.models.c.source.program import Scope, unsupported, where
-from bmc.models.c.source.types import ArrayType, IntType, Path, PointerType, VoidType, type_at
+from bmc.models.c.source.types import (
+    ArrayType,
+    IntType,
+    Path,
+    PointerType,
+    VoidType,
+    bit_offset_of,
+    bits_part,
+    size_of,
+    type_at,
+)
 from bmc.records import dataclass
 
 EFFORT = 4
@@ -29,15 +40,21 @@ _BEYOND = "{} reaches beyond the end of an array"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Where the characters from a pointer's target on stand: up to the end of their array."""
+    """Where the characters from a pointer's target on stand: up to the end of what is at ``within``."""
 
     guard: FNode
     object: MemObject
+    within: Path
     paths: tuple[Path, ...]
     ctype: IntType
 
     def place(self, number: int, guard: FNode) -> Place:
         return Place((Target(guard, self.object, self.paths[number]),), self.ctype)
+
+    def may_overlap(self, other: Text) -> bool:
+        """Whether one of two texts stands in what the other one stands in."""
+        length = min(len(self.within), len(other.within))
+        return self.object is other.object and self.within[:length] == other.within[:length]
 
 
 class Strings:
@@ -113,8 +130,8 @@ class Strings:
         sources = self._texts(source, len(target.targets), state, node)
         for to in self._texts(target, len(source.targets), state, node):
             for text in sources:
-                if to.object is text.object and to.paths[0][:-1] == text.paths[0][:-1]:
-                    raise unsupported(f"{node.name.name} within one array", node)
+                if to.may_overlap(text):
+                    raise unsupported(f"{node.name.name} within one object", node)
                 going = guard = both(to.guard, text.guard)
                 for number in range(len(to.paths)):
                     counted = both(guard, self._within(number, rest))
@@ -177,18 +194,28 @@ class Strings:
             raise InputRefused(f"{name} on a null or unset pointer", where(node))
         found: list[Text] = []
         for guard, obj, path in live(pointer.targets):
-            ctype = type_at(obj.ctype, path)
-            if not isinstance(ctype, IntType) or ctype.bits != 8 or ctype.is_bool:
-                raise unsupported(f"{name} on '{obj.name}', which is no array of characters", node)
-            around = type_at(obj.ctype, path[:-1]) if path else None
-            paths: tuple[Path, ...] = (path,)
-            if isinstance(around, ArrayType):
-                paths = tuple((*path[:-1], number) for number in range(int(path[-1]), around.length or 0))
-            found.append(Text(guard, obj, paths, ctype))
-            self.executor.recorder.work += EFFORT * times * len(paths)
+            text = self._text(guard, obj, path)
+            found.append(text)
+            self.executor.recorder.work += EFFORT * times * len(text.paths)
             if self.executor.recorder.work > WORK.most:
                 raise WORK.refusal(where(node))
         return found
+
+    def _text(self, guard: FNode, obj: MemObject, path: Path) -> Text:
+        """The characters of an array from the one at ``path`` on; of what has another type, the bytes up to the end of
+        its object."""
+        ctype = type_at(obj.ctype, path)
+        if not isinstance(ctype, IntType) or not is_character(ctype):
+            model = self.executor.model
+            first, end = bit_offset_of(obj.ctype, path, model), 8 * size_of(obj.ctype, model)
+            bytes_ = tuple((bits_part(bit, bit + 7),) for bit in range(first, end, 8))
+            return Text(guard, obj, (), bytes_, model.basic["unsigned char"])
+        around = type_at(obj.ctype, path[:-1]) if path else None
+        if not isinstance(around, ArrayType):
+            return Text(guard, obj, path, (path,), ctype)
+        array = path[:-1]
+        elements = tuple((*array, number) for number in range(int(path[-1]), around.length or 0))
+        return Text(guard, obj, array, elements, ctype)
 
     def _character(self, text: Text, number: int, going: FNode, state: State, node: Any) -> Value:
         """One character, read where ``going`` holds."""

@@ -158,7 +158,7 @@ class VaryingBlocks:
             return [(run, low, ctype, source(low - run.start, ctype, every), every)]
         if isinstance(cell.ctype, PointerType):
             raise unsupported("the bytes of an address, of which some may be moved", node)
-        parts = []
+        parts, sets = [], []
         some = both(run.guard, self._more(count, first))
         for number in range(first, last):
             within = both(run.guard, self._more(count, number))
@@ -166,13 +166,14 @@ class VaryingBlocks:
             old = self.executor.representation.read(
                 (run.object, run.start + 8 * number), bits_type(8), some, state, node
             )
-            if new.defined != old.defined or not isinstance(new.term, FNode) or not isinstance(old.term, FNode):
+            sets += [new.defined, old.defined]
+            if not isinstance(new.term, FNode) or not isinstance(old.term, FNode):
                 raise unsupported(f"a change of some bytes of '{run.object.name}' that may not all be set", node)
-            parts.append((choose(within, new.term, old.term), new.defined))
-        defined = parts[0][1]
-        if any(each != defined for _, each in parts):
+            parts.append(choose(within, new.term, old.term))
+        defined = self.executor.representation.set_together(sets)
+        if defined is None:
             raise unsupported(f"a change of some bytes of '{run.object.name}' that may not all be set", node)
-        content = Content(joined([term for term, _ in parts]), defined)
+        content = Content(joined(parts), defined)
         return [(run, low, bits_type(high - low), content, some)]
 
     def _whole(self, run: Run, count: Value, size: int, first: int, state: State) -> bool:

@@ -14,6 +14,11 @@ from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.execute import statements
 
 UNSUPPORTED = {
+    "address behind a number": (
+        "int x; void step(int a) { int *p = &x;\n r = &p[1] - p; }",
+        "pointer past an object that is no array",
+        2,
+    ),
     "pointer through the halves of a number": (
         "unsigned x; void step(int a) { x = a;\n r = *((short *)&x + 1); }",
         "moves through the bytes of another object",
@@ -34,6 +39,11 @@ UNSUPPORTED = {
         "void step(int a) { int x;\n *(char *)&x = a; r = x; }",
         "a change of some bytes of 'x' that may not all be set",
         2,
+    ),
+    "bytes of a state that may be unset": (
+        "struct S { unsigned char b[2]; unsigned short n; };\nvoid step(struct S *s, int a) {\n *(unsigned char *)&s->n = s->b[0]; r = s->n; s->b[1] = a; }",
+        "a change of some bytes of 's' that may not all be set",
+        3,
     ),
     "assignment of overlapping structs": (
         "struct A { int x, y; }; union { struct { int k; struct A a; } b; struct A a; } u; void step(int a) {\n u.b.a = u.a; }",

@@ -33,6 +33,17 @@ FEATURES = {
     "r = 0; while (e > p) { --e; *e = a + (unsigned char)(e - p); } p += a & 3; r = *p; if (p != (unsigned char *)&w) r += p[-1]; }",
     "a pointer past the bytes": "struct { int x; char y; } __attribute__((packed)) s; int r; void step(unsigned char a) { s.x = a; char *p = (char *)&s; "
     "p += a & 7; r = p - (char *)&s; if (p < (char *)&s + sizeof s) r += *p; }",
+    "an index from a pointer that has moved": "struct { unsigned short a[3]; struct { int x; unsigned char y; } e[2]; } s; unsigned w = 0x01020304; int r; "
+    "void step(unsigned char a) { const unsigned char *p = (const unsigned char *)&w + 2; r = p[1] * 3 + p[-1] - p[-2]; if (a & 1) p++; r += p[-(a & 1)]; "
+    "unsigned char *q = (unsigned char *)&s.e[1]; q++; q[0] = a; q[1] = a + 1; q[-1] = 3; signed char *v = (signed char *)s.a; v += a & 3; v[1] = a; v[2] ^= 5; "
+    "r += s.a[1] + v[2]; char *c = (char *)&w, *e = &c[sizeof w]; while (c != e) r = r % 9999 * 3 + *c++; r += c[-1]; w += a * 0x01050301u; }",
+    "strings in the bytes of an object": "#include <string.h>\nstruct f { unsigned char id; char name[5]; unsigned short crc; } g, h; int t[3]; int r; "
+    "void step(unsigned char a) { char *p = (char *)&g; p += 1; if (a & 1) g.name[a >> 1 & 3] = a | 1; r = strlen(p); char *q = (char *)&h; q++; "
+    "if (a & 2) strcpy(q, (a & 4) ? \"abc\" : \"x\"); else strncpy(q + 1, p, 4); r = r * 2 + (strcmp(q, \"abc\") == 0); r = r * 2 + (strncmp(p, h.name, 3) < 0); "
+    "t[0] = a * 0x10101; t[1] = a; unsigned char *z = memchr(t, 0, sizeof t); r = r * 16 + strlen((char *)t) + (z - (unsigned char *)t) + z[1]; }",
+    "bytes of inputs become numbers": "#include <string.h>\nstruct I { unsigned char b[4], n; }; static struct { unsigned char id; unsigned short len; unsigned crc; } rx; unsigned r; "
+    "void step(const struct I *i) { unsigned char *p = (unsigned char *)&rx + 2; for (int k = 0; k < 2; k++) *p++ = i->b[k]; r = rx.len; "
+    "memcpy(&rx.len, i->b + 2, 2); r = r * 7 + rx.len; memcpy(&rx.crc, i->b, i->n & 3); r ^= rx.crc; }",
     "bit-fields": "struct S { unsigned a : 3; int b : 5; _Bool c : 1; unsigned : 2; unsigned d : 30; enum { A, B, C } e : 2; } s, t[2]; "
     "int r; void step(int a, unsigned char b) { s.a = a; s.b = b; s.c = b & 2; s.d++; s.e = b & 3; t[b & 1] = s; "
     "r = s.a - s.b - t[0].e + (s.a - 5 < 0); }",
@@ -121,6 +132,14 @@ UNDEFINED = {
     "one byte past the end": (
         "int x; int r; void step(int a) { r = ((unsigned char *)&x)[4]; }",
         "index out of range",
+    ),
+    "an index past the end from a pointer that has moved": (
+        "int x; int r; void step(int a) { unsigned char *p = (unsigned char *)&x; p += 3; r = p[1]; }",
+        "index out of range",
+    ),
+    "a string without an end in the bytes of an object": (
+        "#include <string.h>\nstruct { char c; int i; } __attribute__((packed)) s; int r; void step(int a) { s.i = a; s.c = 1; r = strlen((char *)&s + 1); }",
+        "a string without an end is read",
     ),
     "a copy past the end": (
         "#include <string.h>\nint t[4]; int r; void step(int a) { memcpy(t, &t[2], 12); r = t[0]; }",

@@ -56,6 +56,18 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str, int]] = {
         "how many elements 'get' moves is unknown",
         2,
     ),
+    "an unknown number of bytes": (
+        "void get(unsigned char *data); int w; void step(void) {\n get((unsigned char *)&w); }",
+        {"input_functions": ("get",)},
+        "how many elements 'get' moves is unknown",
+        2,
+    ),
+    "an unknown number of bytes behind a moved pointer": (
+        "void get(char *data); int w; void step(void) { char *p = (char *)&w;\n get(p + 1); }",
+        {"input_functions": ("get",)},
+        "how many elements 'get' moves is unknown",
+        2,
+    ),
     "an unknown status": (
         "int set(int v); void step(void) {\n if (set(3)) { r = 1; } }",
         {"output_functions": ("set",)},
