@@ -33,14 +33,18 @@ GOALS = ("--property", "two: cover(n == 2)", "--property", "three: cover(m == 3)
 FIRST = ("--property", "one: cover(n == 1 && m == 1)")
 
 
-@pytest.fixture
-def twins(tmp_path: Path) -> tuple[Path, Document]:
-    folder = tmp_path / "twins"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def twins_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("twins")
     ranges = "[interface]\ninput = ['i->b']"
     write_files(folder, {"c.c": program(TWINS), "chaincover.toml": project(ranges)})
     assert chaincover("generate", folder, "-o", folder / "out", "--no-replay", "-q", *GOALS).code == 4
-    return folder, json.loads((folder / "out" / "chain.json").read_text())
+    return folder
+
+
+@pytest.fixture
+def twins(twins_folder: Path) -> tuple[Path, Document]:
+    return twins_folder, json.loads((twins_folder / "out" / "chain.json").read_text())
 
 
 def test_distances_between_enumerated_states_name_these(twins: tuple[Path, Document], tmp_path: Path) -> None:

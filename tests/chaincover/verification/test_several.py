@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Callable
 from itertools import combinations
 from math import inf
@@ -92,18 +93,25 @@ def several(priced: Path) -> Path:
     return priced
 
 
-@pytest.fixture
-def priced(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def priced_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same two chains, with prices of both together."""
+    folder = tmp_path_factory.mktemp("priced")
     code = program("if (s->n == 0) s->n = i->a;", head=HEAD)
-    write_files(tmp_path, {"p/c.c": code, "p/chaincover.toml": project("[ranges]\na = '0..2'")})
+    write_files(folder, {"p/c.c": code, "p/chaincover.toml": project("[ranges]\na = '0..2'")})
     goals = ("--property", "one: cover(n == 1)", "--property", "two: cover(n == 2)")
-    chaincover("generate", tmp_path / "p", "-o", tmp_path / "out", "--several", "--no-replay", "-q", *goals)
+    chaincover("generate", folder / "p", "-o", folder / "out", "--several", "--no-replay", "-q", *goals)
     for number in (1, 2):
-        place = tmp_path / "out" / f"chain-{number}.json"
+        place = folder / "out" / f"chain-{number}.json"
         document = json.loads(place.read_text())
         document["certificate"] = direct_proof(document, [])
         place.write_text(json.dumps(document))
+    return folder
+
+
+@pytest.fixture
+def priced(priced_once: Path, tmp_path: Path) -> Path:
+    shutil.copytree(priced_once, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

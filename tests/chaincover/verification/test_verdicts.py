@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +23,30 @@ GOALS = ("--property", "one: cover(n == 1)", "--property", "two: cover(n == 2)",
 EMPTY = Certificate((), "end", "allow", edges=(PathFact(("init", "end"), 0),))
 
 
+FILES = {
+    "p/c.c": program("if (s->n == 0) s->n = i->a;", head=HEAD),
+    "p/chaincover.toml": project("[ranges]\na = '0..2'"),
+}
+"""A program in which the first input decides: n stays 1 or 2, and no run covers both."""
+
+
 @pytest.fixture
 def branches(tmp_path: Path) -> Path:
-    """A program in which the first input decides: n stays 1 or 2, and no run covers both."""
-    code = program("if (s->n == 0) s->n = i->a;", head=HEAD)
-    write_files(tmp_path, {"p/c.c": code, "p/chaincover.toml": project("[ranges]\na = '0..2'")})
+    write_files(tmp_path, FILES)
     return tmp_path
 
 
-def made(folder: Path, *options: str) -> Document:
+@cache
+def generated(*options: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(Path(folder), FILES)
+        chaincover("generate", f"{folder}/p", "-o", f"{folder}/out", "--no-replay", "-q", *GOALS, *options)
+        return (Path(folder) / "out" / "chain.json").read_text()
+
+
+def made(*options: str) -> Document:
     """What ``generate`` writes for the goals, its verdicts without any proof."""
-    chaincover("generate", folder / "p", "-o", folder / "out", "--no-replay", "-q", *GOALS, *options)
-    document: Document = json.loads((folder / "out" / "chain.json").read_text())
+    document: Document = json.loads(generated(*options))
     for goal in document["goals"]:
         goal["detail"] = ""
     return document
@@ -40,7 +54,7 @@ def made(folder: Path, *options: str) -> Document:
 
 def without_chain(folder: Path, **claims: Any) -> Outcome:
     """Verify a document of the goals that has no chain, with a certificate of ``claims``."""
-    document = made(folder, "--most")
+    document = made("--most")
     document["chain"] = None
     document["bounds"].update(length=None, lower=0, gap=None, minimal=False)
     for goal in document["goals"]:
@@ -109,7 +123,7 @@ def test_no_chain_of_so_few_steps(most: int, branches: Path) -> None:
 @pytest.mark.slow
 @needs_compiler
 def test_the_most_goals_of_one_chain(branches: Path) -> None:
-    document = made(branches, "--most")
+    document = made("--most")
     assert sorted(goal["verdict"] for goal in document["goals"]) == ["covered", "covered", "excluded"]
     for number, verdict in ((2, "holds"), (1, "WRONG"), (3, "WRONG")):
         claim(document, most=NoRun(("one", "two", "any"), number + 1))
@@ -161,7 +175,7 @@ def test_no_words_of_a_detail_stand_for_a_proof(
 @needs_compiler
 def test_a_conflict_of_other_goals_proves_nothing_of_an_excluded_one(branches: Path) -> None:
     """No run covers one and two: that is true. The goal that is left out goes with each of them."""
-    document = made(branches, "--goal", "one", "--goal", "two", "--most")
+    document = made("--goal", "one", "--goal", "two", "--most")
     claim(document, most=None, conflicts=(("one", "two"),))
     left_out = {
         "name": "any",
@@ -177,7 +191,7 @@ def test_a_conflict_of_other_goals_proves_nothing_of_an_excluded_one(branches: P
 
 @needs_compiler
 def test_claims_of_runs_beyond_the_limits_are_left_open(branches: Path) -> None:
-    document = made(branches, "--most")
+    document = made("--most")
     claim(document, conflicts=(("one", "two"),))
     outcome = verify(document, branches, branches / "p", "--effort", "1e-9")
     assert verdicts(outcome)[CHECK] == "not re-proved"
