@@ -1,11 +1,6 @@
 #ifndef CHAINCOVER_STDARG_H
 #define CHAINCOVER_STDARG_H
-typedef struct __va_list_tag {
-  void *__at;
-#if __SIZEOF_POINTER__ == 8
-  unsigned long __rest[2];
-#endif
-} __builtin_va_list[1];
+#include <chaincover_va_list.h>
 typedef __builtin_va_list va_list, __gnuc_va_list;
 #define va_start(list, last) __builtin_va_start(list, last)
 #define va_arg(list, type) (*__chaincover_va_arg(list, (type *)0))

@@ -194,6 +194,30 @@ def test_the_answers_are_those_of_gcc(tmp_path: Path) -> None:
     assert done.stdout.split() == [line.split()[1] for line in told]
 
 
+NEWLIB = """
+#include <stddef.h>
+#define __need_size_t
+#define __need_wint_t
+#include <stddef.h>
+#if __has_attribute(__argument_with_type_tag__) || !__has_attribute(__alloc_size__)
+#error not gcc
+#endif
+typedef __builtin_va_list __va_list;
+typedef struct { int count; union { wint_t whole; unsigned char bytes[4]; } value; } mbstate;
+typedef __va_list va_list;
+#include <stdarg.h>
+mbstate s; int r;
+void step(int x) { s.value.whole = x; r = s.value.whole > 5; }
+"""
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.parametrize("target", ["lp64", "ilp32"])
+def test_headers_of_another_library_have_what_gcc_defines_for_them(target: str, tmp_path: Path) -> None:
+    """``<sys/_types.h>`` and ``<sys/cdefs.h>`` of newlib, which ``<errno.h>`` and ``<wchar.h>`` include there."""
+    assert not agreement(read(tmp_path, NEWLIB, target=target), pairs=50).differences
+
+
 HAS = [
     *("#if __has_include(<stdio.h>)", "#if __has_attribute(of_ours)", "#if __has_builtin(__builtin_of_ours)"),
     *("#if 1 && !HAS", '#if 0\n#elif __has_include("a.h")', "#if __has_c_attribute(nodiscard)", "#if __has_attribute"),
