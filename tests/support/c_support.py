@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,22 +37,23 @@ def own_environment() -> Iterator[None]:
     arithmetic.forget_intervals()
 
 
-def sanitizing_compiler(folder: Path) -> str | None:
+def sanitizing_compiler() -> str | None:
     """The command of a C compiler that traps undefined behaviour; None if it cannot."""
     command = find_compiler()
-    if command is None:
-        return None
-    probe = folder / "probe.c"
-    probe.write_text("int f(int a) { return a + 1; }\n")
-    words = [*shlex.split(command), *shlex.split(TRAPS), "-c", str(probe), "-o", str(folder / "probe.o")]
-    done = subprocess.run(words, capture_output=True, check=False)
-    return f"{command} {TRAPS}" if done.returncode == 0 else None
+    return f"{command} {TRAPS}" if command is not None and _can_trap(command) else None
+
+
+@cache
+def _can_trap(command: str) -> bool:
+    words = [*shlex.split(command), *shlex.split(TRAPS), "-x", "c", "-c", "-o", os.devnull, "-"]
+    done = subprocess.run(words, input=b"int f(int a) { return a + 1; }", capture_output=True, check=False)
+    return done.returncode == 0
 
 
 @pytest.fixture(autouse=True)
-def traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def traps(monkeypatch: pytest.MonkeyPatch) -> None:
     """The compiler traps undefined behaviour where it can."""
-    command = sanitizing_compiler(tmp_path)
+    command = sanitizing_compiler()
     if command is not None:
         monkeypatch.setenv("CC", command)
 
