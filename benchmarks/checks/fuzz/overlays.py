@@ -110,6 +110,7 @@ class Overlays(Statements):
             f"memset(&{one}, {self.pick(['0', '0x5A', '1', self.full(1)])}, {self.pick([f'sizeof({name})', '1'])});",
             f"if (memcmp({raw}, &table, 4) == 0) {self.assignment()}",
             f"{target} = ((unsigned char *)&{one})[({self.atom()}) & 3];",
+            f"{{ u8 *{local} = (u8 *)&{one} + 1; {local} += {self.atom()} & 1; {target} = {local}[1] ^ {local}[-1]; }}",
             f"((u8 *)&g_{name})[{self.random.randrange(2)}] = {self.full(1)};"
             if self.chance(0.4)
             else self.assignment(),
