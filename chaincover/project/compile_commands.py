@@ -112,14 +112,7 @@ def _entries(data: Any, where: Location) -> dict[str, list[Mapping[str, Any]]]:
 
 def _read(entry: Mapping[str, Any], more: Sequence[str], where: Location, target: str) -> Options:
     folder = os.path.join(os.path.dirname(where.file), entry["directory"])
-    given = entry.get("arguments", entry.get("command"))
-    try:
-        words = shlex.split(given) if isinstance(given, str) else [*given]
-    except ValueError as error:
-        text = f"the command for '{entry['file']}' cannot be read: {error}"
-        raise InputRefused(text, where, "mend its quotes") from None
-    while words and os.path.basename(words[0]) in LAUNCHERS:
-        words.pop(0)
+    words = _command(entry, where)
     compiler = os.path.basename(words[0]) if words else ""
     name = compiler.removeprefix("x86_64-linux-gnu-").rstrip("0123456789.").rstrip("-")
     words = _expanded(words[1:], folder, where)
@@ -138,6 +131,19 @@ def _read(entry: Mapping[str, Any], more: Sequence[str], where: Location, target
     read.last = folders
     read.dialect = replace(read.dialect, target=read.dialect.target or found.target, unaligned=found.unaligned)
     return read
+
+
+def _command(entry: Mapping[str, Any], where: Location) -> list[str]:
+    """The compiler of an entry and its arguments, without what launches it."""
+    given = entry.get("arguments", entry.get("command"))
+    try:
+        words = shlex.split(given) if isinstance(given, str) else [*given]
+    except ValueError as error:
+        text = f"the command for '{entry['file']}' cannot be read: {error}"
+        raise InputRefused(text, where, "mend its quotes") from None
+    while words and os.path.basename(words[0]) in LAUNCHERS:
+        words.pop(0)
+    return words
 
 
 def _expanded(words: Sequence[str], folder: str, where: Location, depth: int = 0) -> list[str]:

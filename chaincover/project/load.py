@@ -145,8 +145,7 @@ class Program:
             made = goals_by_criterion(model, project.criteria, written, conditions)
             everything = [*written, *distinct(made)]
             goals = _selected(everything, select, exclude)
-            names = {goal.name for goal in goals}
-            kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
+            kept = _of_project_or_selected(everything, goals)
             memory = [var for goal in goals for var in goal.memory]
             system = with_memory(conditions, memory)
             observers = _observers(project, model, system, kept, memory)
@@ -233,6 +232,12 @@ def _check_names(goals: Sequence[Goal]) -> None:
         if goal.name in seen:
             raise InputRefused(f"two goals are called '{goal.name}'", goal.where, f"the other: {seen[goal.name].where}")
         seen[goal.name] = goal
+
+
+def _of_project_or_selected(goals: Sequence[Goal], selected: Sequence[Goal]) -> tuple[Goal, ...]:
+    """The goals without those of options that are not selected."""
+    names = {goal.name for goal in selected}
+    return tuple(goal for goal in goals if goal.name in names or not str(goal.where).startswith(_FROM_OPTION))
 
 
 def _selected(goals: Sequence[Goal], select: Sequence[str], exclude: Sequence[str]) -> list[Goal]:

@@ -338,16 +338,21 @@ def _undeclared(tree: Any) -> dict[str, Location]:
     used: dict[str, Location] = {}
     for function in (each for each in tree.ext if isinstance(each, c_ast.FuncDef)):
         for node in nodes(function.body):
-            if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
-                known.add(node.name.name)
-            elif isinstance(node, c_ast.StructRef):
-                known.add(node.field.name)
-            elif isinstance(node, c_ast.NamedInitializer):
-                known |= {each.name for each in node.name if isinstance(each, c_ast.ID)}
-            elif isinstance(node, c_ast.ID):
+            known |= _of_no_objects(node)
+            if isinstance(node, c_ast.ID):
                 used.setdefault(node.name, where(node))
         known.add(function.decl.name)
     return {name: place for name, place in used.items() if name not in known}
+
+
+def _of_no_objects(node: Any) -> set[str]:
+    """The names in a node that are of a function that is called, or of members."""
+    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+        return {node.name.name}
+    if isinstance(node, c_ast.StructRef):
+        return {node.field.name}
+    members = node.name if isinstance(node, c_ast.NamedInitializer) else ()
+    return {each.name for each in members if isinstance(each, c_ast.ID)}
 
 
 def _root(node: Any) -> str:

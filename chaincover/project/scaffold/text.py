@@ -250,6 +250,12 @@ def _sources(sources: Sources, reading: Reading, base: Path) -> list[str]:
     if len(left_out) > NAMED:
         lines.append(f"# left out: {len(left_out) - NAMED} more files")
     lines += [f"# not looked into: {_shown(folder, base)}" for folder in sources.skipped]
+    return [*lines, *_compilation(sources, reading, base)]
+
+
+def _compilation(sources: Sources, reading: Reading, base: Path) -> list[str]:
+    """How the files are compiled: options, folders of headers, macros, inline assembly and word sizes."""
+    lines: list[str] = []
     folders = [_shown(folder, base) for folder in sources.include]
     database = f"compile_commands = {quoted(_shown(sources.build.place, base))}" if sources.build.place else ""
     firsts = dict.fromkeys(path for own in sources.build.options.values() for path in own.first)
