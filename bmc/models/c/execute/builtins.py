@@ -81,8 +81,10 @@ class Builtins:
         if name == CHOOSE:
             condition, yes, no = self._items(node, 3)
             return yes if self.executor.constant(condition, scope) else no
-        if name != GENERIC:
-            return None
+        return self._of_type(node, scope) if name == GENERIC else None
+
+    def _of_type(self, node: Any, scope: Scope) -> Any:
+        """The operand that the type of the first one selects (C11 6.5.1.1)."""
         pairs = [(t if t is None else self.executor.types.read(t, scope), e) for t, e in pairs_of(node)]
         ctype = self._controlling(node.args.exprs[0], scope, [named for named, _ in pairs])
         chosen = [expression for named, expression in pairs if named is not None and compatible(named, ctype)]
