@@ -109,7 +109,7 @@ def test_what_a_limit_leaves_open_is_undecided(tmp_path: Path) -> None:
     assert run["engine"]["name"] == "sat"
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_what_enumerated_states_decide_is_decided(tmp_path: Path) -> None:
     """Three states, whose steps a solver finds: the prime's factors are asked for once, not for each distance."""
     outcome = chaincover("generate", of("factor"), "-K", "2", "--effort", "0.08", "-o", tmp_path / "out")

@@ -135,7 +135,7 @@ def test_modes_and_limits_kept_in_floating_variables_are_told_by_check(tmp_path:
     assert texts["-3 <= s.count && s.count <= 9"]["variables"] == [{"name": "s.count", "file": "c.c"}]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @short_runs()
 def test_a_goal_between_the_values_of_a_floating_mode_is_unreachable_at_once(tmp_path: Path) -> None:
     """No trial runs are spent on it: the values that interval analysis gives the mode exclude it."""

@@ -126,7 +126,7 @@ def expected_binary(name: str, t: Table, a: int, b: int) -> int:
 
 
 @pytest.mark.slow
-@each_format
+@pytest.mark.parametrize("form", [pytest.param(FORMS[0], marks=pytest.mark.evidence), FORMS[1]], ids=_name)
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "remainder"])
 def test_arithmetic_of_all_pairs(name: str, form: Format) -> None:
     a, b, t = operand("a", form.bits), operand("b", form.bits), table(form)

@@ -156,7 +156,7 @@ def test_orderings_without_their_library_are_skipped_and_users_still_get_a_chain
 
 
 def test_without_a_covering_path_it_says_so() -> None:
-    outcome = chaincover("compare", MODELS / "cruise_fig1", "-K", "3", "--ordering", "exact")
+    outcome = chaincover("compare", MODELS / "cruise_fig1", "-K", "3", "--ordering", "exact", "--effort", "0.05")
     assert outcome.code == 4
     assert "no covering path" in outcome.out
 
@@ -224,7 +224,7 @@ def test_unknown_ordering_bad_folder_and_no_seeds_are_usage_errors(tmp_path: Pat
     assert chaincover("compare", CRUISE, "-o", tmp_path / "file").code == 2
 
 
-SAMPLE = ["cruise", "cruise_fig1", "elevator", "fan"]
+SAMPLE = ["cruise_fig1", "elevator"]
 """One that no chain covers is among them. The other bundled models take longer."""
 
 

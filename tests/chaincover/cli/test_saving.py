@@ -46,7 +46,9 @@ def document(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.needs_signals
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.evidence)]
+)
 def test_a_signal_leaves_the_best_chain_so_far(number: int, code: int, tmp_path: Path) -> None:
     """The file is there before the signal, as the result of a run that is not finished, and after it."""
     write_files(tmp_path, {"c.c": DEEP})

@@ -198,8 +198,7 @@ LEFT_OUT = ("whole lengths", "covering flow", "product search", "tour", "acceler
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@pytest.mark.parametrize("engine", ["sat", "auto"])
+@pytest.mark.parametrize(("engine", "overlap"), [("sat", "forbid"), ("auto", "allow")])
 def test_whole_runs_are_minimal_with_true_certificates(
     engine: str, overlap: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

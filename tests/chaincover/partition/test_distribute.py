@@ -138,7 +138,7 @@ def test_goals_that_are_not_asked_for_are_left_out() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@pytest.mark.parametrize(("seed", "exact"), [(48, False), (56, False), (48, True), (56, True), (80, True)])
+@pytest.mark.parametrize(("seed", "exact"), [(48, False), (56, True), (80, True)])
 def test_the_bound_on_several_chains_meets_the_least_total(seed: int, exact: bool, overlap: str) -> None:
     """With all reachable states enumerated the bound is exact; without, it is never above the least."""
     made = generated_case(seed, states=16, goals=4, longest=1)

@@ -345,7 +345,10 @@ class Looks:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("without", "outcomes"), [((), 2), (("joint_flow",), 3), (("joint_flow", "sets_of_goals"), 4)])
+@pytest.mark.parametrize(
+    ("without", "outcomes"),
+    [((), 2), (("joint_flow",), 3), pytest.param(("joint_flow", "sets_of_goals"), 4, marks=pytest.mark.evidence)],
+)
 def test_a_time_limit_gives_what_there_is(
     without: Sequence[str], outcomes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

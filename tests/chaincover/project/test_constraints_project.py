@@ -156,7 +156,7 @@ def _kept(rows: Sequence[Row], steps: int, says: Test) -> bool:
 
 
 @pytest.mark.slow
-@seeds(5)
+@seeds(2)
 def test_chains_verdicts_and_proofs(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     drawn, place = Drawn.of(seed), tmp_path_factory.mktemp("drawn")
     write_files(place, {"c.c": PROGRAM, "chaincover.toml": drawn.text})

@@ -94,7 +94,14 @@ def verdicts(found: Any) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clock", ["unsigned long", "unsigned", pytest.param("int", marks=pytest.mark.evidence)])
+@pytest.mark.parametrize(
+    "clock",
+    [
+        pytest.param("unsigned long", marks=pytest.mark.evidence),
+        "unsigned",
+        pytest.param("int", marks=pytest.mark.evidence),
+    ],
+)
 def test_the_clock_that_keeps_pace_has_its_shortest_chain(clock: str, tmp_path: Path) -> None:
     source, found = made(CLOCK, clock, tmp_path)
     assert (found["bounds"]["length"], found["bounds"]["lower"]) == (54, 54)

@@ -312,7 +312,7 @@ def test_original_that_differs_from_the_model_is_found_out(tmp_path: Path) -> No
     assert outcome.code == 1
     assert outcome.json["disagreements"] == ["after 2 steps 's->n' is 2 in the compiled original, 1 in the model"]
     assert outcome.json["goals"][0]["covered_at"] == 2
-    checked = chaincover("check", "c.c", "--compare", "50", "--effort", "0.05", cwd=tmp_path)
+    checked = chaincover("check", "c.c", "--compare", "50", "--effort", "0.01", cwd=tmp_path)
     assert checked.code == 1
     assert "DISAGREES: 's->n'" in checked.out
 

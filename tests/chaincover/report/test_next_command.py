@@ -10,7 +10,7 @@ from command_line import MODELS, chaincover
 
 CASES = [
     (("cruise", "--max-length", "5"), 0),
-    (("cruise", "-K", "1"), 0),
+    pytest.param(("cruise", "-K", "1"), 0, marks=pytest.mark.evidence),
     (("cruise_fig1",), 0),
     (("cruise_fig1", "--final", "init"), 0),
     (("latch", "--property", "bad: G(q == 5 -> X(q == 1))", "--exclude", "reset_wins"), 0),

@@ -149,7 +149,7 @@ def test_runs_that_ended_stay_ended_while_others_wait(most: int) -> None:
     system = replace(system, input_constraint=And(system.input_constraint, near))
     goals = [Goal("hot", TEMPERATURE.constant(2000).BVULT(framed(now, 0)), None, 1)]
     simulator = Simulator(system)
-    for run in RandomRuns(Problem(system, tuple(goals), None), Limits()).runs():
+    for run in RandomRuns(Problem(system, tuple(goals), None), Limits(effort=0.02)).runs():
         assert simulator.valid_part(run).length == run.length
 
 
@@ -390,7 +390,7 @@ def test_what_waiting_brings_about_is_told_where_the_runs_end_there() -> None:
     goals += [Goal("never", at(count.Equals(byte.constant(51)), 0), None, 0)]
     told = [
         run
-        for run in RandomRuns(problem_of(system, goals, None), Limits()).runs()
+        for run in RandomRuns(problem_of(system, goals, None), Limits(effort=0.02)).runs()
         if Monitor(goals).covered(run)["end"]
     ]
     assert min(run.length for run in told) < 128
@@ -504,7 +504,7 @@ def test_runs_of_a_step_that_computes_nothing() -> None:
     assert all(Monitor(goals).covered(last).values())
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_runs_begin_anew_for_what_cannot_be_where_the_best_one_has_gone() -> None:
     """The first step leads for good to one of two branches: in one a timer is over after 2,000 steps at rest, where the
     best run leads; in the other a sum that any input but 0 adds to is to be above 600."""
