@@ -78,7 +78,7 @@ def test_without_exploration_the_bound_is_still_right() -> None:
     assert result.bounds.lower <= 8 <= result.bounds.length
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_figure_1_as_printed_has_no_way_back() -> None:
     result = generate(Problem(cruise(fixed=False), tuple(PROPERTIES), INIT), Options(bound=12))
     assert {v.goal: v.status for v in result.verdicts} == {

@@ -73,7 +73,7 @@ class Exhaustive:
 @pytest.mark.slow
 @pytest.mark.parametrize("explored", [undefined_behaviour.ENUMERATING, 0])
 @pytest.mark.parametrize("simulated", [undefined_behaviour.SIMULATED_STEPS // 10, 0])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_verdicts_are_those_of_an_exhaustive_search(
     seed: int, simulated: int, explored: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

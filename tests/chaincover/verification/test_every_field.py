@@ -211,7 +211,7 @@ def test_what_is_informative_makes_no_difference() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(st.data())
 def test_several_changes_at_once_are_found_out(data: st.DataObject) -> None:
     kept, document = made(data.draw(st.sampled_from([kind for kind in DOCUMENTS if kind != "chosen"])))

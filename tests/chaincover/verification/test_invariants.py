@@ -26,7 +26,7 @@ from chaincover.verification.setting import Setting
 
 TWINS = """if (s->m == 9) return;
   if (s->n == 0 && i->b) { s->m = 9; return; }
-  if (s->n < 7) { s->n = s->n + 1; s->m = s->n * s->n % 11 % 8; }"""
+  if (s->n < 7) { s->n = s->n + 1; s->m = (s->n & 7u) * (s->n & 7u) % 11u % 8u; }"""
 """m is told by n, so that from n == 2 it takes three steps to m == 3; where m == 9 nothing changes any more."""
 GOALS = ("--property", "two: cover(n == 2)", "--property", "three: cover(m == 3)", "--property", "off: cover(m == 9)")
 

@@ -263,10 +263,10 @@ def test_goals_that_may_not_share_steps(overlap: str, tmp_path: Path) -> None:
     ("model", "options"),
     [
         ("latch", Options()),
-        ("latch", Options(effort=0.05)),
+        pytest.param("latch", Options(effort=0.05), marks=pytest.mark.evidence),
         ("latch", Options(engine="z3")),
         ("cruise", Options(overlap="forbid")),
-        ("turnsignal", Options(effort=0.05)),
+        pytest.param("turnsignal", Options(effort=0.05), marks=pytest.mark.evidence),
     ],
 )
 def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_path: Path) -> None:
