@@ -84,7 +84,7 @@ UNSUPPORTED = {
     ),
     "inline assembly": ('void step(int a) {\n __asm__ volatile ("nop" : : "r"(a) : "memory"); }', "inline assembly", 2),
     "assembly without a text that yields a value": (
-        'void step(int a) {\n __asm__ ("" : "=r"(r) : "0"(a)); }',
+        'void step(int a) {\n __asm__ ("" : "=r"(r) : "r"(a)); }',
         "inline assembly",
         2,
     ),
