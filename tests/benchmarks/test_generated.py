@@ -163,7 +163,7 @@ def test_faults_of_a_chain_are_found() -> None:
     assert apart.faults([*inputs, inputs[0]], states, {"leave": 1, "any": 2}) == []
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_generated_cases_are_varied_repeatable_and_within_their_limits() -> None:
     kinds: Counter[object] = Counter()
     verdicts: Counter[str] = Counter()
@@ -193,7 +193,7 @@ def test_generated_cases_are_varied_repeatable_and_within_their_limits() -> None
     assert min(wide, shared) >= 2
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_levels_in_floating_point_are_varied_repeatable_and_within_their_limits() -> None:
     """Many reachable levels in some, none changes in others; no grid in some; goals that can and cannot be covered."""
     numbers: Counter[int] = Counter()

@@ -44,7 +44,10 @@ def test_other_compiler_or_replay_leaves_the_chain_alone(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [("--effort", "0.005"), ("--effort", "0.005", "--several"), ("-K", "2")])
+@pytest.mark.parametrize(
+    "options",
+    [("--effort", "0.005"), pytest.param(("--effort", "0.005", "--several"), marks=pytest.mark.evidence), ("-K", "2")],
+)
 def test_a_second_run_in_the_same_place_changes_nothing(options: tuple[str, ...], tmp_path: Path) -> None:
     """Whatever the run before has left behind."""
     given = ("generate", MODELS / "cruise", "--engine", "sat", "--no-replay", "-q", "-o", tmp_path, *options)

@@ -43,7 +43,7 @@ WAYS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("level", [pytest.param("-O0", marks=pytest.mark.evidence), "-O2"])
 @pytest.mark.parametrize("way", WAYS)
 def test_addresses_are_those_of_the_table_of_symbols(tmp_path: Path, way: str, level: str) -> None:
     """A variable whose name is unique lies where ``nm`` says, whatever the layout of the debug information."""

@@ -61,7 +61,7 @@ def judged(question: Question, folder: Path) -> int | None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("overlap", "length"), [("allow", 3), ("forbid", 6)])
+@pytest.mark.parametrize(("overlap", "length"), [pytest.param("allow", 3, marks=pytest.mark.evidence), ("forbid", 6)])
 def test_a_goal_of_three_steps(overlap: str, length: int, tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": PROGRAM})
     options = [text for name, goal in GOALS.items() for text in ("--property", f"{name}: {goal}")]

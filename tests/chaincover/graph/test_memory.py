@@ -69,7 +69,7 @@ def ring(few: int) -> Callable[[], Network]:
     return lambda: Network(made, np.arange(STATES) == STATES - 1, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_network_of_the_covering_flow_takes_little_for_each_arc() -> None:
     few = 4
     found, peak = peak_of(ring(few))

@@ -140,7 +140,7 @@ def test_both_path_weights_together_still_bound_by_four() -> None:
     assert max(known.lower for known in kept.known) <= 4
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("make", [random_machine, generated])
 def test_the_loop_alone_closes_on_random_systems(make: Callable[[int], Case]) -> None:
     closed = learned = 0

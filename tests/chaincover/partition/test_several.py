@@ -278,7 +278,7 @@ def test_number_of_chains_equals_an_explicit_search(case) -> None:
     assert result.number_minimal
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @seeds(2)
 def test_whatever_is_claimed_of_several_chains_is_true(seed: int, overlap: str) -> None:

@@ -335,7 +335,7 @@ def test_goals_said_to_be_unreachable(tmp_path: Path) -> None:
     assert "no run covers x: the chain covers 1 of them" in texts(outcome, "goals not covered")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_proof_on_states_in_a_normal_form_is_checked_on_all_runs(tmp_path: Path) -> None:
     """Of a clock that counts on for ever; the states as they are have no end."""
     assert chaincover("generate", MODELS / "stairlight", "-o", tmp_path, "--no-replay").code == 0

@@ -65,7 +65,7 @@ def as_told(found: SeveralChains) -> tuple[object, ...]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("fresh")
-@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("overlap", ["allow", pytest.param("forbid", marks=pytest.mark.evidence)])
 def test_several_chains_are_the_same_with_workers(overlap: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[int] = []
     plain = Processes.map
@@ -95,7 +95,7 @@ def test_processes_that_are_killed_lose_nothing(tmp_path: Path, monkeypatch: pyt
     workers_module.choose(2, None).close()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.needs("distributed")
 @pytest.mark.usefixtures("fresh")
 def test_killed_workers_of_a_cluster_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ PROGRAMS = {
     + "".join(f"static int f{i}(int x) {{ if (x) return f{i - 1}(x); return 0; }}\n" for i in range(1, 200))
     + "void step(int a) { r = f199(a); }",
     "long expression": "unsigned r; void step(unsigned a) { r = " + " + ".join(f"(a ^ {i}u)" for i in range(1500)) + "; }",
-    "long loop": "int r; void step(int a) { for (int k = 0; k < 2000; k++) { int z = k; if (a == k) r = z; } }",
+    "long loop": "int r; void step(int a) { for (int k = 0; k < 700; k++) { int z = k; if (a == k) r = z; } }",
     "large table": "const unsigned char t[4000] = {1, 2, 3}; int r; void step(unsigned short a) { r = t[a]; }",
     "large array": "int q[500]; int r; void step(int a) { if (a >= 0 && a < 500) { q[a] = 1; r = q[a]; } }",
 }  # fmt: skip
