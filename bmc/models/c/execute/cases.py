@@ -20,6 +20,8 @@ from bmc.system.transition import conjuncts
 
 MOST_CASES = 4096
 """More cases than this are not tried."""
+MOST_LISTED_CASES = 64
+"""The same where only a list of what is wrong is made, which follows a path too many rather than to be late."""
 MOST_FAILURES = 8
 """After so many conditions with more cases than that, all further ones are left undecided."""
 

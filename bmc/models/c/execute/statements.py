@@ -15,7 +15,7 @@ from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import both, negate
 from bmc.limits import ITERATIONS, OPEN_ITERATIONS, WORK, WORK_IN_CALLS
 from bmc.models.c.execute.calls import Frame
-from bmc.models.c.execute.cases import MOST_CASES
+from bmc.models.c.execute.cases import MOST_LISTED_CASES
 from bmc.models.c.execute.cleanups import add_cleanup, run_cleanups
 from bmc.models.c.execute.initialise import Initialiser
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
@@ -42,8 +42,8 @@ class Executor(StatementExpressions):
     def __init__(self, program: Program, survey: Survey | None = None) -> None:
         super().__init__(program)
         self.survey = survey
-        if survey is not None:  # a list of what is wrong follows a path too many rather than to be late
-            self.cases.most = MOST_CASES // 64
+        if survey is not None:
+            self.cases.most = MOST_LISTED_CASES
         self.turns = Turns(self)
         self.statics: dict[tuple[Function, int], MemObject] = {}
         self.static_cells: dict[tuple[MemObject, tuple[str | int, ...]], Content] = {}
