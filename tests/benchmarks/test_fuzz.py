@@ -127,7 +127,7 @@ def test_project_files() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(STATEMENTS)[::4])
+@pytest.mark.parametrize("name", list(STATEMENTS)[::8])
 def test_an_undefined_statement_is_refused_or_excluded(name: str) -> None:
     row = examine(KINDS["c-faults"], with_statement(name, Random(1)))
     assert row.outcome in (AGREE, REFUSED), row.detail

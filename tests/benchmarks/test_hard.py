@@ -121,7 +121,7 @@ def test_what_enumerated_states_decide_is_decided(tmp_path: Path) -> None:
     assert "1 product of variables (up to 16 x 16 bits)" in run["engine"]["why"]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("how", ["--several", "--most"])
 def test_sets_of_chains_leave_it_undecided_too(tmp_path: Path, how: str) -> None:

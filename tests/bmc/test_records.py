@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bmc import records
@@ -84,6 +84,7 @@ def answers(cls: type, a: int, b: str) -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "none")
+@settings(max_examples=20)
 @given(a=st.integers(0, 3), b=st.text(max_size=2))
 def test_records_answer_as_dataclasses_do(options: dict[str, bool], a: int, b: str) -> None:
     assert answers(made(records.dataclass, options), a, b) == answers(made(dataclasses.dataclass, options), a, b)

@@ -137,7 +137,7 @@ def test_a_bound_k_is_never_wrong(seed: int, engine: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["auto", "sat"])
+@pytest.mark.parametrize("engine", ["auto", pytest.param("sat", marks=pytest.mark.evidence)])
 @seeds(2)
 def test_a_greatest_length_is_never_wrong(seed: int, engine: str) -> None:
     case = made(seed)
@@ -288,7 +288,7 @@ def test_one_chain_covers_the_most_goals(seed: int, overlap: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["auto", "sat"])
+@pytest.mark.parametrize("engine", ["auto", pytest.param("sat", marks=pytest.mark.evidence)])
 @seeds(2)
 def test_two_equal_runs_give_equal_results(seed: int, engine: str) -> None:
     case = made(seed)

@@ -174,7 +174,7 @@ def test_values_are_those_of_the_library_for_32_bits_where_the_original_calls_th
     )
     text = (folder / "chaincover.toml").read_text().replace("{ sin =", "{ sinh =").replace("-1.0..1.0", "-99.0..99.0")
     (folder / "chaincover.toml").write_text(text.replace('files = ["c.c"]', 'files = ["c.c"]\ntarget = "ilp32"'))
-    data = generated(folder, "--property", "high: cover(n == 6 && y > 9)")
+    data = generated(folder, "--property", "high: cover(n == 6 && y > 9)", "--effort", "0.02")
     assert data["goals"][0]["verdict"] == "covered"
     assert "for ilp32" in data["library"]["version"]
     assert chaincover("verify", ".", "out", cwd=folder).code == 0

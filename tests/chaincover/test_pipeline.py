@@ -180,7 +180,7 @@ def test_goals_that_exclude_each_other_are_named() -> None:
 def test_a_goal_that_was_reached_has_a_test_of_its_own() -> None:
     """Random runs get to a place from which there is no way back; the chain does not."""
     goals = (at_place("one", 1), Goal("home", at(place.Equals(BV(0, 8)), 0), None, 0))
-    result = generate(Problem(branches(), goals, place.Equals(BV(0, 8))), Options(engine="sat", effort=0.02))
+    result = generate(Problem(branches(), goals, place.Equals(BV(0, 8))), Options(engine="sat", effort=0.01))
     assert result.chain is not None
     assert result.chain.order == ("home",)
     assert {name: run.length for name, run in result.tests.items()} == {"one": 1}

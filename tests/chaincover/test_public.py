@@ -87,7 +87,7 @@ ignore_missing_imports = True
 """
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_examples_pass_a_strict_type_checker_outside_of_the_checkout(tmp_path: Path) -> None:
     """The signatures of the public names are there before these are first used, for a checker that runs nothing."""
     (tmp_path / "mypy.ini").write_text(STRICT)

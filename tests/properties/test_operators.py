@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from command_line import fresh_names
 from spelled_conditions import SOURCE, goals_of, meaning, run_of
 
 from bmc.errors import InputRefused
+from bmc.limits import STEPS
 from bmc.system.memory import remembered
 from bmc.system.transition import Run
 from chaincover.project.load import load
@@ -122,7 +124,6 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
         ("cover(X[-1](n))", r"X\[-1\]: the numbers of steps are not 0 or more.*prev\(e\) looks back"),
         ("cover(X[n](n))", r"constant"),
         ("cover(X[200000](n))", r"more than 100,000 steps looked at by the operators of one property"),
-        ("cover(F[0,1000](F[0,1000](n)))", r"more than 100,000 steps looked at"),
         ("cover(prev(n, a))", r"prev takes one condition"),
         ("cover(prev())", r"prev"),
         ("cover(XX(n))", r"'XX' is called but not defined.*operators are X\(e\) and X\[n\]\(e\), F\[m,n\]\(e\)"),
@@ -160,6 +161,15 @@ def test_what_is_not_written_like_an_operator(text: str, message: str, tmp_path:
     told = f"{caught.value.message} {caught.value.hint}"
     assert re.search(message, told), told
     assert "chaincover_operator" not in told
+
+
+def test_the_steps_of_an_operator_count_at_each_step_of_the_one_around_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("properties.text.STEPS", replace(STEPS, most=1_000))
+    assert goals_of(tmp_path, "cover(F[0,20](F[0,20](n)))")
+    with pytest.raises(InputRefused, match="more than 1,000 steps looked at"):
+        goals_of(tmp_path, "cover(F[0,100](F[0,100](n)))")
 
 
 def test_a_function_called_like_an_operator_is_quoted(tmp_path: Path) -> None:

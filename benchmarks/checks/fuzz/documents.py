@@ -160,7 +160,7 @@ ASKED = (
     *("--property", "far: cover(m == 9 && k == 2)"),
     *("--property", "never: cover(k == 5)"),
     *("--property", "factors: cover(n * m == 2147483647u && n < 65536u && m < 65536u)"),
-    *("--engine", "sat", "--effort", "0.05"),
+    *("--engine", "sat", "--effort", "0.02"),
 )
 BROKEN = {
     "p/c.c": HEAD.replace("int m;", "int m, last;")

@@ -21,7 +21,7 @@ def table(folder: Path) -> list[dict[str, Any]]:
         return [{name: value for name, value in row.items() if name not in OWN} for row in csv.DictReader(file)]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.needs("distributed")
 @pytest.mark.needs_signals
 def test_runs_of_a_killed_worker_go_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

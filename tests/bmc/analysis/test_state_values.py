@@ -125,7 +125,9 @@ text = "cover(s.mode == 2.0 && s.count == 4)"
 
 def test_modes_and_limits_kept_in_floating_variables_are_told_by_check(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": FLOATS, "chaincover.toml": PROJECT})
-    found = chaincover("check", ".", "--json", "--compare", "0", cwd=tmp_path).json["found_invariants"]
+    found = chaincover("check", ".", "--json", "--compare", "0", "--effort", "0.05", cwd=tmp_path).json[
+        "found_invariants"
+    ]
     texts = {fact["text"]: fact for fact in found}
     assert texts["s.mode == 0.0 || s.mode == 1.0 || s.mode == 2.0"]["proved_by"] in ("intervals", "enumeration")
     assert texts["-1.0 <= s.level && s.level <= 99.5"]["proved_by"] == "intervals"
@@ -163,7 +165,9 @@ text = "cover(s.mode == 2.5)"
 def test_a_mode_that_counts_up_to_a_limit_has_its_values_without_a_list(tmp_path: Path) -> None:
     project = PROJECT.replace("by = [-2.5, 2.5]\n", "").replace("s.count == 4", "s.count == 4 && s.level > 30.0f")
     write_files(tmp_path, {"c.c": FLOATS, "chaincover.toml": project})
-    found = chaincover("check", ".", "--json", "--compare", "0", cwd=tmp_path).json["found_invariants"]
+    found = chaincover("check", ".", "--json", "--compare", "0", "--effort", "0.05", cwd=tmp_path).json[
+        "found_invariants"
+    ]
     texts = {fact["text"]: fact for fact in found}
     assert texts["s.mode == 0.0 || s.mode == 1.0 || s.mode == 2.0"]["proved_by"] == "intervals"
 

@@ -77,7 +77,7 @@ def _members(box):
 def test_every_value_lies_in_the_set() -> None:
     source = random.Random(7)
     decided = 0
-    for _ in range(60):
+    for _ in range(30):
         box = _box(source)
         formulas = [_word(source, 2), _test(source, 2)]
         run = compile_formulas(formulas)

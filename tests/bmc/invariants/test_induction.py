@@ -110,7 +110,7 @@ def test_induction_over_some_steps() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 @given(SEEDS)
 def test_what_sets_of_values_tell_a_solver_proves_too(seed: int) -> None:
     system = random_case(seed).system

@@ -120,7 +120,7 @@ def test_of_guesses_partly_false_only_true_ones_are_kept(seed: int, ticks: int) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ticks", [2, 3])
+@pytest.mark.parametrize("ticks", [2, pytest.param(3, marks=pytest.mark.evidence)])
 @seeds(2)
 def test_the_search_in_held_steps_uses_only_what_is_true(seed: int, ticks: int) -> None:
     free, drawn, final = case_of(seed)

@@ -183,9 +183,9 @@ def test_the_limits_hold_for_the_invariants_too(tmp_path: Path, monkeypatch: pyt
             super().__init__(seconds, query_limit, effort)
 
     monkeypatch.setattr(options, "Limits", Noted)
-    given = ("--query-limit", "3", "--effort", "0.5", "--bound", "0")
+    given = ("--query-limit", "3", "--effort", "0.05", "--bound", "0")
     assert chaincover("generate", MODELS / "cruise", *given, "-q", "-o", tmp_path).code == 4
-    assert made == [(None, 3.0, 0.5)]
+    assert made == [(None, 3.0, 0.05)]
 
 
 @pytest.mark.parametrize("most", [Limits(0.0), Limits(effort=1e-9).share(0.5)])
@@ -255,9 +255,8 @@ def test_the_engine_is_that_of_generate(tmp_path: Path, monkeypatch: pytest.Monk
 def test_why_states_are_not_enumerated_and_what_would_change_that(tmp_path: Path) -> None:
     """Told with its remedy: a state that takes every value of a wide input, and one that grows as time is given."""
     more = '[[property]]\nid = "up"\ntext = "cover(s->m == s->n + 5)"\n'
-    wide = chaincover(
-        "check", folder(tmp_path, "s->n = s->m ^ i->a; s->m = s->n + i->a * 3;", more), "--compare", "0"
-    ).out
+    step = "s->n = s->m ^ i->a; s->m = s->n + i->a * 3;"
+    wide = chaincover("check", folder(tmp_path, step, more), "--compare", "0", "--effort", "0.2").out
     line = wide.splitlines().index(next(line for line in wide.splitlines() if "cannot be enumerated" in line))
     assert wide.splitlines()[line].startswith("slow: ")
     assert "the input 'i->a' has 4294967296 values that can be told apart" in wide.splitlines()[line]

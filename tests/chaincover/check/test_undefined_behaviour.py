@@ -18,7 +18,7 @@ def undefined_behaviour(folder: Path, body: str, after: str = "", more: str = ""
     """What ``check`` says of a controller with this step."""
     functions = '[functions]\ninit = "init"\nstep = "compute"\n' + more
     write_files(folder, {"c.c": program(body, after=after), "chaincover.toml": project(functions)})
-    outcome = chaincover("check", folder, "--compare", "0", "--effort", "0.02", "--json", CHAINCOVER_NO_NATIVE="1")
+    outcome = chaincover("check", folder, "--compare", "0", "--effort", "0.005", "--json", CHAINCOVER_NO_NATIVE="1")
     found: list[dict[str, Any]] = outcome.json["undefined_behaviour"]
     return found
 

@@ -291,10 +291,10 @@ void compute(_Bool a, _Bool b) { if (a) m = 1; else if (b) { m = 0; lamp = 1; } 
             [("lamp", 5, "0")],
         ),
         (
-            "G(G[0,9](!b) -> F[9,500](m))",
-            500,
-            "the antecedent held at step 0, F[9,500] had not held by step 500; at its end m is 0, expected not 0",
-            [("m", 500, "0")],
+            "G(G[0,9](!b) -> F[9,100](m))",
+            100,
+            "the antecedent held at step 0, F[9,100] had not held by step 100; at its end m is 0, expected not 0",
+            [("m", 100, "0")],
         ),
     ],
 )

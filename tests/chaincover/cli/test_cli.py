@@ -112,7 +112,7 @@ def test_a_chain_avoids_undefined_steps(tmp_path: Path) -> None:
     )
     write_files(tmp_path, {"c.c": code})
     goal = ("--property", "x: cover(a >= 0)", "--property", "y: cover(n == -5)")
-    outcome = chaincover("generate", "c.c", *goal, "--effort", "0.02", "--json", cwd=tmp_path)
+    outcome = chaincover("generate", "c.c", *goal, "--effort", "0.01", "--json", cwd=tmp_path)
     assert outcome.code == 0
     values = [2147483647]
     for step in outcome.json["chain"]["steps"]:

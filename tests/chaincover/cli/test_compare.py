@@ -156,7 +156,7 @@ def test_orderings_without_their_library_are_skipped_and_users_still_get_a_chain
 
 
 def test_without_a_covering_path_it_says_so() -> None:
-    outcome = chaincover("compare", MODELS / "cruise_fig1", "-K", "3", "--ordering", "exact", "--effort", "0.05")
+    outcome = chaincover("compare", MODELS / "cruise_fig1", "-K", "3", "--ordering", "exact", "--effort", "0.02")
     assert outcome.code == 4
     assert "no covering path" in outcome.out
 

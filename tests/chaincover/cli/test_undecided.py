@@ -40,7 +40,7 @@ text = "easy: cover(open == 1)"
 text = "hard: cover(open == 3)"
 """,
 }
-LITTLE = ("--effort", "0.01")
+LITTLE = ("--effort", "0.005")
 NEVER_SAID = ("unreachable", "not-within-bound", "not reached", "excluded", "no-way-to-final", "no chain covers")
 
 

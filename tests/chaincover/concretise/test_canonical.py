@@ -101,7 +101,7 @@ def test_inputs_are_lexicographically_least_among_all(seed: int) -> None:
     raise AssertionError("no inputs follow the plan")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_results_are_the_same_in_every_process() -> None:
     code = (
         "from cruise import *; from chaincover.pipeline import generate;"

@@ -81,7 +81,7 @@ def test_weights_are_those_of_all_runs(seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10_000))
 def test_the_states_in_which_goals_start_are_those_of_all_runs(seed: int) -> None:
     system, goals, _ = made(seed, longest=2)

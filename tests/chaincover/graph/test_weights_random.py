@@ -68,7 +68,7 @@ def test_weights_are_those_of_explicit_search(seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=5, deadline=None, derandomize=True)
+@settings(max_examples=3, deadline=None, derandomize=True)
 @given(SEEDS, st.booleans())
 def test_weights_are_the_same_in_jumps_and_after_simulation(seed: int, simulate: bool) -> None:
     case = random_case(seed, longest=1) if simulate else drawn(seed)

@@ -121,7 +121,7 @@ def test_nothing_is_implied_where_the_solver_gives_up() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["auto", "sat"])
+@pytest.mark.parametrize("engine", ["auto", pytest.param("sat", marks=pytest.mark.evidence)])
 def test_the_result_is_that_of_a_search_for_all_goals(engine: str) -> None:
     options = replace(OPTIONS, engine=engine, effort=1.0 if engine == "auto" else 0.005)
     settled = 0

@@ -37,7 +37,7 @@ from chaincover.project.project_file import read_project
 from chaincover.result import ChainResult
 from properties.goal import Goal
 
-LARGE = Options(engine="sat", effort=0.02)
+LARGE = Options(engine="sat", effort=0.01)
 """As for a system with too many states to enumerate them."""
 
 
@@ -234,7 +234,7 @@ def test_no_run_is_said_to_cover_a_goal_together_with_others_that_the_chain_leav
 
 def test_a_number_within_a_bound_needs_no_further_search() -> None:
     """All pairs of goals that exclude each other within K = 2 are known from the graph."""
-    options = Options(engine="sat", bound=2, effort=0.03)
+    options = Options(engine="sat", bound=2, effort=0.02)
     result = generate_all_or_most(load(read_project(MODELS / "charger")).problem, options)
     left_out = [verdict for verdict in result.verdicts if verdict.status != COVERED]
     assert [verdict.status for verdict in left_out] == [EXCLUDED] * 5
@@ -256,7 +256,7 @@ def test_no_chain_at_all() -> None:
 @pytest.mark.slow
 @short_runs()
 def test_a_stop_in_the_first_search_gives_what_there_is() -> None:
-    result = generate_most(problem_of(*three_branches()), LARGE, Told("exact graph:", "graph:"))
+    result = generate_most(problem_of(*three_branches()), replace(LARGE, effort=0.02), Told("exact graph:", "graph:"))
     assert result.stopped_by == "interrupt"
     assert EXCLUDED not in statuses(result).values()
 

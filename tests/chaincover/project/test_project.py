@@ -195,10 +195,12 @@ def test_chosen_start_values(tmp_path: Path) -> None:
     code = program("if (s->m > 5) s->n = 1;", head=GOOD[: GOOD.index("\nvoid compute")].replace("s->m = 0; ", ""))
     goal = {"properties": ["x: cover(n == 1)"]}
     assert read(tmp_path, project(), code, **goal).system.chosen == ()
-    assert chaincover("generate", ".", "--property", "x: cover(n == 1)", "-K", "2", cwd=tmp_path).code in (3, 4)
+    assert chaincover(
+        "generate", ".", "--property", "x: cover(n == 1)", "-K", "2", "--effort", "0.05", cwd=tmp_path
+    ).code in (3, 4)
     toml = project("[interface]\nchosen = ['m']")
     assert read(tmp_path, toml, code, **goal).system.chosen == ("s->m",)
-    outcome = chaincover("generate", ".", "--property", "x: cover(n == 1)", "--json", cwd=tmp_path)
+    outcome = chaincover("generate", ".", "--property", "x: cover(n == 1)", "--effort", "0.05", "--json", cwd=tmp_path)
     assert outcome.code == 0
     assert outcome.json["chain"]["initial"]["chosen"]["s->m"] > 5
 

@@ -70,7 +70,7 @@ def test_stubs_count_once_they_are_confirmed(tmp_path: Path) -> None:
     assert not (tmp_path / "chain-out").exists()
     confirm(tmp_path)
     goal = ("--property", "on: cover(mode == MODE_ON)")
-    assert chaincover("generate", ".", *goal, "-o", "out", cwd=tmp_path).code == 0
+    assert chaincover("generate", ".", *goal, "--effort", "0.02", "-o", "out", cwd=tmp_path).code == 0
     result = json.loads((tmp_path / "out" / "chain.json").read_text())
     assert "the stub stubs/hal/board.h, which was confirmed" in json.dumps(result)
     assert (

@@ -20,6 +20,8 @@ WAYS = [
     pytest.param({}, marks=pytest.mark.needs_compiler, id="compiled"),
     pytest.param({"CHAINCOVER_NO_NATIVE": "1"}, id="model"),
 ]
+COMPILED = [WAYS[0], pytest.param(*WAYS[1].values, id="model", marks=pytest.mark.evidence)]
+"""The same, but replay on the model is evidence."""
 
 LABELS = HEAD.replace("#include", "typedef enum { RED = -1, BLUE = 7 } t_colour;\n#include").replace(
     "int a;", "t_colour a;"
@@ -238,7 +240,7 @@ CHANGES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", COMPILED)
 @pytest.mark.parametrize(("change", "key", "says"), CHANGES, ids=[c[0].__name__ for c in CHANGES])
 def test_changed_chain_is_found_out(
     change: Change, key: str, says: str, way: dict[str, str], document: dict[str, Any], tmp_path: Path
@@ -312,7 +314,7 @@ def test_original_that_differs_from_the_model_is_found_out(tmp_path: Path) -> No
     assert outcome.code == 1
     assert outcome.json["disagreements"] == ["after 2 steps 's->n' is 2 in the compiled original, 1 in the model"]
     assert outcome.json["goals"][0]["covered_at"] == 2
-    checked = chaincover("check", "c.c", "--compare", "50", "--effort", "0.01", cwd=tmp_path)
+    checked = chaincover("check", "c.c", "--compare", "50", "--effort", "0.003", cwd=tmp_path)
     assert checked.code == 1
     assert "DISAGREES: 's->n'" in checked.out
 
@@ -337,13 +339,13 @@ def test_all_chains_of_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", [WAYS[0], pytest.param(*WAYS[1].values, marks=pytest.mark.evidence, id="model")])
+@pytest.mark.parametrize("way", COMPILED)
 @short_runs()
 def test_start_values_that_the_tester_chose(way: dict[str, str], tmp_path: Path) -> None:
     head = HEAD.replace("s->m = 0; ", "")
     toml = project("[interface]\nchosen = ['s->m']\n[ranges]\n'i->a' = [0]\n[[property]]\ntext = 'x: cover(n == 1)'")
     write_files(tmp_path, {"c.c": program("if (s->m == 1234) s->n = 1;", head=head), "chaincover.toml": toml})
-    assert chaincover("generate", ".", "-o", "o", cwd=tmp_path, **way).code == 0
+    assert chaincover("generate", ".", "--effort", "0.1", "-o", "o", cwd=tmp_path, **way).code == 0
     document = json.loads((tmp_path / "o" / "chain.json").read_text())
     assert document["chain"]["initial"]["chosen"] == {"s->m": 1234}
     assert document["chain"]["length"] == 1

@@ -144,7 +144,7 @@ def setting_of(found: list[Goal], cold_end: bool, overlap: str) -> Setting:
 
 
 @pytest.mark.slow
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(
     st.lists(goals(), min_size=1, max_size=3),
     st.booleans(),

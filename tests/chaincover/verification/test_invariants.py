@@ -173,7 +173,7 @@ def test_the_test_of_a_goal_may_end_within_a_held_step(twins: tuple[Path, Docume
         "--no-replay",
         "-q",
         "--effort",
-        "0.02",
+        "0.005",
         *GOALS[4:],
         *FIRST,
     )

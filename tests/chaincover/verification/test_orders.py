@@ -65,7 +65,7 @@ def test_the_order_bound_is_that_of_all_orders(seed: int) -> None:
 
 def test_many_bounds_on_sub_paths() -> None:
     clock = Clock(Limits())
-    for seed in range(40):
+    for seed in range(20):
         certificate = random_certificate(random.Random(seed), 5, 60)
         least = reference_bound(certificate)
         assert order_bound(replace(certificate, order_bound=least), clock).verdict == HOLDS
@@ -206,7 +206,7 @@ def drawn_proof(rng: random.Random, certificate: Certificate, depth: int) -> Ord
 
 def test_whatever_the_prices_and_cases_no_more_than_the_least_order_follows() -> None:
     tight = 0
-    for seed in range(100):
+    for seed in range(50):
         rng = random.Random(seed)
         certificate = random_certificate(rng, 1 + seed % 4, 8)
         least = least_order(certificate)

@@ -58,7 +58,7 @@ REFUSED = {
         IN_BRACES,
     ),
     "right behind a case label": (
-        "void step(int x) { while (r < 9) switch (r++ & x) { case 0:\n ; int *p, k OFF = 5; default: r = 5; } }",
+        "void step(int x) { for (int t = 0; t < 2; t++) switch (t & x) { case 0:\n ; int *p, k OFF = 5; default: r = 5; } }",
         IN_BRACES,
     ),
     "before the type": ("void step(int x) {\n OFF int k = 1; r = k; }", "'int x __attribute__((cleanup(f)))'"),

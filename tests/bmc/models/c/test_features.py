@@ -144,7 +144,7 @@ FEATURES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FEATURES)
 def test_feature_agrees(name: str, tmp_path: Path) -> None:
-    found = agreement(read(tmp_path, FEATURES[name]), pairs=400)
+    found = agreement(read(tmp_path, FEATURES[name]), pairs=300)
     assert found.steps > 20
     assert not found.differences, found.differences[0]
     assert not found.traps, found.traps[0]
@@ -170,7 +170,7 @@ UNDEFINED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", UNDEFINED)
 def test_exactly_the_undefined_steps_trap(name: str, tmp_path: Path) -> None:
-    found = agreement(read(tmp_path, UNDEFINED[name]), pairs=400, undefined=6)
+    found = agreement(read(tmp_path, UNDEFINED[name]), pairs=200, undefined=6)
     assert not found.differences
     assert not found.traps
     assert found.undefined > 2
@@ -197,7 +197,7 @@ def test_several_files(tmp_path: Path) -> None:
     files = tuple(str(tmp_path / name) for name in ("a.c", "b.c"))
     model = read_c(SourceConfig("program", files, step="step"))
     assert {"a.c::hidden", "b.c::hidden", "shared.m.x", "count"} <= set(model.names)
-    found = agreement(model, pairs=400)
+    found = agreement(model, pairs=200)
     assert found.steps > 100
     assert not found.differences, found.differences[0]
     assert not found.traps
@@ -215,7 +215,7 @@ def test_loops_that_their_variables_bound(tmp_path: Path) -> None:
       do { s.n++; } while (s.n < 20);
     }
     """
-    found = agreement(read(tmp_path, text), pairs=300)
+    found = agreement(read(tmp_path, text), pairs=200)
     assert found.steps >= 250
     assert not found.differences
 

@@ -145,7 +145,7 @@ def agrees(found: Agreement) -> None:
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("name", FEATURES)
 def test_feature_agrees(name: str, tmp_path: Path) -> None:
-    agrees(agreement(read(tmp_path, FEATURES[name]), pairs=400))
+    agrees(agreement(read(tmp_path, FEATURES[name]), pairs=200))
 
 
 @pytest.mark.parametrize(("target", "zeros", "kind"), [("lp64", 63, 2), ("ilp32", 31, 1)])

@@ -60,7 +60,7 @@ def test_random_programs_agree(traps: bool, kind: str) -> None:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(seed=st.integers(0, 2**32 - 1), size=st.integers(3, 9))
+    @given(seed=st.integers(0, 2**32 - 1), size=st.integers(3, 5))
     def check(seed: int, size: int) -> None:
         nonlocal programs, refused
         text = Program(random.Random(seed), size, **{flag: kind == name for flag, name in KINDS.items()}).text

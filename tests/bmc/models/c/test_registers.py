@@ -67,7 +67,7 @@ def test_registers_are_called_as_their_innermost_macro_and_have_the_members_that
 @pytest.mark.parametrize("target", ["lp64", pytest.param("ilp32", marks=pytest.mark.needs_narrow)])
 def test_the_original_has_memory_at_their_addresses(target: str, tmp_path: Path) -> None:
     model = read(tmp_path, PORTS, target=target, **GIVEN)
-    found = agreement(model, pairs=300)
+    found = agreement(model, pairs=200)
     assert (found.differences, found.traps, found.undefined) == ([], [], 0)
 
 

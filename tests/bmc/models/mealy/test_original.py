@@ -68,7 +68,7 @@ def test_system_second_reader_and_table_agree(seed: int, tmp_path_factory: pytes
 
 
 @pytest.mark.slow
-@seeds(170)
+@seeds(40)
 def test_system_second_reader_and_table_agree_on_many(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     agree(seed, tmp_path_factory.mktemp("drawn"), most=60)
 

@@ -84,7 +84,7 @@ void step(unsigned short x) { r = x < 1000 ? find(x) : -1; }
 def test_bisection_ends(tmp_path: Path) -> None:
     model = read(tmp_path, BISECTION)
     assert not model.system.undefined_behaviour, "no index can be out of range"
-    found = agreement(model, pairs=300)
+    found = agreement(model, pairs=200)
     assert found.steps == 300
     assert not found.differences
 

@@ -108,7 +108,7 @@ def test_deeper_code_is_refused_with_its_line(name: str, tmp_path: Path) -> None
     assert error.where.line == line if line else DEEPEST // 2 < error.where.line <= text.count("\n") + 1
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_deeper_calls_are_refused_with_their_line(tmp_path: Path) -> None:
     def chain(calls: int) -> str:
         functions = (f"static int f{i}(int x) {{ return\nf{i - 1}(x) + 1; }}\n" for i in range(1, calls))

@@ -115,10 +115,10 @@ def test_types_and_constants_of_stdint_are_those_of_the_target(target: str, tmp_
 def test_a_program_that_means_the_same_here_is_replayed(tmp_path: Path) -> None:
     """The #error does not stop the compiler; the pointer before n moves it, and is of no other effect."""
     write_files(tmp_path, files(CHECK + SAME))
-    checked = chaincover("check", ".", "--compare", "400", "--effort", "0.005", cwd=tmp_path)
+    checked = chaincover("check", ".", "--compare", "400", "--effort", "0.003", cwd=tmp_path)
     assert (checked.code, checked.err) == (0, "")
     assert "equal on 200 steps along random runs and 200 from random states" in checked.out
-    generated = chaincover("generate", ".", "--effort", "0.005", cwd=tmp_path)
+    generated = chaincover("generate", ".", "--effort", "0.003", cwd=tmp_path)
     assert generated.code == 0
     assert "replay on the compiled original" in generated.out
 
@@ -153,7 +153,7 @@ def test_a_program_that_means_something_else_here_is_not_run(name: str, tmp_path
     code, why = DIFFERENT[name]
     write_files(tmp_path, files(code, "llp64"))
     read = chaincover(
-        "check", ".", "--property", "x: cover(n == 3)", "--exclude", "reach", "--effort", "0.005", cwd=tmp_path
+        "check", ".", "--property", "x: cover(n == 3)", "--exclude", "reach", "--effort", "0.003", cwd=tmp_path
     )
     assert read.code == 0
     told = " ".join((read.out + read.err).split())
@@ -168,7 +168,7 @@ def test_a_program_that_means_something_else_here_is_not_run(name: str, tmp_path
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_a_program_of_32_bits_that_means_something_else_here_is_compiled_for_them(name: str, tmp_path: Path) -> None:
     write_files(tmp_path, files(DIFFERENT[name][0]))
-    read = chaincover("check", ".", "--compare", "400", "--effort", "0.005", cwd=tmp_path)
+    read = chaincover("check", ".", "--compare", "400", "--effort", "0.003", cwd=tmp_path)
     assert (read.code, read.err) == (0, "")
     assert "equal on 200 steps along random runs and 200 from random states" in read.out
 
