@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pycparser import c_ast
 
@@ -236,7 +237,14 @@ def _declared(name: str, kind: Any) -> Declared:
     return Declared(name, words, pointers, const, array)
 
 
+_known: WeakKeyDictionary[Any, FunctionFacts] = WeakKeyDictionary()
+"""By the definition of a function: what it says, in one of the files that include it."""
+
+
 def _function(node: Any, file: str) -> FunctionFacts:
+    known = _known.get(node)
+    if known is not None:
+        return replace(known, file=file)
     decl = node.decl
     heads = decl.type.args.params if decl.type.args else []
     variadic = any(isinstance(head, c_ast.EllipsisParam) for head in heads)
@@ -258,10 +266,11 @@ def _function(node: Any, file: str) -> FunctionFacts:
             writes.append(_write(item.lvalue, zero, _address(item.rvalue)))
         elif isinstance(item, c_ast.UnaryOp) and item.op in ("++", "--", "p++", "p--", "&"):
             writes.append(_write(item.expr, False))
-    return FunctionFacts(
+    _known[node] = FunctionFacts(
         decl.name, file, decl.coord.line, "static" in decl.storage, _declared("", decl.type.type), parameters,
         frozenset(names), tuple(calls), tuple(w for w in writes if w.root), variadic,
     )  # fmt: skip
+    return _known[node]
 
 
 def _walk(body: Any) -> Iterator[tuple[Any, bool, bool]]:

@@ -20,6 +20,7 @@ from bmc.models.c.execute.memory import Content, Key, MemObject
 from bmc.models.c.execute.statements import Executor
 from bmc.models.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local, type_alignment
 from bmc.models.c.source.options import Dialect
+from bmc.models.c.source.pieces import OwnNodes, shared_body
 from bmc.models.c.source.preprocess import Given
 from bmc.models.c.source.program import (
     Function,
@@ -119,11 +120,12 @@ def read_program(config: SourceConfig, survey: Survey | None = None) -> tuple[Pr
     executor = Executor(program, survey)
     executor.bases = config.bases
     executor.library.assembly.listed = frozenset(map(instructions, config.assembly))
-    reader = UnitReader(program, executor.types, executor.initialiser)
+    reader, nodes_of = UnitReader(program, executor.types, executor.initialiser), OwnNodes()
     for file in config.files:
         own = config.options.get(file, FileOptions())
         given = Given.of(own, config.include, config.defines, config.pass_errors)
-        source, tree = parse_file(file, given, model, survey)
+        source, shared = parse_file(file, given, model, survey)
+        tree = nodes_of.unit(shared)
         unit = Unit(source, tree, linked=program.functions)
         program.units.append(unit)
         reader.read(unit, survey)
@@ -167,7 +169,7 @@ class UnitReader:
     def _external(self, node: Any, unit: Unit) -> None:
         if isinstance(node, c_ast.FuncDef):
             self._function(node.decl, unit, node)
-            self._linked_within(node.body, unit)
+            self._linked_within(shared_body(node), unit)
         elif isinstance(node, c_ast.Typedef):
             ctype = self._named(node, unit)
             unit.scope.names[node.name] = Typedef(

@@ -187,7 +187,10 @@ class _Runs:
         allows = compile_formulas([system.input_constraint])
         turn = compile_formulas([defined, system.defined, *formulas, *(var.next for var in changed)])
         state, length = simulator.initial(), 0
+        wanted = {key for key, _ in excluded} if all(each.endless.is_false() for each in excluded.values()) else set()
         for _ in range(min(MOST_STEPS, OPERATIONS // max(simulator.size, 1))):
+            if wanted and wanted <= self.reached:  # all limits are too small: no state serves a proof
+                return
             self.states.append(state)
             inputs = sampler.constrained_inputs(state)
             if inputs is None or length == RUN_LENGTH:

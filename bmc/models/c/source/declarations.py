@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pycparser import c_ast
 
@@ -17,6 +18,7 @@ from bmc.models.c.source.program import (
     EnumConstant,
     Scope,
     Typedef,
+    nodes,
     too_deep,
     unsupported,
     where,
@@ -60,7 +62,7 @@ class TypeReader:
         self.named = named
         self.pack = model.struct_pack
         """The greatest alignment of struct members that ``#pragma pack`` sets here; 0 for none."""
-        self._bodies: dict[int, tuple[StructType, Any]] = {}
+        self._bodies: dict[tuple[int, Scope], tuple[StructType, Any]] = {}
 
     def read(self, node: Any, scope: Scope) -> CType:
         """The type that a declarator or type-name node stands for."""
@@ -119,6 +121,17 @@ class TypeReader:
         return self.model.basic[sign + base]
 
     def _function(self, node: Any, scope: Scope) -> FunctionType:
+        rests_on = self._rests_on(node, scope)
+        before = _made.get(node)
+        if before is not None and before[0] == rests_on:
+            assert isinstance(before[1], FunctionType)
+            return before[1]
+        made = self._function_type(node, scope)
+        if rests_on is not None:
+            _made[node] = rests_on, made
+        return made
+
+    def _function_type(self, node: Any, scope: Scope) -> FunctionType:
         parameters: list[tuple[str, CType]] = []
         variadic = False
         for param in node.args.params if node.args else ():
@@ -167,22 +180,41 @@ class TypeReader:
             if isinstance(known, StructType):
                 return known
             return self._new_struct(node, scope)
-        if id(node) in self._bodies:  # one body shared by several declarators, or a block that is entered again
-            made = self._bodies[id(node)][0]
+        *_, outermost = scope.outwards()
+        key = id(node), outermost
+        if key in self._bodies:  # one body shared by several declarators, or a block that is entered again
+            made = self._bodies[key][0]
             if node.name:
                 scope.tags[node.name] = made
             return made
         known = scope.tags.get(node.name) if node.name else None
+        rests_on = None
         if not isinstance(known, StructType):
+            rests_on = self._rests_on(node, scope)
+            before = _made.get(node)
+            if before is not None and before[0] == rests_on:
+                assert isinstance(before[1], StructType)
+                self._bodies[key] = before[1], node
+                if node.name:
+                    scope.tags[node.name] = before[1]
+                return before[1]
             known = self._new_struct(node, scope)
         elif known.fields is not None or known.refusal is not None:
             raise InputRefused(f"struct '{node.name}' is defined twice", where(node))
-        self._bodies[id(node)] = (known, node)
+        self._bodies[key] = (known, node)
         try:
             self._define(known, node, scope)
         except InputRefused as error:
             known.refusal = error
+        else:
+            if rests_on is not None:
+                _made[node] = rests_on, known
         return known
+
+    def _rests_on(self, node: Any, scope: Scope) -> tuple[object, ...] | None:
+        """What the type of a struct or function depends on, beside its nodes; None where that is not known at once."""
+        names = _names_in(node) if scope.parent is None else None
+        return None if names is None else (self.model, self.pack, *(scope.names.get(name) for name in names))
 
     def _define(self, struct: StructType, node: Any, scope: Scope) -> None:
         """Read the members; the markers that ``extensions`` left say how they are laid out."""
@@ -395,3 +427,35 @@ def _partial_type(name: str, bits: int, base: IntType, model: DataModel) -> IntT
     narrower = [t.rank for t in ranked if t.bits < bits]
     rank = base.rank if bits == base.bits else same[0] if same else max(narrower, default=0)
     return replace(base, name=name, bits=bits, rank=max(rank, 2), partial=True)
+
+
+_made: WeakKeyDictionary[Any, tuple[tuple[object, ...], StructType | FunctionType]] = WeakKeyDictionary()
+"""By the declaration of a struct or function outside of functions: its type, and what that depends on. A header is read
+for each file that includes it."""
+_named: WeakKeyDictionary[Any, tuple[str, ...] | None] = WeakKeyDictionary()
+_PLAIN = (
+    c_ast.Decl,
+    c_ast.TypeDecl,
+    c_ast.Typename,
+    c_ast.IdentifierType,
+    c_ast.PtrDecl,
+    c_ast.ArrayDecl,
+    c_ast.Constant,
+    c_ast.ParamList,
+    c_ast.EllipsisParam,
+)
+
+
+def _names_in(declaration: Any) -> tuple[str, ...] | None:
+    """The names of types in the declaration of a struct or function; None where there is more in it than members or
+    parameters of such types, and structs without a tag."""
+    if declaration not in _named:
+        _, *inner = nodes(declaration)
+        plain = all(isinstance(each, _PLAIN) or (_is_body(each) and not each.name) for each in inner)
+        found = (name for each in inner if isinstance(each, c_ast.IdentifierType) for name in each.names)
+        _named[declaration] = tuple(dict.fromkeys(found)) if plain else None
+    return _named[declaration]
+
+
+def _is_body(node: Any) -> bool:
+    return isinstance(node, c_ast.Struct | c_ast.Union) and bool(node.decls)

@@ -1,8 +1,9 @@
 """The syntax trees of preprocessed C, piece by piece: what was parsed before, such as a header that several files
 include, or a file that is read for other word sizes, is not parsed again.
 
-A piece is some declarations of one file outside of all functions. Its tree depends on its text, its place, and on which
-of its words are names of types where it begins; under these it is kept, packed, and each use unpacks nodes of its own.
+A piece is some declarations of one file outside of all functions. Its trees depend on its text, its place, and on which
+of its words are names of types where it begins; under these they are kept, and all files share them. What a program
+executes is known by its nodes, so that each of its files needs nodes of its own for that: ``OwnNodes``.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ from __future__ import annotations
 import pickle
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from pycparser import c_ast, c_parser
 
 from bmc.models.c.source.tokens import WORDS
+from bmc.stack import with_deep_stack
 
 PIECE = 2_000
 """A piece has at least so many characters, but at the end of a file. Of pieces that are twice as long there are fewer
 to look up, and more is parsed again where one of them differs."""
-MOST_KEPT = 64_000_000
-"""Bytes of packed trees that are kept; with more, all are forgotten. A header of 27,000 lines takes three million."""
+MOST_KEPT = 4_000_000
+"""Characters of pieces whose trees are kept; with more, all are forgotten. Twice as many take twice the memory."""
 
 _SIGN = re.compile(r'#line (\d+)(?: "([^"\n]*)")?[^\n]*\n|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{}=;]')
 _OLD = re.compile(r"\)\s*[A-Za-z_]")
@@ -33,54 +36,88 @@ class Parser(c_parser.CParser):  # type: ignore[misc]
     """A parser that goes through a text piece by piece."""
 
     def pieces(self, text: str, file: str) -> Any:
-        """The syntax tree of ``text``; ParseError where a piece has none. No piece is unpacked before all are known."""
+        """The syntax tree of ``text``; ParseError where a piece has none."""
         known: dict[str, bool] = {}
-        parts = [self._piece(piece, file, known) for piece in pieces_of(text)]
-        return c_ast.FileAST([node for part in parts for node in (pickle.loads(part) if type(part) is bytes else part)])
+        parts: dict[int, list[Any]] = {}
+        for piece in pieces_of(text):
+            part = self._piece(piece, file, known)
+            part = _copied(part) if id(part) in parts else part  # a header without a guard that is included again
+            parts[id(part)] = part
+        return c_ast.FileAST([node for part in parts.values() for node in part])
 
-    def _piece(self, text: str, file: str, known: dict[str, bool]) -> list[Any] | bytes:
+    def _piece(self, text: str, file: str, known: dict[str, bool]) -> list[Any]:
         names = tuple((word, known[word]) for word in dict.fromkeys(WORDS.findall(text)) if word in known)
         file = "" if text.startswith("#line") else file
-        kept = _kept.get((text, file, names))
+        kept = _kept.trees.get((text, file, names))
         if kept is None:
             self._scope_stack = [dict(known)]
             self._typedef_checked_token = None
             self.clex.input(text, file)
             self._tokens: Any = type(self._tokens)(self.clex.token)
             ext: list[Any] = self._parse_translation_unit_or_empty().ext
-            new = {name: is_type for name, is_type in self._scope_stack[0].items() if known.get(name) != is_type}
-            known.update(new)
-            _kept.keep((text, file, names), ext, new)
-            return ext
-        packed, new = kept
-        known.update(new)
-        return packed
+            kept = ext, {name: is_type for name, is_type in self._scope_stack[0].items() if known.get(name) != is_type}
+            _kept.keep((text, file, names), kept)
+        known.update(kept[1])
+        return kept[0]
 
 
 class _Kept:
-    """Packed trees of pieces, each with the names that it declares."""
+    """The trees of pieces, each with the names that it declares."""
 
     def __init__(self) -> None:
-        self.trees: dict[tuple[str, str, Names], tuple[bytes, dict[str, bool]]] = {}
+        self.trees: dict[tuple[str, str, Names], tuple[list[Any], dict[str, bool]]] = {}
         self.size = 0
 
-    def get(self, key: tuple[str, str, Names]) -> tuple[bytes, dict[str, bool]] | None:
-        return self.trees.get(key)
-
-    def keep(self, key: tuple[str, str, Names], ext: list[Any], names: dict[str, bool]) -> None:
-        try:
-            packed = pickle.dumps(ext, pickle.HIGHEST_PROTOCOL)
-        except RecursionError:  # code nested so deep is parsed again
-            return
-        if self.size + len(packed) > MOST_KEPT:
+    def keep(self, key: tuple[str, str, Names], trees: tuple[list[Any], dict[str, bool]]) -> None:
+        if self.size + len(key[0]) > MOST_KEPT:
             self.trees.clear()
             self.size = 0
-        if len(packed) <= MOST_KEPT:
-            self.trees[key] = packed, names
-            self.size += len(packed)
+        self.trees[key] = trees
+        self.size += len(key[0])
 
 
 _kept = _Kept()
+
+
+class _OwnFuncDef(c_ast.FuncDef):  # type: ignore[misc]
+    """The definition of a function in a further file that includes it; its body is copied when it is looked at."""
+
+    def __init__(self, shared: Any) -> None:
+        self.decl, self.param_decls, self.coord, self.shared = shared.decl, shared.param_decls, shared.coord, shared
+
+    @cached_property
+    def body(self) -> Any:
+        """The statements, whose nodes no other file has."""
+        return _copied(self.shared.body)
+
+
+class OwnNodes:
+    """Gives each file of one program nodes of its own for all that is executed, or whose value is an initialiser."""
+
+    def __init__(self) -> None:
+        self._used: set[Any] = set()
+
+    def unit(self, tree: Any) -> Any:
+        """The tree of a further file, which shares declarations without values with others at most."""
+        used, self._used = self._used, self._used.union(tree.ext)
+        return c_ast.FileAST([_own(node) if node in used else node for node in tree.ext])
+
+
+def _own(node: Any) -> Any:
+    if isinstance(node, c_ast.FuncDef):
+        return _OwnFuncDef(node)
+    if isinstance(node, c_ast.Decl) and node.init is not None:
+        return _copied(node)
+    return node
+
+
+def _copied(nodes: Any) -> Any:
+    return with_deep_stack(lambda: pickle.loads(pickle.dumps(nodes, pickle.HIGHEST_PROTOCOL)))
+
+
+def shared_body(definition: Any) -> Any:
+    """The body of a function for who reads it alone: all files that include it share one."""
+    return definition.shared.body if isinstance(definition, _OwnFuncDef) else definition.body
 
 
 class _Place:

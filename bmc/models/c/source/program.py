@@ -208,8 +208,8 @@ def parse_unit(text: str, file: str) -> Any:
 
 
 MOST_TEXT = 4_000_000
-"""Characters of preprocessed text whose trees are kept as they are. Twice as many: of a program with more text than
-this each file is unpacked once less, and the trees take twice the memory."""
+"""Characters of preprocessed text whose trees are kept whole. Twice as many: of a program with more text than this each
+file is put together from its pieces once less, and the lists take twice the memory."""
 _trees: dict[tuple[str, str], Any] = {}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 from pycparser import c_parser
 
 from bmc.errors import InputRefused
-from bmc.models.c.source.pieces import PIECE, Parser, pieces_of
+from bmc.models.c.controller.reading import SourceConfig, read_program
+from bmc.models.c.source.pieces import PIECE, OwnNodes, Parser, pieces_of
 from bmc.models.c.source.preprocess import Given, preprocess
+from bmc.models.c.source.program import nodes
 from bmc.models.c.source.types import DATA_MODELS
 
 LP64 = DATA_MODELS["lp64"]
@@ -39,7 +42,7 @@ def shown(tree: Any) -> list[object]:
     while todo:
         node = todo.pop()
         values = tuple(repr(getattr(node, name)) for name in node.attr_names)
-        found.append((type(node).__name__, str(node.coord), values))
+        found.append((type(node).__name__.removeprefix("_Own"), str(node.coord), values))
         todo += [child for _, child in node.children()]
     return found
 
@@ -52,11 +55,39 @@ def test_pieces_have_the_tree_of_the_whole(name: str) -> None:
         assert shown(Parser().pieces(text, "a.c")) == whole
 
 
-def test_a_long_text_has_pieces_and_trees_are_not_shared() -> None:
+def executed(tree: Any) -> set[int]:
+    """The nodes of bodies and initialisers."""
+    parts = [getattr(node, "body", None) or getattr(node, "init", None) for node in tree.ext]
+    return {id(node) for part in parts if part is not None for node in nodes(part)}
+
+
+def test_the_files_of_a_program_share_declarations_and_nothing_that_is_executed() -> None:
     text = TEXTS["functions, structs and initialisers"]
     assert len(list(pieces_of(text))) > 2
-    first, second = Parser().pieces(text, "a.c"), Parser().pieces(text, "a.c")
-    assert not {id(node) for node in first.ext} & {id(node) for node in second.ext}
+    own = OwnNodes()
+    trees = [own.unit(Parser().pieces(text, "a.c")) for _ in range(3)]
+    assert shown(trees[0]) == shown(trees[1]) == shown(trees[2])
+    assert any(node in trees[1].ext for node in trees[0].ext)
+    assert executed(trees[0])
+    assert all(not executed(a) & executed(b) for a, b in combinations(trees, 2))
+
+
+def test_a_header_without_a_guard_defines_its_structs_twice(tmp_path: Path) -> None:
+    (tmp_path / "h.h").write_text("struct twice { int n; };\n")
+    file = tmp_path / "a.c"
+    file.write_text('#include "h.h"\n#include "h.h"\n#include "h.h"\nstruct twice held;\n')
+    with pytest.raises(InputRefused, match="struct 'twice' is defined twice"):
+        read_program(SourceConfig("p", (str(file),)))
+
+
+@pytest.mark.parametrize(("second", "bits"), [("short", 16), ("int", 32)])
+def test_a_struct_of_a_header_has_the_types_that_each_file_gives_it(tmp_path: Path, second: str, bits: int) -> None:
+    (tmp_path / "h.h").write_text("struct pair { word a; word b; };\n")
+    for name, kind in (("first", "int"), ("second", second)):
+        (tmp_path / f"{name}.c").write_text(f'typedef {kind} word;\n#include "h.h"\nstatic struct pair {name};\n')
+    program, _, _ = read_program(SourceConfig("p", tuple(str(tmp_path / f"{n}.c") for n in ("first", "second"))))
+    types = [unit.scope.names[name].ctype for unit, name in zip(program.units, ("first", "second"), strict=True)]
+    assert [member.type.bits for ctype in types for member in ctype.fields] == [32, 32, bits, bits]
 
 
 def test_a_name_that_is_a_type_in_one_file_alone_is_told_apart() -> None:
