@@ -10,7 +10,6 @@ path constraints of Section 4.2. At last comes the chain that users get with thi
 from __future__ import annotations
 
 import random
-import statistics
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -63,26 +62,6 @@ class Asked:
     orderings: tuple[str, ...]
     seeds: int = SEEDS
     several: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Least and greatest of several values, and their quartiles, interpolated between the values next to them."""
-
-    least: float
-    first: float
-    median: float
-    third: float
-    greatest: float
-
-
-def spread(values: Sequence[float]) -> Spread | None:
-    """The spread of ``values``; None where there are none."""
-    if not values:
-        return None
-    at_least_two = values if len(values) > 1 else [*values, *values]
-    first, median, third = statistics.quantiles(at_least_two, n=4, method="inclusive")
-    return Spread(min(values), first, median, third, max(values))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ one formula and one question: what ``Backend`` asks for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Generic, TypeVar
@@ -198,6 +198,25 @@ class UnrollingEngine(ABC):
         yield
 
 
+class _Start:
+    """What a run's first state is read from: the variables that are encoded, and those that are only read at step 0."""
+
+    def __init__(self) -> None:
+        self._own: dict[FNode, None] = {}
+        self._known: tuple[tuple[int, int], list[FNode]] = ((0, 0), [])
+
+    def add(self, symbols: Iterable[FNode]) -> None:
+        """The variables of ``symbols`` are read at step 0."""
+        self._own.update(dict.fromkeys(symbols))
+
+    def symbols(self, cone: Mapping[str, StateVariable]) -> Sequence[FNode]:
+        """The symbols of these and of the variables in ``cone``; the same list until there is more."""
+        if self._known[0] != (len(cone), len(self._own)):
+            found = dict.fromkeys([*(var.symbol for var in cone.values()), *self._own])
+            self._known = (len(cone), len(self._own)), list(found)
+        return self._known[1]
+
+
 class UnrollingSession(Backend[Step, Literal]):
     """One incremental solver over the runs from one source.
 
@@ -215,9 +234,8 @@ class UnrollingSession(Backend[Step, Literal]):
         self._encoded = Encoded() if encoded is None else encoded
         self._groups: dict[Group, Literal] = {}
         self._asked: list[Group] = []
-        self._starts: dict[FNode, None] = {}
+        self._first = _Start()
         self._sources: set[FNode] = set()
-        self._read: tuple[tuple[int, int], list[FNode]] = ((0, 0), [])
         self._reaches = engine.reaches(system)
         self._simulator = engine.simulator(system)
         self._span = 0
@@ -369,16 +387,9 @@ class UnrollingSession(Backend[Step, Literal]):
         """
         if self._steps is None:
             raise RuntimeError("the last query of this session was not satisfiable: it has no run")
-        start = {**self._simulator.initial(), **self._values(self._start_symbols(), 0)}
+        start = {**self._simulator.initial(), **self._values(self._first.symbols(self._encoded.cone), 0)}
         inputs = [var.symbol for var in self._system.inputs]
         return self._simulator.run(start, [self._values(inputs, step) for step in range(self._steps)])
-
-    def _start_symbols(self) -> Sequence[FNode]:
-        """What a run's first state is read from; the same list until there is more."""
-        if self._read[0] != (len(self._encoded.cone), len(self._starts)):
-            found = dict.fromkeys([*(var.symbol for var in self._encoded.cone.values()), *self._starts])
-            self._read = (len(self._encoded.cone), len(self._starts)), list(found)
-        return self._read[1]
 
     def _widen(self, formulas: Iterable[FNode], starts: Sequence[FNode] = ()) -> None:
         """Encode the variables on which framed ``formulas`` depend, where they are not yet, at all steps so far.
@@ -387,7 +398,7 @@ class UnrollingSession(Backend[Step, Literal]):
         """
         new = [formula for formula in dict.fromkeys(formulas) if formula not in self._encoded.widened]
         self._encoded.widened.update(formula for formula in new if not formula.is_or())
-        self._starts.update(dict.fromkeys(self._reaches.states(starts)))
+        self._first.add(self._reaches.states(starts))
         symbols = dict.fromkeys([*self._reaches.states(new), *self._reaches.moved(starts)])
         asked = [symbol for symbol in symbols if symbol.symbol_name() not in self._encoded.cone]
         if self._encoded.templates and not asked:

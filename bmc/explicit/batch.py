@@ -98,6 +98,10 @@ class Manner:
         return replace(self, rates=dict.fromkeys(self.rates, rates), rests=np.where(resting == 1, 1.0, self.rests))
 
 
+_Step = tuple[Mapping[str, Column], Sequence[Column], Column]
+"""One step of many runs: the inputs, the state after it, and in which runs it is allowed."""
+
+
 class Batch:
     """Draws runs of ``system``. Repeatable: ``seed`` decides all draws, in the order of the calls."""
 
@@ -173,25 +177,54 @@ class Batch:
     def go_on(self, starts: Columns, manner: Manner, steps: int, check: Callable[[], None] = lambda: None) -> Runs:
         """Runs of ``steps`` steps, each from a state of its own, that draw inputs in their ``manner``; see ``draw``."""
         count = manner.count
-        states = {name: np.empty((steps + 1, count), values.dtype) for name, values in starts.items()}
         inputs = {drawer.name: drawer.draw(steps, count) for drawer in self._drawers}
         kept = {}
         for drawer in self._drawers:
             part, rate = self._random.parts((steps, count)), manner.rates[drawer.name]
             kept[drawer.name] = part >= rate
             inputs[drawer.name][part < rate * manner.rests] = drawer.rest
-        for name, values in starts.items():
-            states[name][0] = values
-        valid, alive = np.full(count, steps), np.full(count, True)
-        for step in range(steps):
-            now = {name: values[step] for name, values in states.items()}
+
+        def take(step: int, now: Columns, alive: Column) -> _Step:
             last = {name: values[step - 1] for name, values in inputs.items()} if step else manner.last
             for name, before in last.items():
                 np.copyto(inputs[name][step], before, where=kept[name][step])
             for name, by in self._grows.items():
                 inputs[name][step] = by(now[self._remembered[name]])
             drawn = {name: values[step] for name, values in inputs.items()}
-            chosen, after, allowed = self._one_step(now, drawn, (alive, manner.falls), check)
+            return self._one_step(now, drawn, (alive, manner.falls), check)
+
+        return self._simulated(starts, inputs, (steps, count), take)
+
+    def follow(self, start: Valuation, inputs: Columns, check: Callable[[], None] = lambda: None) -> Runs:
+        """The runs from one state under ``inputs``, arrays of (step, run), as they are; ``check`` as in ``draw``."""
+
+        def take(step: int, now: Columns, alive: Column) -> _Step:
+            check()
+            chosen = self._tied(now, {name: values[step] for name, values in inputs.items()})
+            *after, allowed = self._step({**now, **chosen})
+            return chosen, after, allowed
+
+        steps, count = next(iter(inputs.values())).shape
+        taken = {name: np.empty_like(values) for name, values in inputs.items()}
+        return self._simulated(self.repeated(start, count), taken, (steps, count), take)
+
+    @staticmethod
+    def _simulated(
+        starts: Columns, inputs: Columns, shape: tuple[int, int], take: Callable[[int, Columns, Column], _Step]
+    ) -> Runs:
+        """Runs from ``starts``, each of which ends where no step is allowed; ``shape`` is steps and runs.
+
+        ``take`` makes a step: of its number, the states before it, and the runs that have not ended. The inputs that it
+        chooses are written into ``inputs``.
+        """
+        steps, count = shape
+        states = {name: np.empty((steps + 1, count), values.dtype) for name, values in starts.items()}
+        for name, values in starts.items():
+            states[name][0] = values
+        valid, alive = np.full(count, steps), np.full(count, True)
+        for step in range(steps):
+            now = {name: values[step] for name, values in states.items()}
+            chosen, after, allowed = take(step, now, alive)
             for name, values in chosen.items():
                 inputs[name][step] = values
             for name, values in zip(states, after, strict=True):
@@ -199,28 +232,6 @@ class Batch:
             valid[alive & ~allowed] = step
             alive &= allowed
         return Runs(states, inputs, steps, valid)
-
-    def follow(self, start: Valuation, inputs: Columns, check: Callable[[], None] = lambda: None) -> Runs:
-        """The runs from one state under ``inputs``, arrays of (step, run), as they are; ``check`` as in ``draw``."""
-        steps, count = next(iter(inputs.values())).shape
-        now: Columns = self.repeated(start, count)
-        states = {name: np.empty((steps + 1, count), values.dtype) for name, values in now.items()}
-        taken = {name: np.empty_like(values) for name, values in inputs.items()}
-        valid, alive = np.full(count, steps), np.full(count, True)
-        for name, values in now.items():
-            states[name][0] = values
-        for step in range(steps):
-            check()
-            now = {name: values[step] for name, values in states.items()}
-            chosen = self._tied(now, {name: values[step] for name, values in inputs.items()})
-            *after, allowed = self._step({**now, **chosen})
-            for name, values in chosen.items():
-                taken[name][step] = values
-            for name, values in zip(states, after, strict=True):
-                states[name][step + 1] = values
-            valid[alive & ~allowed] = step
-            alive &= allowed
-        return Runs(states, taken, steps, valid)
 
     def run(self, start: Valuation, inputs: Sequence[Valuation]) -> Run:
         """The run from ``start`` under ``inputs``, with all variables, simulated one step after the other."""
@@ -259,7 +270,7 @@ class Batch:
         drawn: Mapping[str, Column],
         runs: tuple[Column, Mapping[str, Column]],
         check: Callable[[], None],
-    ) -> tuple[Mapping[str, Column], Sequence[Column], Column]:
+    ) -> _Step:
         """The inputs, the state after, and in which runs the step is allowed: others are tried where it is not.
 
         Of ``runs`` only those that are alive count; and in which of them inputs fall.

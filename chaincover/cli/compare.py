@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -13,6 +14,7 @@ import click
 
 from bmc import ending
 from bmc.errors import NAMED, counted
+from bmc.records import dataclass
 from chaincover.chain import UNDECIDED
 from chaincover.cli.entry import closing
 from chaincover.cli.options import (
@@ -34,7 +36,6 @@ from chaincover.comparison import (
     Trial,
     compare,
     exit_code,
-    spread,
 )
 from chaincover.formats.output import prepare_folder, to_json, write_text
 from chaincover.formats.writer import tool_version, versions
@@ -211,6 +212,26 @@ def _final_data(final: Final | None) -> dict[str, Any] | None:
         "seconds": round(final.seconds, 3),
         "note": final.note,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Least and greatest of several values, and their quartiles, interpolated between the values next to them."""
+
+    least: float
+    first: float
+    median: float
+    third: float
+    greatest: float
+
+
+def spread(values: Sequence[float]) -> Spread | None:
+    """The spread of ``values``; None where there are none."""
+    if not values:
+        return None
+    at_least_two = values if len(values) > 1 else [*values, *values]
+    first, median, third = statistics.quantiles(at_least_two, n=4, method="inclusive")
+    return Spread(min(values), first, median, third, max(values))
 
 
 def _spread_data(values: Sequence[float]) -> dict[str, float] | None:

@@ -15,7 +15,7 @@ from chaincover.cli.entry import closing, signalled
 from chaincover.cli.options import init_time_option, name_pairs
 from chaincover.formats.output import write_text
 from chaincover.project.scaffold.sources import Wanted
-from chaincover.project.scaffold.stubbed import propose_with_stubs
+from chaincover.project.scaffold.stubs import propose_with_stubs
 from chaincover.project.scaffold.text import propose
 
 

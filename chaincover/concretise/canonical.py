@@ -46,7 +46,7 @@ from chaincover.concretise.check_path import build_path, plan_length
 from chaincover.concretise.tidy import tidy
 from chaincover.graph.enumerated_goals import run_of, states_in
 from chaincover.graph.goal_product import goal_product
-from chaincover.graph.least_run import least_run
+from chaincover.graph.least_run import LeastRun
 from chaincover.known import Board
 from chaincover.limits import PER_UNIT, QUESTION, Limits
 from chaincover.problem import Questions
@@ -460,7 +460,7 @@ def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan, units
     for name, start in zip(plan.goals, plan.starts, strict=True):
         completed[problem.over(name, start)] |= 1 << wanted.index(goals[name])
     final_nodes = states_in(graph, final)
-    found = least_run(graph, made, completed, final_nodes, check, allow)
+    found = LeastRun(graph, made, completed, check, allow).found(final_nodes)
     return None if found is None else run_of(system, graph, *found)
 
 

@@ -20,23 +20,6 @@ from chaincover.graph.enumerated_goals import BLOCK, Check
 from chaincover.graph.goal_product import Product
 
 
-def least_run(
-    graph: StateGraph,
-    made: Product,
-    completed: Sequence[int],
-    ends: Column,
-    check: Check,
-    allow: Callable[[int], bool],
-) -> tuple[int, list[int]] | None:
-    """The first start, and the first input at each step, of a run to one of the nodes ``ends`` that completes at each
-    step the goals ``completed`` (as bits). There must be such a run.
-
-    Layers of so many nodes in all, a bit each, are only made where ``allow`` says so; else there may be no answer
-    (None).
-    """
-    return _LeastRun(graph, made, completed, check, allow).found(ends)
-
-
 class _Nodes:
     """Some of ``size`` nodes: their numbers where they are few, else a bit for each."""
 
@@ -71,7 +54,13 @@ class _Stretch:
     layers: list[Column]
 
 
-class _LeastRun:
+class LeastRun:
+    """Finds the least inputs of runs through the goal product ``made`` that complete at each step the goals
+    ``completed`` (as bits). There must be such a run.
+
+    Layers of so many nodes in all, a bit each, are only made where ``allow`` says so; else there may be no answer.
+    """
+
     def __init__(
         self,
         graph: StateGraph,
@@ -88,7 +77,8 @@ class _LeastRun:
         self._marked = np.zeros(self._arrows.size, bool)
 
     def found(self, ends: Column) -> tuple[int, list[int]] | None:
-        """See ``least_run``."""
+        """The first start, and the first input at each step, of a run to one of the nodes ``ends``; None without an
+        answer."""
         stretches = self._stretches(self._reached(), np.flatnonzero(ends))
         return None if stretches is None else self._walk(stretches)
 

@@ -1,4 +1,4 @@
-"""The best chains so far in a search for several, what one of them tells, and who is told of them."""
+"""The best chains so far in a search for several, the goals without one, what one tells, and who is told of them."""
 
 from __future__ import annotations
 
@@ -54,6 +54,24 @@ class Best:
             return self
         results = (*self.results, result)
         return Best(results, Bounds(0, total(results), SHARED))
+
+
+@dataclass(eq=False)
+class Missed:
+    """The goals that no chain was found for, each with its verdict; ``impossible`` are proved to be in none."""
+
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    impossible: set[str] = field(default_factory=set)
+
+    def give_up(self, result: ChainResult, names: Collection[str]) -> None:
+        """The search with this ``result`` found no chain for the goals ``names``."""
+        self.verdicts.update({verdict.goal: verdict for verdict in result.verdicts if verdict.goal in names})
+        self.impossible.update(result.uncoverable)
+
+    def exclude(self, names: Collection[str], status: str, how: str) -> None:
+        """The goals ``names`` are proved to be in no chain; ``how`` says by what."""
+        self.verdicts.update({name: Verdict(name, status, detail=how) for name in names})
+        self.impossible.update(names)
 
 
 def narrowed(result: ChainResult, verdicts: Sequence[Verdict], problem: Problem) -> ChainResult:

@@ -31,6 +31,7 @@ from chaincover.partition.best import (
     Best,
     Growing,
     Listener,
+    Missed,
     covered_by,
     narrowed,
     total,
@@ -104,8 +105,7 @@ class _Several:
         self._limits = Limits(options.time_limit, options.query_limit, options.effort)
         self._same_as = distinct(problem.goals, problem.overlap)[1]
         self._best = Best()
-        self._missed: dict[str, Verdict] = {}
-        self._impossible: set[str] = set()
+        self._missed = Missed()
         self._conflicts: list[Conflict] = []
         self._stopped = self._limited = ""
         self._flow: JointFlow | None = None
@@ -158,7 +158,7 @@ class _Several:
         """
         stages = self._listener.stages
         whole = self._one(self._kinds, ONE_SHARE, until_apart(stages) if applies(self._options) else stages)
-        self._give_up(whole, whole.uncoverable)
+        self._missed.give_up(whole, whole.uncoverable)
         if whole.chain is not None:
             self._take((whole,), Bounds(whole.bounds.lower, whole.chain.length, ONE))
         return whole
@@ -183,19 +183,19 @@ class _Several:
         is sought for the first of them alone, and that goal is given up if it is not covered either. Runs in hand come
         first where the effort is used up.
         """
-        while missing := self._left({*self._best.covered, *self._missed}):
+        while missing := self._left({*self._best.covered, *self._missed.verdicts}):
             self._listener(f"partition: {len(self._best.results)} chain(s), {len(missing)} goal(s) left")
             found = self._in_hand.best(missing) if self._limits.used_up else None
             for names in (missing, missing[:1]):
                 if found is None or not covered_by(found):
                     found = self._one(names, 1 / (2 + len(missing)))
-                    self._give_up(found, found.uncoverable)
+                    self._missed.give_up(found, found.uncoverable)
                     found = found if covered_by(found) else self._in_hand.best(missing) or found
             assert found is not None
             if covered_by(found):
                 self._take((*self._best.results, found))
             else:
-                self._give_up(found, missing[:1])
+                self._missed.give_up(found, missing[:1])
 
     def _by_flow(self, whole: ChainResult) -> bool:
         """Whether the covering flow of several chains settles number and total length of the chains."""
@@ -220,12 +220,7 @@ class _Several:
 
     def _left(self, without: Collection[str] = ()) -> list[str]:
         """The goals that are not proved to be in no chain, nor among ``without``."""
-        return [name for name in self._kinds if name not in self._impossible and name not in without]
-
-    def _give_up(self, result: ChainResult, names: Collection[str]) -> None:
-        """No chain was found for the goals ``names``; some of them are proved to be in none."""
-        self._missed.update({verdict.goal: verdict for verdict in result.verdicts if verdict.goal in names})
-        self._impossible.update(result.uncoverable)
+        return [name for name in self._kinds if name not in self._missed.impossible and name not in without]
 
     def _sets_of(self, names: Collection[str], measured: bool = True) -> Exhaustion | None:
         """The sets of the goals ``names`` that one run covers; None where they are not found within the limits.
@@ -312,8 +307,7 @@ class _Several:
         if how:
             status = UNREACHABLE if self._problem.final is None else NO_WAY_TO_FINAL
             beyond = [name for name in self._left() if name not in coverable]
-            self._missed.update({name: Verdict(name, status, detail=how) for name in beyond})
-            self._impossible.update(beyond)
+            self._missed.exclude(beyond, status, how)
         sought = self._best.covered if self._options.bound is not None else coverable
         return [name for name in self._left() if name in sought]
 
@@ -468,7 +462,7 @@ class _Several:
             verdicts,
             tuple(self._conflicts),
             minimal,
-            minimal and best.number_minimal and {*missed} <= self._impossible,
+            minimal and best.number_minimal and {*missed} <= self._missed.impossible,
             best.bounds,
             None if flow is None else flow.certificate,
             self._stopped,
@@ -481,7 +475,7 @@ class _Several:
             for own in result.verdicts:
                 if own.goal == name and own.status == COVERED:
                     return replace(own, detail=f"chain {number}")
-        missed = self._missed.get(self._same_as.get(name, name))
+        missed = self._missed.verdicts.get(self._same_as.get(name, name))
         why = "no chain has been found for it so far"
         if self._stopped:
             why = f"stopped by {BY.get(self._stopped, self._stopped)}"

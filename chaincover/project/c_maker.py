@@ -54,7 +54,7 @@ class CMaker:
                 hint = suggestion(pattern, self.functions())
                 raise InputRefused(f"no property function '{pattern}'", self.project.where, hint)
         run = self._run()
-        names = [name for name in names if name not in run or (name in patterns and name != model.step_function)]
+        names = [name for name in names if name not in run or (name in patterns and name != model.memory.step_function)]
         yield from [_property_function(model, name, patterns) for name in names]
         yield from covers_in_code(model)
 
@@ -83,7 +83,7 @@ class CMaker:
         """The functions that init and step run, themselves included: a property calls the step, none of them does."""
         config, model = self.project.config, self.model
         texts = ["init"] if config.init is None else config.init
-        names = [model.step_function, *(text.partition("(")[0].strip() for text in texts)]
+        names = [model.memory.step_function, *(text.partition("(")[0].strip() for text in texts)]
         roots = [function for name in names if (function := model.program.function(name)) is not None]
         return {function.name for function in (*reachable_functions(roots), *model.recorder.entered)}
 
@@ -211,9 +211,9 @@ class _FunctionRun:
 
     def finish(self) -> _FunctionRun:
         """Run the function to its end."""
-        state = self.model.state_at(0 if self.framed else None)
+        state = self.model.memory.at(0 if self.framed else None)
         arguments = [self._argument(name, ctype, state) for name, ctype in self.function.ctype.parameters]
-        hooks = {self.model.step_function: self._step_call, ORACLE: self._collect_oracle}
+        hooks = {self.model.memory.step_function: self._step_call, ORACLE: self._collect_oracle}
         executor = self.model.executor
         self.result = self.model.with_names(
             self.recorder,
@@ -222,14 +222,14 @@ class _FunctionRun:
             **hooks,
         )
         if self.framed and self.step == 0 and not self.recorder.covers:
-            text = f"the property function '{self.function.name}' never calls '{self.model.step_function}'"
+            text = f"the property function '{self.function.name}' never calls '{self.model.memory.step_function}'"
             raise InputRefused(text, where(self.function.node), "call the step between assumptions and assertions")
         return self
 
     def _count_steps(self) -> int:
         functions = reachable_functions([self.function])
-        step = self.model.program.function(self.model.step_function)
-        return sum(_calls(f.node, self.model.step_function) for f in functions if f is not step)
+        step = self.model.program.function(self.model.memory.step_function)
+        return sum(_calls(f.node, self.model.memory.step_function) for f in functions if f is not step)
 
     # arguments
 
@@ -253,15 +253,15 @@ class _FunctionRun:
         return Value((Target(TRUE(), array, (0,)),), ctype)  # type: ignore[arg-type]
 
     def _object(self, name: str, ctype: CType) -> MemObject | None:
-        pointers = {n: o for n, o in self.model.parameters.items() if isinstance(o.ctype, PointerType)}
+        pointers = {n: o for n, o in self.model.memory.parameters.items() if isinstance(o.ctype, PointerType)}
         if isinstance(ctype, IntType | FloatType):
-            found = self.model.parameters.get(name)
+            found = self.model.memory.parameters.get(name)
             return found if found is not None and isinstance(found.ctype, type(ctype)) else None
         alike = [n for n, o in pointers.items() if same_type(o.ctype, ctype)]
         choice = name if name in alike else alike[0] if len(alike) == 1 else None
         if choice is None:
             return None
-        content = self.model.base[pointers[choice], ()]
+        content = self.model.memory.base[pointers[choice], ()]
         assert isinstance(content.term, tuple)
         return content.term[0].object
 
@@ -276,7 +276,7 @@ class _FunctionRun:
         for variable in self._variables_of(obj):
             for step in range(max(self.steps, 1)):
                 at = step if variable.role == "input" else 0
-                state.cells[array, (step, *variable.key[1])] = self.model.content(variable, at)
+                state.cells[array, (step, *variable.key[1])] = self.model.memory.content(variable, at)
         return array
 
     def _variables_of(self, obj: MemObject) -> list[CVariable]:
@@ -294,7 +294,7 @@ class _FunctionRun:
         passed = self._passed(node, arguments, state)
         for variable in self.model.variables:
             content = self._content_passed(variable, passed, state, node)
-            own = self.model.content(variable, self.step)
+            own = self.model.memory.content(variable, self.step)
             if variable.role == "input":
                 assert isinstance(own.term, FNode)
                 if isinstance(content.term, FNode) and not content.defined.is_false():
@@ -309,7 +309,7 @@ class _FunctionRun:
         return self._advance(state)
 
     def _passed(self, node: Any, arguments: list[Any], state: State) -> dict[str, Any]:
-        step = self.model.program.function(self.model.step_function)
+        step = self.model.program.function(self.model.memory.step_function)
         assert step is not None
         if len(arguments) != len(step.ctype.parameters):
             raise InputRefused(f"'{step.name}' takes {len(step.ctype.parameters)} argument(s)", where(node))
@@ -341,9 +341,9 @@ class _FunctionRun:
             obj, path = variable.key
             if variable.role == "input":
                 if obj.kind == "global" and self.step < self.steps:
-                    state.cells[variable.key] = self.model.content(variable, self.step)
+                    state.cells[variable.key] = self.model.memory.content(variable, self.step)
                 continue
-            content = self.model.content(variable, self.step)
+            content = self.model.memory.content(variable, self.step)
             state.cells[variable.key] = content
             if obj in self.arrays:
                 for index in range(max(self.steps, 1)):

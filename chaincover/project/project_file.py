@@ -19,7 +19,6 @@ from bmc.system.names import matching, suggestion
 from bmc.system.original import FileOptions
 from bmc.system.ties import MOST_TICKS
 from chaincover.options import ORDERINGS
-from chaincover.project.compile_commands import options_of
 from chaincover.project.keys import Keys
 from properties.coverage import CoverageCriterion
 from properties.text import PropertyText
@@ -352,6 +351,8 @@ class _Reader(Keys):
         found: tuple[dict[str, FileOptions], Dialect] = {}, Dialect()
         try:
             if database:
+                from chaincover.project.compile_commands import options_of  # which most projects do without
+
                 found = options_of(base / database, files, more, target)
             elif more:
                 all_files = Options(more, str(base), self.where("options"))

@@ -14,6 +14,8 @@ from bmc import ending
 from bmc.errors import InputRefused, Location
 from bmc.limits import text_of
 from bmc.models.c.controller.reading import SourceConfig
+from bmc.models.c.source.headers import STANDARD_HEADERS, stand_in
+from bmc.models.c.source.options import Dialect
 from bmc.models.c.source.preprocess import Given, preprocess
 from bmc.models.c.source.program import parse_file
 from bmc.models.c.source.survey import Survey
@@ -23,7 +25,6 @@ from bmc.stack import with_deep_stack
 from bmc.system.original import FileOptions
 from chaincover.project.compile_commands import Build, found_build
 from chaincover.project.scaffold.facts import Facts, FileFacts, facts_of
-from chaincover.project.scaffold.headers import find_header, headers, included
 
 MOST_FILES = 100
 """More C files than this are not read: a folder should hold one controller."""
@@ -113,9 +114,9 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
     unreadable: dict[str, InputRefused] = {}
     target = build.dialect.target
     for file in files:
-        sizes = [target or "lp64", *DATA_MODELS]
         try:
-            facts, problem, needs = _file_facts(file, folders, wanted.defines, sizes, build, hopeless)
+            given = Given.of(build.options.get(file, FileOptions()), folders, wanted.defines, False)
+            facts, problem, needs = _file_facts(file, given, target or "lp64", build.dialect, hopeless)
         except KeyboardInterrupt:
             late = [each for each in files if each not in {one.file for one in read} | set(unreadable)]
             unreadable.update({each: ended_early(Location(each)) for each in late})
@@ -200,30 +201,28 @@ def trees_of(sources: Sources, base: Path) -> dict[str, Any]:
 
 def _file_facts(
     file: str,
-    include: Sequence[str],
-    defines: Sequence[tuple[str, str]],
-    sizes: Sequence[str],
-    build: Build,
+    given: Given,
+    first: str,
+    dialect: Dialect,
     hopeless: set[str],
 ) -> tuple[FileFacts | None, InputRefused | None, str]:
-    """What a file declares, why it cannot be read (None where it can), and the first word sizes that it accepts.
+    """What a file declares, why it cannot be read (None where it can), and the word sizes that it accepts: ``first``,
+    or else the first ones that pass its checks by ``#error``.
 
     Of a file that cannot be read there is what can be guessed of it; None where that is nothing. ``hopeless`` are
     refusals by ``#error`` that no word sizes pass, those of this file among them afterwards.
     """
-    own, first = build.options.get(file, FileOptions()), sizes[0]
-    given = Given.of(own, include, defines, False)
-    facts, survey = _surveyed(file, given, build.dialect.model(first))
+    facts, survey = _surveyed(file, given, dialect.model(first))
     if not survey.errors:
         return facts, None, first
     problem = survey.errors[0]
     if problem.message.startswith("#error") and str(problem) not in hopeless:
-        for name in dict.fromkeys(sizes[1:]):
+        for name in DATA_MODELS:
             other = Survey()
             with other.gathered():
-                preprocess(file, given, build.dialect.model(name), other)
+                preprocess(file, given, dialect.model(name), other)
             if not other.errors:
-                again, survey = _surveyed(file, given, build.dialect.model(name))
+                again, survey = _surveyed(file, given, dialect.model(name))
                 if not survey.errors:
                     return again, None, name
         hopeless.add(str(problem))
@@ -241,3 +240,81 @@ def _surveyed(file: str, given: Given, model: DataModel) -> tuple[FileFacts | No
 def _parsed(file: str, given: Given, model: DataModel, survey: Survey) -> FileFacts:
     """What a file declares; what cannot be read is noted in ``survey``, and the rest is guessed."""
     return with_deep_stack(lambda: facts_of(file, parse_file(file, given, model, survey)[1]))
+
+
+_HEADER_FOLDERS = re.compile(r"inc(lude)?s?|headers?|h|types|shared|.*_headerfiles|src", re.IGNORECASE)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.M)
+
+
+def headers(
+    files: Sequence[str], places: Sequence[str], known_folders: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Further folders of the headers that ``files`` need; headers that are nowhere; those with a bundled stand-in."""
+    known = _header_index(places)
+    folders: dict[str, None] = {}
+    missing: dict[str, None] = {}
+    bundled: dict[str, None] = {}
+    todo = list(files)
+    seen = set(todo)
+    for file in todo:
+        for name in included(file):
+            found = find_header(name, file, [*known_folders, *folders])
+            if found is None and (index := _candidates(name, known, file)):
+                found = index[0]
+                folders[found.removesuffix(os.path.normpath(name)).rstrip("/") or "."] = None
+            if found is not None and found not in seen:
+                seen.add(found)
+                todo.append(found)
+            elif found is None and not (STANDARD_HEADERS / name).exists():
+                (bundled if _has_stand_in(name) else missing)[name] = None
+    return tuple(folders), tuple(missing), tuple(bundled)
+
+
+def find_header(name: str, file: str, folders: Sequence[str]) -> str | None:
+    """A header beside the file that includes it, or in one of ``folders``."""
+    for folder in (os.path.dirname(file), *folders):
+        place = os.path.normpath(os.path.join(folder, name))
+        if os.path.isfile(place):
+            return place
+    return None
+
+
+def _candidates(name: str, known: Sequence[str], file: str) -> list[str]:
+    tail = os.path.normpath(name)
+    found = [place for place in known if place == tail or place.endswith("/" + tail)]
+    return sorted(found, key=lambda place: (len(os.path.relpath(place, os.path.dirname(file)).split("/")), place))
+
+
+def _header_index(places: Sequence[str]) -> list[str]:
+    """All headers below the given folders, and in folders for headers in and beside those of given files."""
+    roots: dict[str, None] = {}
+    for place in places:
+        here = place if os.path.isdir(place) else os.path.dirname(place) or "."
+        if here == place:
+            roots[place] = None
+        for folder in (here, os.path.join(here, os.pardir)):
+            names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+            inner = [os.path.join(folder, n) for n in names if _HEADER_FOLDERS.fullmatch(n)]
+            roots.update(dict.fromkeys(os.path.normpath(f) for f in inner if os.path.isdir(f)))
+    found = []
+    for root in roots:
+        for folder, inner, names in os.walk(root):
+            inner[:] = sorted(n for n in inner if not n.startswith("."))
+            found += [os.path.normpath(os.path.join(folder, name)) for name in sorted(names) if name.endswith(".h")]
+    return found
+
+
+def _has_stand_in(name: str) -> bool:
+    try:
+        stand_in(name)
+    except OSError:
+        return False
+    return True
+
+
+def included(file: str) -> list[str]:
+    """The headers that a file names, in its order; none where it cannot be read."""
+    try:
+        return _INCLUDE.findall(text_of(file, "replace"))
+    except (OSError, InputRefused):
+        return []

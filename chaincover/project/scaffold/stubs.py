@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from pycparser import c_ast
 
+from bmc import ending
 from bmc.errors import InputRefused, Location
 from bmc.models.c.source.headers import UNCONFIRMED
 from bmc.models.c.source.program import nodes, where
+from bmc.models.c.source.survey import apart
 from bmc.records import dataclass
+from chaincover.project.scaffold.sources import Wanted, find_sources, trees_of
+from chaincover.project.scaffold.text import Scaffold, propose
 
 COMMON = "chaincover_stubs.h"
 """The header that has all stubs but headers, which include it."""
@@ -94,7 +99,7 @@ class Stubs:
             for name, place in self._uses.undeclared.get(file, {}).items():
                 self.declarations.setdefault(name, self._name(name, [place]))
         for name, places in missing.functions.items():
-            if name not in self._uses.variadic:  # whose body nobody can guess
+            if name not in self._uses.declared.variadic:  # whose body nobody can guess
                 self.declarations.setdefault(name, self._function(name, places))
         return len(self.headers) + len(self.declarations) > before
 
@@ -174,7 +179,7 @@ class Stubs:
 
     def _function(self, name: str, places: Sequence[Location]) -> str:
         """A prototype; where it takes values and delivers others, also a body with an input for each of these."""
-        call, declared = self._uses.calls.get(name), name in self._uses.declared
+        call, declared = self._uses.calls.get(name), name in self._uses.declared.functions
         used = name in self._uses.used
         kinds = [] if call is None else self._uses.arguments(call)
         result = self._uses.result(name) if used else "void"
@@ -208,25 +213,54 @@ class Stubs:
         self.definitions[name] = "\n".join([why, *inputs, f"{result} {name}({parameters}) {{", *lines, "}"])
 
 
+@dataclass(eq=False)
+class Declarations:
+    """What a program declares."""
+
+    types: dict[str, Any] = field(default_factory=dict)
+    """The type node of each declared name, as declared last."""
+    typedefs: dict[str, Any] = field(default_factory=dict)
+    """The type node that each name of a type stands for."""
+    functions: set[str] = field(default_factory=set)
+    variadic: set[str] = field(default_factory=set)
+    """Functions that are declared with any number of arguments."""
+
+    def note(self, node: Any) -> None:
+        """Note the declaration that a node is, if it is one."""
+        if isinstance(node, c_ast.Decl) and node.name:
+            self.types[node.name] = node.type
+            if isinstance(node.type, c_ast.FuncDecl):
+                self.functions.add(node.name)
+                if any(isinstance(each, c_ast.EllipsisParam) for each in (node.type.args or ())):
+                    self.variadic.add(node.name)
+        elif isinstance(node, c_ast.Typedef):
+            self.typedefs[node.name] = node.type
+
+    def number(self, kind: Any) -> str:
+        """The words of an arithmetic type, for which the names of types stand; '' for any other type."""
+        for _ in range(len(self.typedefs) + 1):
+            if not (isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)):
+                return ""
+            words = kind.type.names
+            if set(words) <= _WORDS:
+                return " ".join(words)
+            kind = self.typedefs.get(words[0]) if len(words) == 1 else None
+        return ""
+
+
 class Uses:
     """How a program uses what it does not define."""
 
     def __init__(self, trees: Mapping[str, Any]) -> None:
-        self.types: dict[str, Any] = {}
-        """The type node of each declared name, as declared last."""
+        self.declared = Declarations()
         self.members: dict[str, dict[str, str]] = {}
         """By type, the members that are used of its objects, with the place of a use."""
         self.calls: dict[str, Any] = {}
         """The first call of each function."""
         self.used: set[str] = set()
         """Functions whose result is used."""
-        self.typedefs: dict[str, Any] = {}
-        """The type node that each name of a type stands for."""
         self.assigned: dict[str, str] = {}
         """By function, the name of the first object that its result is assigned to, or is the first value of."""
-        self.declared: set[str] = set()
-        self.variadic: set[str] = set()
-        """Functions that are declared with any number of arguments."""
         self.written: set[str] = set()
         """Names of objects that are assigned, in whole or in part, or whose address is taken."""
         self.registers: set[str] = set()
@@ -247,10 +281,7 @@ class Uses:
                     self._member(node)
 
     def _note(self, node: Any) -> None:
-        if isinstance(node, c_ast.Decl) and node.name:
-            self._note_declaration(node)
-        elif isinstance(node, c_ast.Typedef):
-            self.typedefs[node.name] = node.type
+        self.declared.note(node)
         self._note_use(node)
         value = node.rvalue if isinstance(node, c_ast.Assignment) else getattr(node, "init", None)
         if isinstance(value, c_ast.FuncCall) and isinstance(value.name, c_ast.ID):
@@ -259,13 +290,6 @@ class Uses:
         if isinstance(value, c_ast.UnaryOp) and value.op == "~":
             self.registers.add(_root(value))
         self._note_calls(node)
-
-    def _note_declaration(self, node: Any) -> None:
-        self.types[node.name] = node.type
-        if isinstance(node.type, c_ast.FuncDecl):
-            self.declared.add(node.name)
-            if any(isinstance(each, c_ast.EllipsisParam) for each in (node.type.args or ())):
-                self.variadic.add(node.name)
 
     def _note_use(self, node: Any) -> None:
         """Note what an operator says of the object that it works on."""
@@ -292,8 +316,8 @@ class Uses:
             base = base.name if isinstance(base, c_ast.ArrayRef) else base.expr
         if not isinstance(base, c_ast.ID):
             return
-        declared = base.name in self.types
-        name = _base_type(self.types.get(base.name)) if declared else base.name
+        declared = base.name in self.declared.types
+        name = _base_type(self.declared.types.get(base.name)) if declared else base.name
         if name and (declared or base is node.name):
             self.pointers |= {name} if node.type == "->" and not declared else set()
             place, found = where(node), (self.members if declared else self.parts)
@@ -306,28 +330,17 @@ class Uses:
     def result(self, name: str) -> str:
         """The type of a function's result: that of what it is assigned to, where that is a number."""
         target = self.assigned.get(name, "")
-        return self._number(self.types.get(target) if isinstance(target, str) else None) or "int"
-
-    def _number(self, kind: Any) -> str:
-        """The words of an arithmetic type, for which the names of types stand; '' for any other type."""
-        for _ in range(len(self.typedefs) + 1):
-            if not (isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)):
-                return ""
-            words = kind.type.names
-            if set(words) <= _WORDS:
-                return " ".join(words)
-            kind = self.typedefs.get(words[0]) if len(words) == 1 else None
-        return ""
+        return self.declared.number(self.declared.types.get(target) if isinstance(target, str) else None) or "int"
 
     def _argument(self, node: Any) -> str:
         pointer = isinstance(node, c_ast.UnaryOp) and node.op == "&"
         inner = node.expr if pointer else node
         if isinstance(inner, c_ast.Constant):
             return {"string": "const char *", "double": "double"}.get(inner.type, "int")
-        kind = self.types.get(inner.name) if isinstance(inner, c_ast.ID) else None
+        kind = self.declared.types.get(inner.name) if isinstance(inner, c_ast.ID) else None
         if kind is None:
             return "void *" if pointer else "int"
-        number = self._number(kind)
+        number = self.declared.number(kind)
         return f"{number}{' *' if pointer else ''}" if number else ("void *" if pointer else "")
 
 
@@ -394,3 +407,66 @@ def _at(places: Sequence[Location]) -> str:
         return "some place"
     more = f" and {len(places) - 1} more" if len(places) > 1 else ""
     return f"{Path(places[0].file).name}:{places[0].line}{more}"
+
+
+def propose_with_stubs(
+    places: Sequence[str], folder: Path, wanted: Wanted, stubs: Path, write: Callable[[Path, str], object]
+) -> tuple[Scaffold, tuple[str, ...]]:
+    """A proposal as ``propose`` makes one, with the stubs that it needs in the folder ``stubs``, and their paths.
+
+    ``write`` writes a text to a file. Files that are there are used and stay as they are. What is missing shows piece
+    by piece: behind a header that is not found are types, behind these members and functions.
+    """
+    present = _present(stubs)
+    wanted = replace(wanted, guesses=True)
+    if present:
+        wanted = _with(wanted, stubs, present, {})
+    made = Stubs(trees_of(find_sources(places, folder, wanted), folder), present)
+    with tempfile.TemporaryDirectory() as scratch:
+        plain = scaffold = _proposed(places, folder, wanted)
+        while (
+            not ending.called_off()
+            and (reading := scaffold.reading) is not None
+            and made.add(missing_of(reading.errors), reading.files)
+        ):
+            texts = made.texts()
+            _write(Path(scratch), texts, Path.write_text)
+            bodies = [str(Path(scratch) / name) for name in texts if name.endswith(".c")]
+            scaffold = _proposed([*places, *bodies], folder, _with(wanted, Path(scratch), (), texts))
+    texts = {name: text for name, text in made.texts().items() if name not in present}
+    if not texts or ending.called_off():
+        return plain, ()
+    _write(stubs, texts, write)
+    written = tuple(str(stubs / name) for name in texts)
+    bodies = [path for path in written if path.endswith(".c")]
+    return _proposed([*places, *bodies], folder, _with(wanted, stubs, present, texts)), written
+
+
+def _proposed(places: Sequence[str], folder: Path, wanted: Wanted) -> Scaffold:
+    """A proposal with symbols of its own: with other stubs a variable may have another type."""
+    with apart():
+        return propose(places, folder, wanted)
+
+
+def _present(stubs: Path) -> list[str]:
+    """The files in the folder of stubs, by their paths in it; InputRefused where it is none."""
+    if stubs.exists() and not stubs.is_dir():
+        raise InputRefused(f"{stubs} is no folder", None, "name a new folder for the stubs, or one that has some")
+    found = [os.path.join(root, name) for root, _, names in os.walk(stubs) for name in sorted(names)]
+    return [os.path.relpath(path, stubs) for path in found]
+
+
+def _with(wanted: Wanted, stubs: Path, present: Sequence[str], texts: Mapping[str, str]) -> Wanted:
+    """``wanted`` with the stubs in a folder: headers are found there; where there are none, the stubs come first."""
+    names = [*present, *texts]
+    headers = [name for name in names if name.endswith(".h")]
+    common = [name for name in headers if name.startswith(COMMON.removesuffix(".h"))]
+    first = tuple(str(stubs / name) for name in common if len(common) == len(headers))
+    include = (*wanted.include, *([str(stubs)] if str(stubs) not in wanted.include else []))
+    return replace(wanted, include=include, first=tuple(dict.fromkeys((*wanted.first, *first))))
+
+
+def _write(folder: Path, texts: Mapping[str, str], write: Callable[[Path, str], object]) -> None:
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write(folder / name, text)

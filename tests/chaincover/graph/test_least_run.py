@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bmc.explicit.state_graph import Arrows, StateGraph
 from chaincover.graph.goal_product import Product, goal_product
-from chaincover.graph.least_run import _LeastRun, least_run
+from chaincover.graph.least_run import LeastRun
 
 MOST_STEPS = 12
 
@@ -78,7 +78,7 @@ def test_the_least_run_is_the_one_that_sets_of_nodes_give(seed: int, walk: int) 
     graph, found = product_of(seed)
     completed, ends = walked(found, Random(walk))
     asked = list[int]()
-    least = least_run(graph, found, completed, ends, lambda: None, lambda cells: not asked.append(cells))
+    least = LeastRun(graph, found, completed, lambda: None, lambda cells: not asked.append(cells)).found(ends)
     assert least == slowly(graph, found, completed, ends)
 
 
@@ -89,7 +89,7 @@ def test_distances_do_where_no_step_is_left_over_and_else_layers_are_asked_for()
         graph, found = product_of(seed)
         for walk in range(12):
             completed, ends = walked(found, Random(walk))
-            search = _LeastRun(graph, found, completed, lambda: None, lambda _: False)
+            search = LeastRun(graph, found, completed, lambda: None, lambda _: False)
             answer = search.found(ends)
             asked.add(answer is None)
             if answer is None:
@@ -116,7 +116,7 @@ def test_stretches_between_near_goals_take_no_number_for_each_node() -> None:
         choices=np.tile([0, 1], size),
     )
     start()
-    found = least_run(graph, circle, [0, *[0, 1] * goals], ends, lambda: None, lambda _: False)
+    found = LeastRun(graph, circle, [0, *[0, 1] * goals], lambda: None, lambda _: False).found(ends)
     _, most = get_traced_memory()
     stop()
     assert most < 100 * size

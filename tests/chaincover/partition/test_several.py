@@ -448,13 +448,13 @@ def called_off_after_a_search(request: pytest.FixtureRequest, monkeypatch: pytes
         ending.check()
         return found
 
-    def interrupted_before(search: Any, result: ChainResult, names: Any) -> None:
+    def interrupted_before(missed: Any, result: ChainResult, names: Any) -> None:
         ending.check()
-        give_up(search, result, names)
+        give_up(missed, result, names)
 
-    give_up = several._Several._give_up
+    give_up = several.Missed.give_up
     monkeypatch.setattr(several, "generate", searched)
-    monkeypatch.setattr(several._Several, "_give_up", interrupted_before)
+    monkeypatch.setattr(several.Missed, "give_up", interrupted_before)
     yield searches
     ending.begin()
 

@@ -102,7 +102,7 @@ def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
     check_outside(runs, roles, result, read_by_init)
     result = runs.with_inputs(step, result, roles)
     notes += register_notes(runs.program, roles, runs.environment.valued | (set_by_init - read_by_init))
-    notes += runs.environment.notes(set_by_init) + volatile_notes(runs.program, runs.used)
+    notes += runs.environment.notes(set_by_init) + volatile_notes(runs.program, runs.init.used)
     model = assemble(runs, step, result, roles, notes)
     runs.executor.library.math.undetermined = None
     return model
@@ -148,7 +148,9 @@ def _fill(survey: Survey, config: SourceConfig, roots: Sequence[str]) -> None:
                 runs.binding.add(name, ctype, step)
         with suppress(Exception):
             runs.run_init(step)
-        result = runs.run_step(step, {key: cell for key, cell in runs.memory.items() if key[0].kind != "automatic"})
+        result = runs.run_step(
+            step, {key: cell for key, cell in runs.init.memory.items() if key[0].kind != "automatic"}
+        )
         if not survey.cut:  # else what defines an object may have been left out
             try:
                 check_outside(runs, classify(runs, step, result), result, ())

@@ -162,8 +162,9 @@ class _Writer:
             members = "".join(f" {self._member(f'm{number}', each)};" for number, each in enumerate(ctype.members()))
             kind = "union" if ctype.is_union else "struct"
             name = self.structs[id(ctype)] = f"{kind} chaincover_struct_{len(self.structs)}"
-            pack, unpack = (f"#pragma pack(push, {ctype.pack})\n", "#pragma pack(pop)\n") if ctype.pack else ("", "")
-            marks = [*(["packed"] if ctype.packed else []), *([f"aligned({ctype.align})"] if ctype.align else [])]
+            rules = ctype.packing
+            pack, unpack = (f"#pragma pack(push, {rules.pack})\n", "#pragma pack(pop)\n") if rules.pack else ("", "")
+            marks = [*(["packed"] if rules.packed else []), *([f"aligned({rules.align})"] if rules.align else [])]
             after = f" __attribute__(({', '.join(marks)}))" if marks else ""
             self.types.append(f"{pack}{name} {{{members} }}{after};\n{unpack}")
         return self.structs[id(ctype)]

@@ -15,7 +15,7 @@ from bmc.errors import InputRefused, Location, Refusals
 from bmc.formulas.terms import constant
 from bmc.models.c.controller.binding import as_scalar, with_targets
 from bmc.models.c.controller.environment import OutsideValue, undefined_object
-from bmc.models.c.controller.model import CModel
+from bmc.models.c.controller.model import CModel, Memory
 from bmc.models.c.controller.pointers import native_pointer, pointed_objects
 from bmc.models.c.controller.ranges import FloatReader, ProjectRanges, only_named
 from bmc.models.c.controller.reading import SourceConfig
@@ -61,11 +61,7 @@ def assemble(runs: Runs, step: Function, result: StepResult, roles: dict[Key, st
     model = CModel(
         program=runs.program,
         executor=runs.executor,
-        parameters=runs.binding.names(),
-        variables=variables,
-        shadowed=shadowed,
-        base=base,
-        step_function=step.name,
+        memory=Memory(step.name, runs.binding.names(), variables, shadowed, base),
         system=TransitionSystem(runs.config.name, (), ()),
         config=runs.config,
         native=_native(runs, step, variables),
@@ -96,7 +92,7 @@ def _check_bounds(config: SourceConfig) -> None:
 def _bounded(call: LibraryCall, model: CModel, runs: Runs) -> LibraryCall:
     """``call`` with the bounds that the project gives its values; what init calls has none."""
     text, place = runs.config.bounds.get(call.function, ("", None))
-    if place is None or call.name in runs.in_init:
+    if place is None or call.name in runs.init.undetermined:
         return call
     ranges = FloatReader(model, call.function, call.value_type, place).ranges(text)
     return replace(call, ranges=ranges, bounded=place)
@@ -104,7 +100,7 @@ def _bounded(call: LibraryCall, model: CModel, runs: Runs) -> LibraryCall:
 
 def _variable_keys(runs: Runs, step: Function, result: StepResult) -> list[Key]:
     used = set(runs.used_names(step))
-    roots = [*runs.used, *(obj for obj, _ in result.start if obj.kind != "global")]
+    roots = [*runs.init.used, *(obj for obj, _ in result.start if obj.kind != "global")]
     reached = set(with_targets(roots, result.start))
     keys = [
         k for k in result.start if is_variable(k) and (k[0].kind != "global" or k[0].symbol in used or k[0] in reached)
@@ -142,7 +138,7 @@ class _Guess:
         self.result = result
         self.written = {key for key in keys if key in result.final and is_written(key, result)}
         self.written_objects = {key[0] for key in self.written}
-        functions = [runs.program.function(call.function) for call in runs.init_calls]
+        functions = [runs.program.function(call.function) for call in runs.init.calls]
         self.in_init = {
             match
             for f in functions
@@ -202,7 +198,7 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
         state.extend(_state_variables(variable, model, result, ranges))
         if isinstance(variable.ctype, IntType) and variable.ctype.is_bool and variable.ctype.bits > 1:
             name = f"{variable.name} is 0 or 1"
-            content = model.content(variable, None)
+            content = model.memory.content(variable, None)
             assert isinstance(content.term, FNode)
             invariants.append(Condition(name, BVULE(content.term, constant(1, variable.ctype.bits))))
         if variable.type.is_pointer:
@@ -258,7 +254,7 @@ def _state_variables(
     low, high = ranges.bounds(variable)
     kind, starts = variable.ctype.value_type(), ranges.starts(variable) if init is None else ()
     made = [StateVariable(variable.name, kind, init, next_term, variable.role, low, high, starts)]
-    if variable.name in model.shadowed:
+    if variable.name in model.memory.shadowed:
         chosen = variable.name in ranges.chosen
         first = TRUE() if chosen or not is_open else FALSE()
         made.append(StateVariable(variable.name + DEFINED, BOOLEAN, first, final.defined, "internal"))
@@ -296,7 +292,7 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
         config.include,
         config.defines,
         runs.program.stand_ins,
-        runs.environment.text(runs.outside),
+        runs.environment.text(runs.init.outside),
         tuple(sorted({f.name for f in runs.program.defined_functions()} & (UNKNOWN | FUNCTIONS.keys()))),
         tuple(ZeroSum(u.source.file, u.zero_sum, u.narrowed) for u in runs.program.units if u.zero_sum is not None),
         options=tuple(sorted(config.options.items())),
@@ -310,7 +306,7 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
         compilation,
         objects,
         cells,
-        tuple(runs.init_calls),
+        tuple(runs.init.calls),
         call,
         links,
         unplaced(runs.environment.externs, runs.program),

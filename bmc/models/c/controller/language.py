@@ -119,7 +119,7 @@ class CLanguage:
             with executor.apart():
                 return executor.evaluate(_node(inner.call[1][-1]), moment.scope, moment.state)
 
-        state = self._model.state_at(0)
+        state = self._model.memory.at(0)
         executor.noted_in.append(accesses)
         try:
             self._within(Recorder(), 0, unnoted, lambda: executor.evaluate(_node(expression), self._scope, state))
@@ -130,7 +130,7 @@ class CLanguage:
         return not accesses.reads.isdisjoint(var.key for var in self._model.variables if var.name in names)
 
     def holds(self, expression: Expression, step: int, operator: Operator) -> FNode:
-        recorder, state = Recorder(), self._model.state_at(step)
+        recorder, state = Recorder(), self._model.memory.at(step)
         before, condition = dict(state.cells), self._model.executor.condition
         holds = self._within(recorder, step, operator, lambda: condition(_node(expression), self._scope, state))
         self.refuse_changes(before, state)
@@ -140,7 +140,7 @@ class CLanguage:
         return conjunction([holds, recorder.defined])
 
     def value(self, expression: Expression) -> tuple[FNode, FNode, ValueType]:
-        recorder, state = Recorder(), self._model.state_at(0)
+        recorder, state = Recorder(), self._model.memory.at(0)
         before, evaluate = dict(state.cells), self._model.executor.value
         value = self._within(recorder, 0, None, lambda: evaluate(_node(expression), self._scope, state))
         self.refuse_changes(before, state)
@@ -171,7 +171,7 @@ class CLanguage:
     def value_at(self, expression: Expression, step: int, scope: Scope, state: State) -> Value:
         """The value of ``expression`` at ``step``, where evaluation comes as it came to ``state``."""
         if step not in self._memories:
-            self._memories[step] = self._model.state_at(step).cells
+            self._memories[step] = self._model.memory.at(step).cells
         outside, self._step = self._step, step
         before = self._memories[step]
         there = State(dict(before), state.pc)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
@@ -15,7 +16,6 @@ from bmc.errors import InputRefused, Location
 from bmc.models.c.controller.ranges import FloatReader, is_boolean, only_named, read_constant, read_ranges
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.controller.registers import place_registers
-from bmc.models.c.controller.value_names import value_names
 from bmc.models.c.execute.decisions import decisions
 from bmc.models.c.execute.memory import Content, Key, MemObject, Place, State, Target
 from bmc.models.c.execute.recorder import Recorder
@@ -27,28 +27,50 @@ from bmc.models.model import Decision, Language, Model, NotAMember, Quantity, Un
 from bmc.models.undetermined import NOTHING, Undetermined
 from bmc.native.original import compiled
 from bmc.records import dataclass
-from bmc.system.names import find_variable
+from bmc.system.names import IN, find_variable, same_front
 from bmc.system.original import NativeInterface, Opener
 from bmc.system.transition import Condition, TransitionSystem
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The memory in which the step function runs.
+
+    ``parameters`` maps the step's parameter names to their objects (a pointer parameter's is a constant pointer).
+    ``shadowed`` are the variables that may be undefined. ``base`` holds the cells that never change (constants and
+    pointers).
+    """
+
+    step_function: str
+    parameters: dict[str, MemObject]
+    variables: tuple[CVariable, ...]
+    shadowed: frozenset[str]
+    base: dict[Key, Content]
+
+    def at(self, step: int | None) -> State:
+        """Memory in which every variable is its symbol: plain (None) or framed at ``step``."""
+        cells = dict(self.base)
+        for variable in self.variables:
+            cells[variable.key] = self.content(variable, step)
+        return State(cells)
+
+    def content(self, variable: CVariable, step: int | None) -> Content:
+        """A variable's cell at a step."""
+        return symbol_content(variable.key, variable.name in self.shadowed, step)
 
 
 @dataclass(eq=False)
 class CModel:
     """The result of reading a controller.
 
-    ``parameters`` maps the step's parameter names to their objects (a pointer parameter's is a constant pointer).
-    ``base`` holds the cells that never change (constants and pointers). ``notes`` are remarks for ``check``.
-    ``config`` is what was read, ``recorder`` what the symbolic step recorded, ``range_texts`` the project's text of the
-    allowed values by full name, ``exclusions`` what it excludes between inputs.
+    ``notes`` are remarks for ``check``. ``config`` is what was read, ``recorder`` what the symbolic step recorded,
+    ``range_texts`` the project's text of the allowed values by full name, ``exclusions`` what it excludes between
+    inputs.
     """
 
     program: Program
     executor: Executor
-    parameters: dict[str, MemObject]
-    variables: tuple[CVariable, ...]
-    shadowed: frozenset[str]
-    base: dict[Key, Content]
-    step_function: str
+    memory: Memory
     system: TransitionSystem
     config: SourceConfig
     native: NativeInterface
@@ -57,6 +79,11 @@ class CModel:
     range_texts: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     exclusions: tuple[Condition, ...] = ()
     undetermined: Undetermined = NOTHING
+
+    @property
+    def variables(self) -> tuple[CVariable, ...]:
+        """The variables, in the order in which they are listed."""
+        return self.memory.variables
 
     @property
     def names(self) -> list[str]:
@@ -106,7 +133,7 @@ class CModel:
     @property
     def unproved_ends(self) -> Sequence[str]:
         """How far loops and recursion are followed of which it is not proved that they go no further."""
-        excluded = self.recorder.excluded.values()
+        excluded = self.recorder.rounds.excluded.values()
         places = [replace(each.where, file=Path(each.where.file).name) for each in excluded]  # wherever the files lie
         return [each.told.format(place) for each, place in zip(excluded, places, strict=True)]
 
@@ -161,32 +188,21 @@ class CModel:
             return FloatReader(self, quantity.name, quantity.type, where).pattern(text)
         return read_constant(self, quantity, text, where)
 
-    def state_at(self, step: int | None) -> State:
-        """Memory in which every variable is its symbol: plain (None) or framed at ``step``."""
-        cells = dict(self.base)
-        for variable in self.variables:
-            cells[variable.key] = self.content(variable, step)
-        return State(cells)
-
-    def content(self, variable: CVariable, step: int | None) -> Content:
-        """A variable's cell at a step."""
-        return symbol_content(variable.key, variable.name in self.shadowed, step)
-
     def scope(self) -> Scope:
         """The step's parameters above the file scopes of all units, the step's own first."""
         merged = Scope()
-        step = self.program.function(self.step_function)
+        step = self.program.function(self.memory.step_function)
         units = [u for u in self.program.units if step is None or u is not step.unit]
         for unit in [*units, *([step.unit] if step else [])]:
             merged.names.update(unit.scope.names)
             merged.tags.update(unit.scope.tags)
         inner = Scope(merged)
-        inner.names.update(self.parameters)
+        inner.names.update(self.memory.parameters)
         return inner
 
     @property
     def _unit(self) -> Unit:
-        step = self.program.function(self.step_function)
+        step = self.program.function(self.memory.step_function)
         return step.unit if step else self.program.units[0]
 
     def expanded(self, text: str) -> str:
@@ -257,3 +273,68 @@ def c_model(model: Model) -> CModel:
     if not isinstance(model, CModel):
         raise InputRefused(f"'{model.system.name}' is no C program", None, "name the project of a C program")
     return model
+
+
+NUMBER = re.compile(r"(?:[\s(]|\(\s*[A-Za-z_][\w\s]*\))*(-?(?:0[xX][\da-fA-F]+|0|[1-9]\d*))[uUlL]*[\s)]*")
+"""A whole number in C, with casts before it and in brackets."""
+
+BLOCKS = re.compile(
+    r"switch\s*\([^;{}]*?\b(?P<head>[A-Za-z_]\w*)[\s)]*\{|\bcase\s+\(?\s*(?P<case>[A-Za-z_]\w*)[\s)]*:|[{}]"
+)
+"""The head of a ``switch`` over a name, a case that is a word, or where a block begins or ends."""
+
+NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", re.S)
+"""Comments and texts."""
+
+
+def value_names(program: Program, names: Iterable[str], texts: Iterable[str]) -> dict[str, dict[int, str]]:
+    """What values are called of variables that code or ``texts`` set to, compare with or select by named constants.
+
+    As generated code does with ``#define Chart_IN_Off ((uint8_T)1U)``, and much that is written by hand. A variable
+    counts as a mode if the name of one such constant has ``_IN_`` in it, or two name two values; then constants whose
+    names begin alike name further values.
+    """
+    found: dict[str, dict[int, str]] = {}
+    of_last: dict[str, list[str]] = {}
+    for name in names:
+        of_last.setdefault(re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^]]*\]$", "", name))[-1], []).append(name)
+    for unit in program.units:
+        text = "\n".join([Path(unit.source.file).read_text(encoding="utf-8", errors="replace"), *texts])
+        compared = re.findall(r"(\w+)\s*[=!]?=\s*\(?([A-Za-z_]\w*)\b(?!\s*[(\[.]|->)", text)
+        for last, word in dict.fromkeys([*compared, *_cases(text)]):
+            number = _constant(unit, word) if last in of_last else None
+            for name in of_last[last] if number is not None else ():
+                found.setdefault(name, {}).setdefault(number or 0, word)
+    chosen = {name: labels for name, labels in found.items() if len(labels) > 1 or any(map(IN.search, labels.values()))}
+    for labels in chosen.values():
+        front = same_front([*labels.values()])
+        for unit in program.units if front and not IN.search(front) else ():
+            for word in [word for word in unit.source.macro_names() if word.startswith(front)]:
+                if (number := _constant(unit, word)) is not None:
+                    labels.setdefault(number, word)
+    return chosen
+
+
+def _cases(text: str) -> list[tuple[str, str]]:
+    """The last name in the head of each ``switch`` with each word that is one of its cases."""
+    found, blocks = list[tuple[str, str]](), list[str]()
+    for match in BLOCKS.finditer(NO_CODE.sub(" ", text)):
+        if match[0].endswith("{"):
+            blocks.append(match["head"] or "")
+        elif match[0] == "}":
+            blocks[-1:] = []
+        else:
+            head = next((block for block in reversed(blocks) if block), "")
+            found.append((head, match["case"]))
+    return found
+
+
+def _constant(unit: Unit, word: str) -> int | None:
+    """The whole number that a macro or an enumeration constant stands for."""
+    binding = unit.scope.names.get(word)
+    if isinstance(binding, EnumConstant):
+        return binding.value
+    if word not in unit.source.macros:
+        return None
+    number = NUMBER.fullmatch(unit.source.expand(word))
+    return int(number[1], 0) if number else None

@@ -106,7 +106,7 @@ class ProjectRanges:
         variables = [v for v in self.model.variables if v.name in matching(group, inputs, self.where, "input")]
         flags = []
         for variable in variables:
-            term = self.model.content(variable, None).term
+            term = self.model.memory.content(variable, None).term
             assert isinstance(term, FNode)
             flags.append(truth(Value(term, variable.ctype)))
         pairs = [negate(both(a, b)) for i, a in enumerate(flags) for b in flags[i + 1 :]]

@@ -148,11 +148,11 @@ class UnitReader:
     def read(self, unit: Unit, survey: Survey | None = None) -> None:
         """Enter every external declaration of ``unit``; what cannot be read is refused where it is used. With a
         ``survey`` nothing ends that."""
-        self.types.pack = self.types.model.struct_pack
+        self.types.pack = self.types.model.choices.struct_pack
         packs: list[int] = []
         for self.number, node in enumerate(unit.tree.ext):
             if isinstance(node, c_ast.Pragma):
-                self.types.pack = _pack(node, self.types.pack, packs, self.types.model.struct_pack)
+                self.types.pack = _pack(node, self.types.pack, packs, self.types.model.choices.struct_pack)
                 continue
             name = node.decl.name if isinstance(node, c_ast.FuncDef) else getattr(node, "name", None)
             try:

@@ -38,6 +38,7 @@ from bmc.models.c.source.types import (
     size_of,
     type_at,
 )
+from bmc.records import dataclass
 
 _CAST = re.compile(r"\*\s*(?:const\s*|volatile\s*)*\)[\s(]*(?:\([\w\s]+\)[\s(]*)*(?:0[xX]\w|[1-9]|0\d)")
 """A text in which a number may become a pointer."""
@@ -56,7 +57,7 @@ def place_registers(text: str, tree: Any, scope: Scope, source: PreprocessedUnit
         return
     casts = [node for node in nodes(tree) if isinstance(node, c_ast.Cast) and _is_number(node.expr)]
     for node in reversed(casts):  # one may stand within another
-        _place(node, scope, source, executor)
+        _Casts(scope, source, executor).place(node)
 
 
 def _is_number(node: Any) -> bool:
@@ -71,25 +72,66 @@ def _is_number(node: Any) -> bool:
     return isinstance(node, c_ast.Constant) and "int" in node.type
 
 
-def _place(node: Any, scope: Scope, source: PreprocessedUnit, executor: Calls) -> None:
-    try:
-        ctype = executor.types.read(node.to_type, scope)
-        address = executor.constant(node.expr, scope)
-    except InputRefused:
-        return
-    if not isinstance(ctype, PointerType) or address == 0:
-        return
-    address %= 1 << executor.model.pointer
-    there = (obj for obj, place in executor.program.registers.items() if place == address)
-    known = next((obj for obj in there if same_type(obj.ctype, ctype.target)), None)
-    if known is None:
-        if not _size(ctype.target, executor):
+@dataclass(frozen=True)
+class _Casts:
+    """Reads casts of numbers to pointers, as they stand in a ``scope`` of a ``source``."""
+
+    scope: Scope
+    source: PreprocessedUnit
+    executor: Calls
+
+    def place(self, node: Any) -> None:
+        """Note the object of which ``node``, a cast of a number, is the address."""
+        try:
+            ctype = self.executor.types.read(node.to_type, self.scope)
+            address = self.executor.constant(node.expr, self.scope)
+        except InputRefused:
             return
-        known = _register(node, address, ctype, scope, source, executor)
-        executor.program.registers[known] = address
-    if known.name not in source.macros:
-        scope.names.setdefault(known.name, known)
-    executor.program.register_casts[node] = known
+        if not isinstance(ctype, PointerType) or address == 0:
+            return
+        address %= 1 << self.executor.model.pointer
+        there = (obj for obj, place in self.executor.program.registers.items() if place == address)
+        known = next((obj for obj in there if same_type(obj.ctype, ctype.target)), None)
+        if known is None:
+            if not _size(ctype.target, self.executor):
+                return
+            known = self._register(node, address, ctype)
+            self.executor.program.registers[known] = address
+        if known.name not in self.source.macros:
+            self.scope.names.setdefault(known.name, known)
+        self.executor.program.register_casts[node] = known
+
+    def _register(self, node: Any, address: int, ctype: PointerType) -> MemObject:
+        """The object at ``address``, which ``node`` names first."""
+        place = where(node)
+        lines = text_of(place.file, "replace").splitlines()[place.line - 1 : place.line] if place.line else []
+        before = [found[0] for line in lines for found in _WORD.finditer(line) if found.start() < place.column]
+        named = (each for word in before[::-1] if (each := self._named(word, address)) is not None)
+        name, content = next(named, (f"register_{address:x}", True))
+        kind = "global" if content else "pointee"
+        return MemObject(name, ctype.target, kind, name, declared=place, volatile=ctype.volatile)
+
+    def _named(self, word: str, address: int) -> tuple[str, bool] | None:
+        """The innermost macro that ``word`` expands to and that stands for ``address`` or for the object there.
+
+        Its name with False or True; None where there is none.
+        """
+        todo, named = [word], None
+        for each in todo:
+            macro = self.source.macros.get(each)
+            if macro is None:
+                continue
+            todo += [token.text for token in macro.body if token.text not in todo]
+            expanded = self.source.expand(each) if macro.parameters is None else ""
+            if _CAST.search(expanded) is None:
+                continue
+            with suppress(InputRefused):
+                found = expression_of(expanded, self.scope, Location(self.source.file))
+                content = isinstance(found, c_ast.UnaryOp) and found.op == "*"
+                cast = found.expr if content else found
+                if isinstance(cast, c_ast.Cast) and self.executor.constant(cast.expr, self.scope) == address:
+                    named = each, content
+        return named
 
 
 def _size(ctype: CType, executor: Calls) -> int:
@@ -97,40 +139,6 @@ def _size(ctype: CType, executor: Calls) -> int:
     with suppress(InputRefused):
         return size_of(ctype, executor.model) if isinstance(ctype, _OBJECTS) else 0
     return 0
-
-
-def _register(
-    node: Any, address: int, ctype: PointerType, scope: Scope, source: PreprocessedUnit, executor: Calls
-) -> MemObject:
-    """The object at ``address``, which ``node`` names first."""
-    place = where(node)
-    lines = text_of(place.file, "replace").splitlines()[place.line - 1 : place.line] if place.line else []
-    before = [found[0] for line in lines for found in _WORD.finditer(line) if found.start() < place.column]
-    named = (each for word in before[::-1] if (each := _named(word, address, scope, source, executor)) is not None)
-    name, content = next(named, (f"register_{address:x}", True))
-    kind = "global" if content else "pointee"
-    return MemObject(name, ctype.target, kind, name, declared=place, volatile=ctype.volatile)
-
-
-def _named(word: str, address: int, scope: Scope, source: PreprocessedUnit, executor: Calls) -> tuple[str, bool] | None:
-    """The innermost macro that ``word`` expands to and that stands for ``address`` (False beside its name) or for the
-    object there (True); None where there is none."""
-    todo, named = [word], None
-    for each in todo:
-        macro = source.macros.get(each)
-        if macro is None:
-            continue
-        todo += [token.text for token in macro.body if token.text not in todo]
-        expanded = source.expand(each) if macro.parameters is None else ""
-        if _CAST.search(expanded) is None:
-            continue
-        with suppress(InputRefused):
-            found = expression_of(expanded, scope, Location(source.file))
-            content = isinstance(found, c_ast.UnaryOp) and found.op == "*"
-            cast = found.expr if content else found
-            if isinstance(cast, c_ast.Cast) and executor.constant(cast.expr, scope) == address:
-                named = each, content
-    return named
 
 
 def registers_in(program: Program, functions: Iterable[Function]) -> list[MemObject]:

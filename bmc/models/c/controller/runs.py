@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pysmt.fnode import FNode
@@ -27,6 +28,7 @@ from bmc.models.c.execute.variables import is_variable, symbol_content, variable
 from bmc.models.c.source.program import Function, Scope, parse_text, where
 from bmc.models.c.source.types import FloatType, IntType, PointerType, scalars, type_at
 from bmc.models.undetermined import LibraryCall, Undetermined, refuse_needed, undefined_places
+from bmc.records import dataclass
 from bmc.system.names import matching, suggestion
 from bmc.system.original import Argument, Call
 
@@ -34,6 +36,22 @@ if TYPE_CHECKING:
     from bmc.models.c.source.survey import Survey
 
 DEFAULT_INIT = "init"
+
+
+@dataclass(eq=False)
+class Init:
+    """What init does, as far as it was run.
+
+    ``used`` are the file-scope objects that init and step come to, ``outside`` the start values of what no source
+    defines. ``memory`` is that after init. ``undetermined``: the symbols of the calls whose results depend on the
+    library.
+    """
+
+    calls: list[Call] = field(default_factory=list)
+    used: list[MemObject] = field(default_factory=list)
+    outside: dict[Key, Content] = field(default_factory=dict)
+    memory: Mapping[Key, Content] = field(default_factory=dict)
+    undetermined: frozenset[str] = frozenset()
 
 
 class Runs:
@@ -45,14 +63,9 @@ class Runs:
         self.roots = [f for f in self.program.defined_functions() if any(fnmatch.fnmatchcase(f.name, r) for r in roots)]
         self.environment = self.executor.environment = Environment(config, self.program, self.executor)
         self.binding = Binding()
-        self.init_calls: list[Call] = []
+        self.init = Init()
         self.result: MemObject | None = None
         self.inputs: frozenset[Key] = frozenset()
-        self.used: list[MemObject] = []
-        self.outside: dict[Key, Content] = {}
-        self.memory: Mapping[Key, Content] = {}
-        self.in_init: frozenset[str] = frozenset()
-        """The symbols of the calls of init whose results depend on the library."""
         self.limits: dict[object, int] = {}
         """The turns of each loop, and the depth of each recursion, that do not end by themselves."""
         self.bounds = TRUE()
@@ -68,17 +81,17 @@ class Runs:
         prepared = [self._prepare_init(text) for text in calls]
         self.binding.connect()
         functions, objects = self._reached([step, *(function for function, _, _ in prepared), *self.roots])
-        self.used = with_targets(objects, self.start)
-        self.environment.discover(functions, self.used)
+        self.init.used = with_targets(objects, self.start)
+        self.environment.discover(functions, self.init.used)
         state = State(dict(self.start))
-        self.outside = self.environment.start(step.unit)
-        state.cells.update(self.outside)
+        self.init.outside = self.environment.start(step.unit)
+        state.cells.update(self.init.outside)
         for obj in self.binding.objects.values():
             for path, _ in scalars(obj.ctype):
                 state.cells[obj, path] = Content((), negate(TRUE()))
         self._clear(state)
         state.cells.update(self.binding.pointer_cells())
-        self.memory = state.cells
+        self.init.memory = state.cells
         recorder = self.executor.recorder = Recorder()
         self.executor.library.math.undetermined = []
         self.environment.initialising = True
@@ -86,10 +99,10 @@ class Runs:
         self.executor.noted_in.append(accesses)
         for function, node, scope in prepared:
             arguments = self._init_arguments(function, node, scope, state)
-            self.init_calls.append(Call(function.name, tuple(self._native_arguments(function, arguments, node))))
+            self.init.calls.append(Call(function.name, tuple(self._native_arguments(function, arguments, node))))
             self.executor.invoke(function, arguments, state, node or function.node)
         self.environment.initialising = False
-        self.in_init = frozenset(self.undetermined)
+        self.init.undetermined = frozenset(self.undetermined)
         self.executor.noted_in.remove(accesses)
         if recorder.undefined_behaviour:
             self._refuse_missing(accesses.early)
@@ -101,7 +114,7 @@ class Runs:
 
     def _refuse_missing(self, read: Collection[Key]) -> None:
         """Refuse the objects that no source defines among what init has ``read``, and that have no value."""
-        unset = {key[0] for key in read if key in self.outside and not self.outside[key].defined.is_true()}
+        unset = {key[0] for key in read if key in self.init.outside and not self.init.outside[key].defined.is_true()}
         refusals = Refusals()
         for obj in self.environment.externs:
             if obj in unset:
@@ -231,7 +244,7 @@ class Runs:
             if is_variable(key):
                 cells[key] = symbol_content(key, key in shadowed)
         calls = self.undetermined
-        self.executor.library.math.undetermined = [calls[name] for name in calls if name in self.in_init]
+        self.executor.library.math.undetermined = [calls[name] for name in calls if name in self.init.undetermined]
         recorder = self.executor.recorder = Recorder(limits=input_limits(self.config, after_init), bounds=self.bounds)
         state = State(cells)
         arguments: list[Any] = []
@@ -264,6 +277,6 @@ class Runs:
 
     def used_names(self, step: Function) -> list[str]:
         """Identifiers used by the step, init and property functions and all that they call."""
-        inits = [f for f in (self.program.function(c.function) for c in self.init_calls) if f is not None]
+        inits = [f for f in (self.program.function(c.function) for c in self.init.calls) if f is not None]
         reached, _ = self._reached([step, *inits, *self.roots])
         return list(dict.fromkeys(name for function in reached for name in called_names(function.node)))

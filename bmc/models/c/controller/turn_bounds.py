@@ -71,24 +71,24 @@ def decide(system: TransitionSystem, recorder: Recorder, runs: _Runs) -> Decisio
     """What is known of the turns that ``recorder`` noted and excluded in the step of ``system``, by ``runs`` also."""
     reached = frozenset(runs.reached)
     open_ones: dict[object, list[FNode]] = {}
-    for (key, _), found in recorder.excluded.items():
+    for (key, _), found in recorder.rounds.excluded.items():
         open_ones.setdefault(key, []).append(found.formula)
     asked = {key: And(Or(formulas), recorder.without_undefined) for key, formulas in open_ones.items()}
     asked = {key: often for key, often in asked.items() if key not in reached}
     if open_ones and not asked:
         return Decision(frozenset(), {}, reached, TRUE())
-    going = [formula for formulas in recorder.going.values() for formula in formulas.values()]
-    formulas = [*going, *(found.formula for found in recorder.excluded.values())]
+    going = [formula for formulas in recorder.rounds.going.values() for formula in formulas.values()]
+    formulas = [*going, *(found.formula for found in recorder.rounds.excluded.values())]
     for part in _parts(system, formulas):
         bounds, settled = part.settle(asked, runs)
         if len(settled) == len(asked):
             break
     limits = {}
-    for key, noted in recorder.going.items():
+    for key, noted in recorder.rounds.going.items():
         least = part.least(bounds, noted) if key in settled or key not in open_ones else None
         if least is not None:
             limits[key] = least
-    left = [(key, found) for (key, _), found in recorder.excluded.items() if key in asked.keys() - settled]
+    left = [(key, found) for (key, _), found in recorder.rounds.excluded.items() if key in asked.keys() - settled]
     hopeless = {key for key, found in left if part.given_up or not part.never(And(bounds, found.endless))}
     return Decision(frozenset(settled | limits.keys()), limits, reached, bounds, frozenset(hopeless))
 
@@ -110,12 +110,12 @@ def ended(runs: Runs, step: Function, result: StepResult) -> StepResult:
     comes to a loop that never ends.
     """
     limits, enough = runs.limits, dict[object, int]()
-    while limits or result.recorder.excluded:
+    while limits or result.recorder.rounds.excluded:
         roles = classify(runs, step, result)
         result = runs.with_inputs(step, result, roles)
         model = assemble(runs, step, result, roles, ())
         system, recorder = for_any_value(model.system, model.undetermined.bounded), result.recorder
-        at_random = _Runs(system, recorder.without_undefined, recorder.excluded)
+        at_random = _Runs(system, recorder.without_undefined, recorder.rounds.excluded)
         _refuse_endless_run(at_random)
         grow = result.recorder.work * 2 <= MOST_WORK
         larger = {key: limits[key] * 2 for key in at_random.reached if key in limits and limits[key] < _most(key)}
@@ -126,7 +126,7 @@ def ended(runs: Runs, step: Function, result: StepResult) -> StepResult:
             result = runs.run_step(step, dict(result.start))
             continue
         found = decide(system, recorder, at_random)
-        unsettled = {key for key, _ in result.recorder.excluded} - found.settled
+        unsettled = {key for key, _ in result.recorder.rounds.excluded} - found.settled
         for key in found.reached:
             enough.pop(key, None)
         for key in unsettled - found.reached:
@@ -140,8 +140,8 @@ def ended(runs: Runs, step: Function, result: StepResult) -> StepResult:
             limits.update(larger)
             result = runs.run_step(step, dict(result.start))
             continue
-        _refuse_endless(result.recorder.excluded, unsettled)
-        if not result.recorder.excluded and all(limits[key] <= least for key, least in found.limits.items()):
+        _refuse_endless(result.recorder.rounds.excluded, unsettled)
+        if not result.recorder.rounds.excluded and all(limits[key] <= least for key, least in found.limits.items()):
             return result
         limits.update({key: max(enough.get(key, 0), UNASKED) for key in unsettled if key in limits})
         limits.update({key: min(limits[key], least) for key, least in found.limits.items()})

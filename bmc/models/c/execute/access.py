@@ -373,7 +373,7 @@ class MemoryAccess:
         """Tells the recorder of undefined behaviour at ``node``, where it can happen."""
 
         def undefined(kind: str, when: FNode) -> None:
-            if self.model.wraps and kind in WRAPPING:
+            if self.model.choices.wraps and kind in WRAPPING:
                 return
             if not self.cases.impossible(when, state.pc):
                 self.recorder.note_undefined(kind, where(node), state.pc, when)

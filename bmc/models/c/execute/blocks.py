@@ -35,20 +35,18 @@ class Blocks:
 
     def __init__(self, executor: Evaluator) -> None:
         self.executor = executor
-        self.bytes = ByteBlocks(executor)
-        self.varying = VaryingBlocks(self.bytes)
 
     def set(self, node: Any, scope: Scope, state: State) -> Value:
         """``memset(target, byte, size)``; the target."""
         target, byte, size = self._values(node, scope, state)
         if arithmetic.constant_value(size) is None:
-            self.varying.fill(target, byte, size, state, node)
+            VaryingBlocks(ByteBlocks(self.executor, state, node), size).fill(target, byte)
             return target
         number = arithmetic.constant_value(byte)
         places = self._run(target, size, state, node)
         cells = [(a, path, ctype) for a in places or () for path, ctype in struct_scalars(a.ctype, node)]
         if places is None or number is None or (number & 255 and not all(_is_plain(ctype) for *_, ctype in cells)):
-            self.bytes.fill(target, byte, constant_size(size, node), state, node)
+            ByteBlocks(self.executor, state, node).fill(target, byte, constant_size(size, node))
             return target
         for place, path, ctype in cells:
             self.executor.put(place, path, _filled(ctype, number & 255), state, node)
@@ -58,13 +56,13 @@ class Blocks:
         """``memcpy(target, source, size)`` or ``memmove``; the target."""
         target, source, size = self._values(node, scope, state)
         if arithmetic.constant_value(size) is None:
-            self.varying.copy(target, source, size, state, node)
+            VaryingBlocks(ByteBlocks(self.executor, state, node), size).copy(target, source)
             return target
         to, from_ = self._run(target, size, state, node), self._run(source, size, state, node)
         if to and from_ and len(to) != len(from_):
             to, from_ = _elements(to), _elements(from_)
         if not (to and from_ and _alike(to, from_)):
-            self.bytes.copy(target, source, constant_size(size, node), state, node)
+            ByteBlocks(self.executor, state, node).copy(target, source, constant_size(size, node))
             return target
         if node.name.name.endswith("memcpy") and _overlap(to, from_):
             raise unsupported("memcpy between parts of one array that overlap", node, "memmove may overlap")
@@ -84,9 +82,9 @@ class Blocks:
             raise unsupported("'memcmp' used as a number: only whether it is 0 is read", node, hint)
         left, right, size = self._values(node, scope, state)
         if arithmetic.constant_value(size) is None:
-            differ = self.varying.compare(left, right, size, state, node)
+            differ = VaryingBlocks(ByteBlocks(self.executor, state, node), size).compare(left, right)
         else:
-            differ = self.bytes.compare(left, right, constant_size(size, node), state, node)
+            differ = ByteBlocks(self.executor, state, node).compare(left, right, constant_size(size, node))
         return truth_value(differ, self.executor.model.int_type)
 
     def _values(self, node: Any, scope: Scope, state: State) -> list[Value]:

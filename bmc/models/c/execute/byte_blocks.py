@@ -29,66 +29,64 @@ class Run:
 
 
 class ByteBlocks:
-    """Moves, fills and compares bytes."""
+    """One call, ``node``, that moves, fills or compares bytes in ``state``."""
 
-    def __init__(self, executor: Evaluator) -> None:
-        self.executor = executor
+    def __init__(self, executor: Evaluator, state: State, node: Any) -> None:
+        self.executor, self.state, self.node = executor, state, node
 
-    def copy(self, target: Value, source: Value, count: int, state: State, node: Any) -> None:
+    def copy(self, target: Value, source: Value, count: int) -> None:
         """Copy ``count`` bytes; for ``memcpy`` they must not overlap."""
-        to, from_ = self._runs(target, count, state, node), self._runs(source, count, state, node)
-        if node.name.name == "memcpy":
-            self._note_overlap(to, from_, 8 * count, state, node)
+        to, from_ = self._runs(target, count), self._runs(source, count)
+        if self.node.name.name == "memcpy":
+            self._note_overlap(to, from_, 8 * count)
         found: list[tuple[Run, Cell, int, CType, Content]] = []
         for run in to:
             for cell in self.cells(run, count):
                 low, high = max(cell.start, run.start), min(cell.end, run.start + 8 * count)
                 ctype = cell.ctype if (low, high) == (cell.start, cell.end) else bits_type(high - low)
-                content = self.read_runs(from_, low - run.start, ctype, state, node, run.guard)
+                content = self.read_runs(from_, low - run.start, ctype, run.guard)
                 found.append((run, cell, low, ctype, content))
         for run, _, low, ctype, content in found:
-            self.check_writable(run, node)
-            self.executor.representation.write((run.object, low), ctype, content, run.guard, state, node)
+            self.check_writable(run)
+            self.executor.representation.write((run.object, low), ctype, content, run.guard, self.state, self.node)
 
-    def read_runs(
-        self, runs: list[Run], at: int, ctype: CType, state: State, node: Any, when: FNode | None = None
-    ) -> Content:
+    def read_runs(self, runs: list[Run], at: int, ctype: CType, when: FNode | None = None) -> Content:
         """The bits ``at`` (counted from where the runs start), over all of them; needed only ``when`` that holds."""
         result = UNDEFINED
         for number, run in enumerate(runs):
             place = (run.object, run.start + at)
             guard = run.guard if when is None else both(run.guard, when)
-            content = self.executor.representation.read(place, ctype, guard, state, node, whole=True)
+            content = self.executor.representation.read(place, ctype, guard, self.state, self.node, whole=True)
             result = content if number == 0 else merge_contents(run.guard, content, result)
         return result
 
-    def fill(self, target: Value, byte: Value, count: int, state: State, node: Any) -> None:
+    def fill(self, target: Value, byte: Value, count: int) -> None:
         """Set ``count`` bytes to the value ``byte``."""
         char = self.executor.model.basic["unsigned char"]
-        value = self.executor.as_type(byte, char, node, state)
+        value = self.executor.as_type(byte, char, self.node, self.state)
         assert isinstance(value, Value)
-        for run in self._runs(target, count, state, node):
-            self.check_writable(run, node)
+        for run in self._runs(target, count):
+            self.check_writable(run)
             for cell in self.cells(run, count):
                 low, high = max(cell.start, run.start), min(cell.end, run.start + 8 * count)
                 if isinstance(cell.ctype, PointerType):
-                    raise unsupported("memset over an address", node)
+                    raise unsupported("memset over an address", self.node)
                 pattern = joined([value.bits] * (high // 8 + 1 - low // 8))
                 term = cut(pattern, low % 8, low % 8 + high - low)
                 ctype, content = bits_type(high - low), Content(term, TRUE())
-                self.executor.representation.write((run.object, low), ctype, content, run.guard, state, node)
+                self.executor.representation.write((run.object, low), ctype, content, run.guard, self.state, self.node)
 
-    def compare(self, left: Value, right: Value, count: int, state: State, node: Any) -> FNode:
+    def compare(self, left: Value, right: Value, count: int) -> FNode:
         """When ``count`` bytes differ. Bytes of padding have no value that C fixes."""
-        runs = [self._runs(pointer, count, state, node) for pointer in (left, right)]
+        runs = [self._runs(pointer, count) for pointer in (left, right)]
         differ = FALSE()
         for at in range(0, 8 * count, 8):
             sides = []
             for each in runs:
-                content = self.read_runs(each, at, bits_type(8), state, node)
+                content = self.read_runs(each, at, bits_type(8))
                 if content.defined.is_false() or not isinstance(content.term, FNode):
-                    raise unsupported("memcmp of bytes that nothing has set, such as padding", node)
-                undefined = self.executor.undefined_at(state, node)
+                    raise unsupported("memcmp of bytes that nothing has set, such as padding", self.node)
+                undefined = self.executor.undefined_at(self.state, self.node)
                 undefined("uninitialised read", negate(content.defined))
                 sides.append(content.term)
             differ = either(differ, negate(equals(*sides)))
@@ -96,34 +94,36 @@ class ByteBlocks:
 
     def cells(self, run: Run, count: int) -> list[Cell]:
         """The cells that share bits with the first ``count`` bytes."""
-        return list(cells_of(run.object.ctype, self.executor.model, run.start, run.start + 8 * count))
+        return list(cells_of(run.object.ctype, self.executor.model, (run.start, run.start + 8 * count)))
 
-    def _runs(self, pointer: Value, count: int, state: State, node: Any) -> list[Run]:
+    def _runs(self, pointer: Value, count: int) -> list[Run]:
         """The bytes from where a pointer points to; beyond the end of the object they are undefined behaviour."""
         assert isinstance(pointer.ctype, PointerType)
         model, found = self.executor.model, []
-        self.executor.check_not_null(Place(pointer.targets, pointer.ctype.target), state, node)
+        self.executor.check_not_null(Place(pointer.targets, pointer.ctype.target), self.state, self.node)
         for guard, obj, path in live(pointer.targets):
             start = bit_offset_of(obj.ctype, path, model)
-            self.executor.check_usable(obj, guard, state, node)
+            self.executor.check_usable(obj, guard, self.state, self.node)
             if start + 8 * count > 8 * size_of(obj.ctype, model):
-                name = node.name.name
-                self.executor.undefined_at(state, node)(f"index out of range: {name} of {count} bytes", guard)
+                name = self.node.name.name
+                self.executor.undefined_at(self.state, self.node)(f"index out of range: {name} of {count} bytes", guard)
             else:
                 found.append(Run(guard, obj, start))
         return found
 
-    @staticmethod
-    def check_writable(run: Run, node: Any) -> None:
+    def check_writable(self, run: Run) -> None:
         """Refuse to change a const object."""
         if run.object.const:
-            raise InputRefused(f"{node.name.name} changes the const object '{run.object.name}'", where(node))
+            text = f"{self.node.name.name} changes the const object '{run.object.name}'"
+            raise InputRefused(text, where(self.node))
 
-    def _note_overlap(self, to: list[Run], from_: list[Run], size: int, state: State, node: Any) -> None:
+    def _note_overlap(self, to: list[Run], from_: list[Run], size: int) -> None:
         for a in to:
             for b in from_:
                 if a.object is b.object and 0 < abs(a.start - b.start) < size:
-                    self.executor.undefined_at(state, node)("memcpy between bytes that overlap", both(a.guard, b.guard))
+                    self.executor.undefined_at(self.state, self.node)(
+                        "memcpy between bytes that overlap", both(a.guard, b.guard)
+                    )
 
 
 def truth_value(differ: FNode, ctype: IntType) -> Value:

@@ -57,6 +57,18 @@ from bmc.records import dataclass
 
 
 @dataclass(eq=False, slots=True)
+class Gotos:
+    """The gotos of one function activation, and the labels to which they may lead."""
+
+    labels: list[set[str]] = field(default_factory=list)
+    """The labels of each block that is being run, from the outermost one inwards."""
+    jumps: dict[str, list[State]] = field(default_factory=dict)
+    """The paths on which a goto has left for a label."""
+    repeated: set[str] = field(default_factory=set)
+    """The labels to which a goto goes back that is run now."""
+
+
+@dataclass(eq=False, slots=True)
 class Frame:
     """One function activation: where its paths that return, break or continue are gathered."""
 
@@ -67,12 +79,7 @@ class Frame:
     returned: list[State] = field(default_factory=list)
     broken: list[list[State]] = field(default_factory=list)
     continued: list[list[State]] = field(default_factory=list)
-    labels: list[set[str]] = field(default_factory=list)
-    """The labels of each block that is being run, from the outermost one inwards."""
-    jumps: dict[str, list[State]] = field(default_factory=dict)
-    """The paths on which a goto has left for a label."""
-    repeated: set[str] = field(default_factory=set)
-    """The labels to which a goto goes back that is run now."""
+    gotos: Gotos = field(default_factory=Gotos)
     locals: list[MemObject] = field(default_factory=list)
     cleanups: list[Any] = field(default_factory=list)
     """The calls that are made where the lifetimes of objects end that exist now."""
@@ -185,8 +192,10 @@ class Calls(IndirectCalls):
         self.depth += 1
         try:
             end = self.execute(frame.function.node.body, Scope(scope), inner)
-            if frame.jumps:  # no path may be lost
-                raise unsupported(f"goto to {listed([*frame.jumps])}, where no path comes by", frame.function.node)
+            if frame.gotos.jumps:  # no path may be lost
+                raise unsupported(
+                    f"goto to {listed([*frame.gotos.jumps])}, where no path comes by", frame.function.node
+                )
             final = join([*frame.returned, *([end] if end is not None else [])])
             if final is None:
                 raise unsupported(f"'{frame.function.name}' never returns", frame.function.node)

@@ -30,7 +30,7 @@ class Cleanup:
 def add_cleanup(executor: Calls, call: Any, scope: Scope) -> None:
     """Make ``call`` where the block that is being run, or the loop that begins, is left."""
     frame = executor.frames[-1]
-    if frame.labels and frame.labels[-1]:
+    if frame.gotos.labels and frame.gotos.labels[-1]:
         raise _beside_labels("labels", call)
     frame.cleanups.append(Cleanup(call, scope, {id(paths): len(paths) for paths in _left(frame)}))
 
@@ -65,4 +65,4 @@ def run_cleanups(executor: Calls, first: int, end: State | None) -> None:
 def _left(frame: Frame) -> Iterator[list[State]]:
     """The paths that have returned, left a loop or its body, or gone to a label."""
     yield frame.returned
-    yield from (*frame.broken, *frame.continued, *frame.jumps.values())
+    yield from (*frame.broken, *frame.continued, *frame.gotos.jumps.values())

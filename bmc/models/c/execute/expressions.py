@@ -59,6 +59,8 @@ class Conditions(Lvalues):
         self._leaves: dict[int, tuple[Any, tuple[int, ...]]] = {}  # with the nodes: their ids must stay theirs
         self._operands: dict[int, Any] = {}
         self._values: dict[int, FNode] = {}
+        self._addressed: set[MemObject] = set()
+        """The objects whose addresses have been taken."""
         self.asked: Any = None
         """The expression of which only the truth is wanted."""
         self.compared: Any = None
@@ -232,7 +234,7 @@ class Evaluator(Conditions):
             if isinstance(place.ctype, IntType) and place.ctype.partial:
                 raise InputRefused("a bit-field has no address", where(node))
             for _, obj, _ in live(place.targets):
-                obj.addressed = True
+                self._addressed.add(obj)
             return address_of(place)
         if node.op == "*":
             return self.read(self.place(node, scope, state), state, node)
@@ -435,7 +437,7 @@ class Evaluator(Conditions):
             return False
         if isinstance(node.rvalue, c_ast.ID):
             found = scope.find(node.rvalue.name)
-            return isinstance(found, MemObject) and found.addressed
+            return isinstance(found, MemObject) and found in self._addressed
         return isinstance(node.rvalue, c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp) and is_lvalue(node.rvalue)
 
     def _uncopied(self, node: Any, scope: Scope, state: State) -> Result | Place:

@@ -117,7 +117,7 @@ class MemObject:
     """One C object. ``kind``: pointee, argument, global, local (static), return, automatic, constant.
 
     ``refusal``: why its initialiser cannot be read, raised on access. ``ended``: its lifetime is over. ``volatile``: as
-    a whole (members may be by themselves). ``addressed``: its address has been taken. ``pointees``: what each of its
+    a whole (members may be by themselves). ``pointees``: what each of its
     pointers that change may point to, by the number that stands for it.
     """
 
@@ -132,7 +132,6 @@ class MemObject:
     refusal: InputRefused | None = None
     ended: bool = False
     volatile: bool = False
-    addressed: bool = False
     pointees: dict[Path, list[Pointee]] = field(default_factory=dict)
 
     @property

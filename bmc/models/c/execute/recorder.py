@@ -7,7 +7,7 @@ variables: these count as read by every access, whether the outcome depends on i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
@@ -41,6 +41,34 @@ class TooManyTurns:
 
 
 @dataclass(eq=False, slots=True)
+class Rounds:
+    """How often the loops and the recursion of a step go round.
+
+    ``excluded``: steps that have too many turns, by what goes round and the number of turns; ``going``: when a run goes
+    on after each smaller number.
+    """
+
+    excluded: dict[tuple[object, str], TooManyTurns] = field(default_factory=dict)
+    going: dict[object, dict[int, FNode]] = field(default_factory=dict)
+
+    def note(self, key: object, turns: int, happens: FNode) -> None:
+        """Note that a run goes on after so many ``turns`` where ``happens`` holds."""
+        going = self.going.setdefault(key, {})
+        going[turns] = either(going.get(turns, FALSE()), happens)
+
+    def exclude(self, key: object, found: TooManyTurns) -> None:
+        """Exclude the steps with too many turns that ``found`` describes, beside those that are excluded already."""
+        before = self.excluded.get((key, found.name))
+        if before is not None:
+            found = replace(
+                found,
+                formula=either(before.formula, found.formula),
+                endless=either(before.endless, found.endless),
+            )
+        self.excluded[key, found.name] = found
+
+
+@dataclass(eq=False, slots=True)
 class Recorder:
     """``base`` is the path condition of the enclosing calls; the path condition given to each method comes on top.
 
@@ -49,8 +77,7 @@ class Recorder:
     ``decisions`` holds the different evaluations of each decision by the ``id`` of its syntax node (``decisions``
     says which node), ``entered`` the functions that were called, in this order,
     ``unwritten`` the volatile variables that were read while they may not have been written yet, and where first.
-    ``excluded``: steps that have too many turns, by what goes round and the number of turns; ``going``: when a run goes
-    on after each smaller number. ``bounds`` hold in every reachable state.
+    ``bounds`` hold in every reachable state. ``rounds``: how often loops and recursion go round.
     ``work``: statements executed, and cells of memory read or written.
     """
 
@@ -64,8 +91,7 @@ class Recorder:
     base: FNode = field(default_factory=TRUE)
     limits: FNode = field(default_factory=TRUE)
     bounds: FNode = field(default_factory=TRUE)
-    excluded: dict[tuple[object, str], TooManyTurns] = field(default_factory=dict)
-    going: dict[object, dict[int, FNode]] = field(default_factory=dict)
+    rounds: Rounds = field(default_factory=Rounds)
     work: int = 0
 
     def note_undefined(self, kind: str, where: Location, pc: FNode, when: FNode) -> None:
@@ -95,12 +121,12 @@ class Recorder:
     @property
     def defined(self) -> FNode:
         """No undefined behaviour happens, all assumptions hold, and no loop has too many turns."""
-        return conjunction([self.without_undefined, *(negate(each.formula) for each in self.excluded.values())])
+        return conjunction([self.without_undefined, *(negate(each.formula) for each in self.rounds.excluded.values())])
 
     @property
     def too_many_turns(self) -> list[Condition]:
         """What is excluded, beside undefined behaviour."""
-        return [Condition(each.name, each.formula, each.where) for each in self.excluded.values()]
+        return [Condition(each.name, each.formula, each.where) for each in self.rounds.excluded.values()]
 
     @property
     def without_undefined(self) -> FNode:

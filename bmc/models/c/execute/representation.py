@@ -53,7 +53,7 @@ class Representation:
         return [(obj, cell.path) for cell in self._cells(obj, start, bits_of(ctype, self.access.model))]
 
     def _cells(self, obj: MemObject, start: int, width: int) -> Iterable[Cell]:
-        return cells_of(obj.ctype, self.access.model, start, start + width)
+        return cells_of(obj.ctype, self.access.model, (start, start + width))
 
     def read(
         self, where: tuple[MemObject, int], ctype: CType, guard: FNode, state: State, node: Any, whole: bool = False
@@ -207,7 +207,7 @@ class Representation:
             if not is_shared(obj.ctype, base):
                 continue
             start, width = bit_offset_of(obj.ctype, base, model), bits_of(place.ctype, model)
-            taken = {bit for cell in cells_of(place.ctype, model, 0, width) for bit in range(cell.start, cell.end)}
+            taken = {bit for cell in cells_of(place.ctype, model, (0, width)) for bit in range(cell.start, cell.end)}
             for cell in list(self._cells(obj, start, width)):
                 if max(cell.start - start, 0) not in taken:
                     self.access.set_cell((obj, cell.path), UNDEFINED, guard, state, node)

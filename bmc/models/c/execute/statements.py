@@ -1,4 +1,7 @@
-"""Symbolic execution of C statements (C11 6.8): paths fork at branches and are merged at joins."""
+"""Symbolic execution of C statements (C11 6.8): paths fork at branches and are merged at joins.
+
+gcc's statement expressions ``({ ... })`` are blocks whose last expression is the value.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ from bmc.models.c.execute.calls import Frame
 from bmc.models.c.execute.cases import MOST_LISTED_CASES
 from bmc.models.c.execute.cleanups import add_cleanup, run_cleanups
 from bmc.models.c.execute.initialise import Initialiser
+from bmc.models.c.execute.lvalues import Result
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
-from bmc.models.c.execute.statement_expressions import StatementExpressions
-from bmc.models.c.execute.switches import DECLARATIONS
+from bmc.models.c.execute.switches import DECLARATIONS, Switches
 from bmc.models.c.execute.turns import Turns, has_no_way_out
 from bmc.models.c.source.declarations import is_const, is_volatile, refuse_thread_local, type_alignment
 from bmc.models.c.source.extensions import CLEANUP
@@ -34,9 +37,11 @@ CONSTANT_LOOP_LIMIT = ITERATIONS.most
 OPEN_LOOP_LIMIT = OPEN_ITERATIONS.most
 
 _IGNORED = (c_ast.EmptyStatement, c_ast.Pragma)
+_LOOPS = c_ast.For | c_ast.While | c_ast.DoWhile
+_STATEMENTS = _LOOPS | c_ast.Compound | c_ast.If | c_ast.Switch | c_ast.Case | c_ast.Default | c_ast.Label
 
 
-class Executor(StatementExpressions):
+class Executor(Switches):
     """Runs the functions of a program."""
 
     def __init__(self, program: Program, survey: Survey | None = None) -> None:
@@ -48,6 +53,8 @@ class Executor(StatementExpressions):
         self.statics: dict[tuple[Function, int], MemObject] = {}
         self.static_cells: dict[tuple[MemObject, tuple[str | int, ...]], Content] = {}
         self.initialiser: Initialiser = Initialiser(self)
+        self._staying: dict[int, Any] = {}
+        """The blocks of statement expressions that no jump leaves, by their ids."""
 
     # statements
 
@@ -107,7 +114,7 @@ class Executor(StatementExpressions):
     @contextlib.contextmanager
     def labelled(self, items: Sequence[Any]) -> Iterator[None]:
         """While the statements of a block are run, a goto may lead to their labels."""
-        labels = self.frames[-1].labels
+        labels = self.frames[-1].gotos.labels
         labels.append({name for item in items for name in _labels(item)})
         yield
         labels.pop()
@@ -117,7 +124,7 @@ class Executor(StatementExpressions):
         entered = state
         for place, item in enumerate(items):
             again = {name for name in _labels(item) if any(name in _targets(each) for each in items[place:])}
-            if again and again.isdisjoint(self.frames[-1].repeated):
+            if again and again.isdisjoint(self.frames[-1].gotos.repeated):
                 return self._repeat(again, items[place:], scope, state)
             if state is None and entered is not None and isinstance(item, DECLARATIONS):
                 self.declare(item, scope, entered)
@@ -126,15 +133,15 @@ class Executor(StatementExpressions):
 
     def _repeat(self, labels: set[str], items: Sequence[Any], scope: Scope, state: State | None) -> State | None:
         """Run statements from the first one's ``labels`` on, and again on the paths that come back to these."""
-        frame = self.frames[-1]
+        gotos = self.frames[-1].gotos
         ends: list[State] = []
-        frame.repeated |= labels
+        gotos.repeated |= labels
         rounds = 0
         seen = [(state.pc, dict(state.cells))] if state and self.turns.watches(items[0]) else []
         while True:
             end = self.block(items, Scope(scope), state)
             ends += [end] if end is not None else []
-            state = join([path for name in labels for path in frame.jumps.pop(name, [])])
+            state = join([path for name in labels for path in gotos.jumps.pop(name, [])])
             rounds += 1
             if state is None or self.cases.impossible(state.pc, TRUE()):
                 break
@@ -142,18 +149,18 @@ class Executor(StatementExpressions):
             if self.turns.over(items[0], rounds, TRUE(), state, seen):
                 break
             self._check_bound(rounds, rounds, items[0])
-        frame.repeated -= labels
+        gotos.repeated -= labels
         return join(ends)
 
     def _do_goto(self, node: Any, scope: Scope, state: State) -> None:
-        frame = self.frames[-1]
-        if not any(node.name in labels for labels in frame.labels):
+        gotos = self.frames[-1].gotos
+        if not any(node.name in labels for labels in gotos.labels):
             raise unsupported(f"goto into a block, where the label '{node.name}' is", node)
-        frame.jumps.setdefault(node.name, []).append(state)
+        gotos.jumps.setdefault(node.name, []).append(state)
 
     def _entered_at(self, label: str, state: State | None) -> State | None:
         """The paths after a label: those that come from above, and those that jump to it."""
-        jumped = self.frames[-1].jumps.pop(label, [])
+        jumped = self.frames[-1].gotos.jumps.pop(label, [])
         if state is None:
             return join(jumped)
         for path in jumped:
@@ -402,6 +409,37 @@ class Executor(StatementExpressions):
                 OPEN_ITERATIONS.next_step,
             )
 
+    # statement expressions
+
+    def eval_compound(self, node: Any, scope: Scope, state: State) -> Result:
+        """The value of gcc's ``({ ... })`` is that of its last statement, if this is an expression.
+
+        A jump out of the block is refused.
+        """
+        if not self.frames:
+            raise unsupported("statement expression outside of functions", node)
+        if id(node) not in self._staying:
+            self._staying |= {id(block): block for block in _refuse_leaving(node)}
+        *before, last = node.block_items or [c_ast.EmptyStatement()]
+        if not self.is_expression(last):
+            before, last = [*before, last], None
+        frame, inner = self.frames[-1], Scope(scope)
+        start, cleanups = len(frame.locals), len(frame.cleanups)
+        with self.labelled(before):
+            end = self.block(before, inner, state)
+        if end is not None:
+            state.cells = end.cells
+        elif not state.pc.is_false():  # of a path that no run takes nothing need be left
+            raise unsupported("statement expression that never ends", node)
+        value: Result = None
+        if last is not None:
+            self.recorder.work += 1
+            value = self.evaluate(last, inner, state)
+        run_cleanups(self, cleanups, state)
+        self.end_of_life(frame.locals[start:], state)
+        del frame.locals[start:]
+        return value
+
 
 def _labels(node: Any) -> Iterator[str]:
     """The labels of one statement of a block."""
@@ -423,3 +461,29 @@ def _agrees(found: Any, ctype: CType) -> bool:
     if isinstance(old, ArrayType) and isinstance(ctype, ArrayType) and None in (old.length, ctype.length):
         return same_type(old.element, ctype.element)
     return same_type(old, ctype)
+
+
+def _refuse_leaving(block: Any) -> list[Any]:
+    """Refuse a statement expression that a jump may leave, for what stands around it is then evaluated in part.
+
+    Those within its expressions are looked at by themselves. The result are the blocks that no jump leaves.
+    """
+    labels: set[str] | None = None
+    staying: list[Any] = []
+    todo = [(block, False, False)]
+    while todo:
+        node, in_loop, in_switch = todo.pop()
+        leaves = isinstance(node, c_ast.Return) or (isinstance(node, c_ast.Break) and not (in_loop or in_switch))
+        if isinstance(node, c_ast.Goto):
+            labels = labels or {each.name for each in nodes(block) if isinstance(each, c_ast.Label)}
+            leaves = node.name not in labels
+        if leaves or (isinstance(node, c_ast.Continue) and not in_loop):
+            raise unsupported(f"{type(node).__name__.lower()} out of a statement expression", node)
+        if isinstance(node, c_ast.Compound) and not (in_loop or in_switch):
+            staying.append(node)
+        in_loop = in_loop or isinstance(node, _LOOPS)
+        in_switch = in_switch or isinstance(node, c_ast.Switch)
+        within = isinstance(node, _STATEMENTS)
+        inner = (child for _, child in node.children() if within or not isinstance(child, c_ast.Compound))
+        todo += [(child, in_loop, in_switch) for child in inner]
+    return staying if labels is None else [block]

@@ -9,14 +9,13 @@ state variables that are proved there end the loop when the step is run once mor
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.formulas.terms import both, either, equals, negate
+from bmc.formulas.terms import both, equals, negate
 from bmc.limits import ITERATIONS, OPEN_ITERATIONS
 from bmc.models.c.execute.cases import impossible
 from bmc.models.c.execute.memory import Content, Key, State
@@ -87,7 +86,7 @@ class Turns:
             if self.limits is not None and self.executor.survey is None and not happens.is_true():
                 raise Unlimited(node)
             return self.executor.survey is not None or self._never(happens, again, state.pc, node)
-        self._note(node, opened, happens)
+        self.executor.recorder.rounds.note(node, opened, happens)
         if opened < limit:
             return False
         same = _same(seen[-1 - PERIOD][1], seen[-1][1]) if len(seen) > PERIOD else FALSE()
@@ -130,22 +129,9 @@ class Turns:
             return True
         return False
 
-    def _note(self, key: object, turns: int, happens: FNode) -> None:
-        """Note that a run goes on after so many ``turns`` where ``happens`` holds."""
-        going = self.executor.recorder.going.setdefault(key, {})
-        going[turns] = either(going.get(turns, FALSE()), happens)
-
     def _exclude(self, key: object, found: TooManyTurns) -> None:
         if key not in self.settled:
-            excluded = self.executor.recorder.excluded
-            before = excluded.get((key, found.name))
-            if before is not None:
-                found = replace(
-                    found,
-                    formula=either(before.formula, found.formula),
-                    endless=either(before.endless, found.endless),
-                )
-            excluded[key, found.name] = found
+            self.executor.recorder.rounds.exclude(key, found)
 
     # recursion
 
@@ -174,7 +160,7 @@ class Turns:
         if self.limits is None:
             text = f"recursion ('{function.name}' calls itself, and nothing known before a step bounds its depth)"
             raise unsupported(text, node)
-        self._note(function, depth, path)
+        self.executor.recorder.rounds.note(function, depth, path)
         if depth < limit:
             return True
         text = f"'{function.name}' calls itself more than {limit} deep"

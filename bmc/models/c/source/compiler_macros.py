@@ -42,7 +42,7 @@ def predefined(model: DataModel) -> Sequence[tuple[str, str]]:
         macros += _listed("gcc_lp64.h")
     if model.long_double == 64:
         macros = list(_with_short_long_double(macros))
-    if not model.char_signed:
+    if not model.choices.char_signed:
         macros.append(("__CHAR_UNSIGNED__", "1"))
     return (*macros, *_sizes(model), *_own_limits(model), *KEYWORDS, ("__CHAINCOVER__", "1"))
 

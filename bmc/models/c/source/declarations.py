@@ -12,6 +12,7 @@ from pycparser import c_ast
 
 from bmc.errors import InputRefused
 from bmc.models.c.source.extensions import Mark, mark_of
+from bmc.models.c.source.layout import Packing
 from bmc.models.c.source.overlay import pieces_of
 from bmc.models.c.source.program import (
     DEEPEST_TYPE,
@@ -60,7 +61,7 @@ class TypeReader:
         self.model = model
         self.constant = constant
         self.named = named
-        self.pack = model.struct_pack
+        self.pack = model.choices.struct_pack
         """The greatest alignment of struct members that ``#pragma pack`` sets here; 0 for none."""
         self._bodies: dict[tuple[int, Scope], tuple[StructType, Any]] = {}
 
@@ -218,7 +219,7 @@ class TypeReader:
 
     def _define(self, struct: StructType, node: Any, scope: Scope) -> None:
         """Read the members; the markers that ``extensions`` left say how they are laid out."""
-        struct.pack = self.pack
+        struct.packing = Packing(self.pack)
         members: list[Member] = []
         for item in node.decls:
             if isinstance(item, c_ast.StaticAssert):
@@ -249,8 +250,8 @@ class TypeReader:
         packed = mark.attribute == "packed"
         align = 0 if packed else self._alignment(item.cond, scope)
         if not mark.members:
-            struct.packed |= packed
-            struct.align = max(struct.align, align)
+            rules = struct.packing
+            struct.packing = replace(rules, packed=rules.packed or packed, align=max(rules.align, align))
             return
         for number in range(len(members) - mark.members, len(members) - mark.members + mark.count):
             member = members[number]
@@ -295,7 +296,7 @@ class TypeReader:
         most = 1 if ctype.is_bool else ctype.bits
         if not (0 if decl.name is None else 1) <= width <= most:
             raise InputRefused(f"the bit-field '{name}' has {width} bits", where(decl), f"1 to {most} are possible")
-        if self.model.unsigned_fields and ctype.signed and not (ctype.labels or ctype.is_bool):
+        if self.model.choices.unsigned_fields and ctype.signed and not (ctype.labels or ctype.is_bool):
             ctype = self._field_without_sign(ctype, decl, scope)
         narrow = _partial_type(f"{ctype.name}:{width}", width, ctype, self.model) if width else ctype
         return Member(name, narrow, ctype, volatile, own, of_type)
@@ -316,7 +317,7 @@ class TypeReader:
     def _holding(self, least: int, greatest: int, node: Any) -> IntType:
         """The type of an enumeration between two constants: of int or unsigned int, or else the next wider one; with
         short enumerations the smallest one."""
-        for name in (*(("char", "short") if self.model.short_enums else ()), "int", "long", "long long"):
+        for name in (*(("char", "short") if self.model.choices.short_enums else ()), "int", "long", "long long"):
             base = self.model.basic[f"{'signed' if least < 0 else 'unsigned'} {name}"]
             if base.least <= least and greatest <= base.greatest:
                 return base

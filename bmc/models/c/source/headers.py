@@ -6,7 +6,13 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
+
+from bmc.errors import Location
+from bmc.limits import INCLUDED
+from bmc.models.c.source.kept import Seen
+from bmc.records import dataclass
 
 STANDARD_HEADERS = Path(__file__).parent / "include"
 VENDOR_STAND_INS = Path(__file__).parent / "stand_ins"
@@ -58,3 +64,63 @@ def folder_with(header: str, folder: str) -> str:
             if os.path.isfile(os.path.join(root, header)):
                 return os.path.relpath(root)
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A header that was found: its ``path``, what compilers see of it, and the number of its folder in the include
+    path, -1 for that of the file that includes it."""
+
+    path: str
+    seen: str
+    folder: int
+
+
+class Headers:
+    """The headers of one source file: where they are looked for, and what its reader says of those that were read.
+
+    ``last`` are the folders behind the bundled ones.
+    """
+
+    def __init__(self, include: Sequence[str], last: Sequence[str]) -> None:
+        self.path = [*include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS), *last]
+        self.first_last = len(self.path) - len(last)
+        self.seen = Seen()
+        self.included = 0
+        self.once: set[str] = set()
+        """The real paths of those that are read once only."""
+        self.last_folders: dict[str, None] = {}
+        """The last folders from which some were read."""
+        self.stand_ins: dict[str, str] = {}
+        """The paths of the bundled stand-ins that were read, by the names in the #include."""
+        self.stubs: dict[str, bool] = {}
+        """Whether the user has confirmed a file that was guessed, by the name that messages give it."""
+
+    def find(self, name: str, beside: tuple[str, str] | None, after: int, where: Location) -> Header | None:
+        """A header ``beside`` the file that includes it (its folder, and that as compilers see it), or else in the
+        folders of the include path after that with the number ``after``; None where it is in none of them."""
+        self.included += 1
+        INCLUDED.check(self.included, where)
+        own = [(-1, *beside)] if beside is not None else []
+        for number, folder, seen in [*own, *((n, each, each) for n, each in enumerate(self.path) if n > after)]:
+            path = os.path.join(folder, name)
+            if folder == str(VENDOR_STAND_INS):
+                try:
+                    path = str(stand_in(name))
+                except FileNotFoundError:
+                    continue
+                self.stand_ins[name] = path
+            elif not self.seen.finds(path):
+                continue
+            if number >= self.first_last:
+                self.last_folders[folder] = None
+            base = os.path.abspath(seen) if number >= 0 else seen
+            return Header(path, os.path.join(base, name), number)
+        return None
+
+    def text(self, path: str, name: str) -> str:
+        """The text of a file; raises as ``text_of``."""
+        text = self.seen.text(path)
+        if "chaincover stub" in text and (marks := STUB.findall(text)):
+            self.stubs[name] = not any(marks)
+        return text

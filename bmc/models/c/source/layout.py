@@ -33,6 +33,19 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Packing:
+    """What pragmas and attributes say of the layout of a struct.
+
+    ``pack``: the greatest alignment of a member in bytes (``#pragma pack``), 0 for no limit. ``align``: the least
+    alignment in bytes that ``aligned`` gives the type, 0 for none.
+    """
+
+    pack: int = 0
+    packed: bool = False
+    align: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """Size and alignment in bits, and the offset of each member in bits."""
 
@@ -41,13 +54,10 @@ class Layout:
     offsets: tuple[int, ...]
 
 
-def lay_out(parts: Sequence[Part], is_union: bool, limits: tuple[int, int, int]) -> Layout:
-    """The layout of a struct or union.
-
-    ``limits`` in bits: ``#pragma pack`` (0: none), the least alignment, the greatest that an integer member needs.
-    """
-    pack, align, most = limits
-    align, end = max(align, BYTE), 0
+def lay_out(parts: Sequence[Part], is_union: bool, packing: Packing, most: int) -> Layout:
+    """The layout of a struct or union; ``most`` is the greatest alignment in bytes that an integer member needs."""
+    pack, most = packing.pack * BYTE, most * BYTE
+    align, end = max(packing.align * BYTE, BYTE), 0
     offsets: list[int] = []
     for part in parts:
         if _is_integer(part, 0 if is_union else end):  # gcc takes it for a member without a width

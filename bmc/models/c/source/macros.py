@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from functools import lru_cache
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, Protocol, TypeAlias
 
 from bmc.models.c.source.tokens import (
     CHARACTER,
@@ -80,28 +80,6 @@ def definition_in(text: str, number: int, begins: tuple[int, ...], numbers: tupl
     """The macro that a row of text defines, and how many tokens it has; ValueError as ``definition``."""
     tokens = tokens_of(Row(text, number, begins, numbers))
     return definition(tokens[2:]), len(tokens)
-
-
-@dataclass(frozen=True, slots=True)
-class Expanded:
-    """What a line of text expands to where the names that were looked up stand for these macros: the ``text``, the
-    ``column`` behind it, its ``last`` token, and how much ``work`` that was."""
-
-    met: Sequence[tuple[str, Macro | None]]
-    text: str
-    column: int
-    last: Token | None
-    work: int
-
-
-expanded: dict[str, Expanded] = {}
-"""By the lines of the files that were read."""
-
-
-def keep_expanded(line: str, result: Expanded) -> None:
-    if len(expanded) >= MOST_KEPT:
-        expanded.clear()
-    expanded[line] = result
 
 
 def _parameters(tokens: Sequence[Token]) -> tuple[tuple[str, ...], bool, int]:
@@ -198,19 +176,28 @@ class Context:
     at: int = 0
 
 
+class Reader(Protocol):
+    """Reads the lines of which the macros are expanded."""
+
+    def count(self, tokens: int, line: int) -> None:
+        """Count the tokens of an expansion in a line."""
+
+    def fail(self, text: str, line: int) -> NoReturn:
+        """Refuse a text that cannot be expanded."""
+
+    def more(self, within: bool) -> bool:
+        """Add tokens to the queue behind a macro's name that its file's line ends with; False where there are none.
+
+        ``within``: they are to be the macro's arguments.
+        """
+
+
 @dataclass(eq=False, slots=True)
 class Expansion:
-    """Reads tokens and expands the macros among them.
-
-    ``more(within)`` adds tokens to ``queue`` behind a macro's name that its file's line ends with; ``within`` tells
-    that they are to be its arguments. It returns False where there are none. ``count(number)`` is called with how many
-    tokens an expansion has, ``fail(text, line)`` where a text cannot be expanded.
-    """
+    """Takes the tokens of what ``reader`` reads, and expands the macros among them."""
 
     macros: Mapping[str, Macro]
-    count: Callable[[int, int], None]
-    fail: Callable[[str, int], NoReturn]
-    more: Callable[[bool], bool] = lambda within: False
+    reader: Reader
     queue: list[Token] = field(default_factory=list)
     """Tokens of the text, the next one last."""
     contexts: list[Context] = field(default_factory=list)
@@ -285,7 +272,7 @@ class Expansion:
 
     def _of_text(self) -> Token:
         while not self.queue:
-            if self.directive or not self.literal or not self.more(self.within):
+            if self.directive or not self.literal or not self.reader.more(self.within):
                 return Token(END, "")
         return self.queue.pop()
 
@@ -309,7 +296,7 @@ class Expansion:
                 continue
             kind = kind_of(text + token.text) if text else token.kind
             if not kind or (text + token.text)[:2] in ("//", "/*"):
-                self.fail(f"'{text}' and '{token.text}' pasted with ## are no token", self.line)
+                self.reader.fail(f"'{text}' and '{token.text}' pasted with ## are no token", self.line)
             text += token.text
         result = Token(kind_of(text) or OTHER, text, first.blank, self.line)
         self.contexts.append(Context([result], None, False, 1))
@@ -333,7 +320,7 @@ class Expansion:
             expanded: dict[int, list[Token]] = {}
             tokens = self._filled(macro.body, macro, arguments, expanded)
         self.active[macro.name] = None
-        self.count(len(tokens) + 1, self.line)
+        self.reader.count(len(tokens) + 1, self.line)
         self.contexts.append(Context(tokens, macro))
         return True
 
@@ -368,7 +355,7 @@ class Expansion:
         while True:
             token = self.get()
             if token.kind == END:
-                self.fail(f"the arguments of the macro '{macro.name}' do not end", self.line)
+                self.reader.fail(f"the arguments of the macro '{macro.name}' do not end", self.line)
             if token.kind == PADDING:
                 found[-1] += [token] if found[-1] else []
                 continue
@@ -385,7 +372,7 @@ class Expansion:
         for tokens in found:
             while tokens and tokens[-1].kind == PADDING:
                 tokens.pop()
-        self.count(sum(map(len, found)), self.line)
+        self.reader.count(sum(map(len, found)), self.line)
         return found
 
     def _checked(self, macro: Macro, found: Sequence[list[Token]]) -> Arguments:
@@ -397,7 +384,7 @@ class Expansion:
         if macro.variadic and len(found) == needs - 1:
             return [*arguments, None]
         if len(found) != needs:
-            self.fail(f"the macro '{macro.name}' takes {needs} argument(s), not {len(found)}", self.line)
+            self.reader.fail(f"the macro '{macro.name}' takes {needs} argument(s), not {len(found)}", self.line)
         if macro.variadic and needs == 1 and not found[0]:
             return [None]
         return arguments

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from bmc.errors import InputRefused, Location
 from bmc.models.c.source.compiler_macros import short_double_macros
-from bmc.models.c.source.types import DATA_MODELS, DataModel
+from bmc.models.c.source.types import DATA_MODELS, Choices, DataModel
 from bmc.records import dataclass
 from bmc.system.original import SHORT_DOUBLE, FileOptions
 
@@ -56,19 +56,16 @@ class Dialect:
     def model(self, target: str) -> DataModel:
         """The word sizes of ``target`` with all that; KeyError for a target that is not known."""
         model = DATA_MODELS[target]
-        signed = model.char_signed if self.char_signed is None else self.char_signed
+        signed = model.choices.char_signed if self.char_signed is None else self.char_signed
         double = 32 if self.short_double else model.double
         bytewise = self.unaligned and target == "ip16"  # this machine's compiler, for which it is read too, aligns
+        pack = 1 if bytewise else self.pack
         return replace(
             model,
-            char_signed=signed,
             long_long_align=8 if self.aligned else 1 if bytewise else model.long_long_align,
-            short_enums=self.short_enums,
-            wraps=self.wraps,
-            unsigned_fields=self.unsigned_fields,
-            struct_pack=1 if bytewise else self.pack,
             double=double,
             long_double=self.long_double or model.long_double,
+            choices=Choices(signed, self.short_enums, self.wraps, self.unsigned_fields, pack),
         )
 
 

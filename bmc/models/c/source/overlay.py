@@ -41,24 +41,25 @@ class Cell:
     end: int
 
 
-def cells_of(ctype: CType, model: DataModel, low: int, high: int, path: Path = (), at: int = 0) -> Iterator[Cell]:
-    """The cells of an object of type ``ctype`` that share bits with those from ``low`` up to ``high``, in order.
+def cells_of(ctype: CType, model: DataModel, bits: tuple[int, int], path: Path = (), at: int = 0) -> Iterator[Cell]:
+    """The cells of an object of type ``ctype`` that share bits with those from the first of ``bits`` up to the second.
 
-    ``path`` and ``at`` are what leads to the object, and the bit at which it starts.
+    They come in order. ``path`` and ``at`` are what leads to the object, and the bit at which it starts.
     """
+    low, high = bits
     if isinstance(ctype, ArrayType):
         size = bits_of(ctype.element, model)
         first, last = max((low - at) // size, 0) if size else 0, -((at - high) // size) if size else 0
         for index in range(first, min(last, ctype.length or 0)):
-            yield from cells_of(ctype.element, model, low, high, (*path, index), at + index * size)
+            yield from cells_of(ctype.element, model, bits, (*path, index), at + index * size)
     elif isinstance(ctype, StructType):
         if ctype.is_union:
-            yield from _pieces(ctype, (low, high), path, at)
+            yield from _pieces(ctype, bits, path, at)
             return
         for member, offset in zip(ctype.members(), member_offsets(ctype, model), strict=True):
             start = at + offset
             if member.has_cells and start < high and low < start + bits_of(member.type, model):
-                yield from cells_of(member.type, model, low, high, (*path, member.name), start)
+                yield from cells_of(member.type, model, bits, (*path, member.name), start)
     elif isinstance(ctype, IntType | FloatType | PointerType):
         end = at + bits_of(ctype, model)
         if at < high and low < end:
@@ -99,7 +100,7 @@ def pieces_of(union: StructType, model: DataModel) -> tuple[tuple[Path, CType, i
     members = [member for member in union.members() if member.has_cells]
     ELEMENTS.check(sum(count_scalars(member.type) for member in members))
     size = bits_of(union, model)
-    columns = [list(cells_of(member.type, model, 0, size, (member.name,))) for member in members]
+    columns = [list(cells_of(member.type, model, (0, size), (member.name,))) for member in members]
     every = [cell for column in columns for cell in column]
     if any(not _is_number(cell.ctype) for cell in every) or any(_is_opaque(member.type) for member in members):
         return None

@@ -12,14 +12,14 @@ from dataclasses import field
 from typing import TYPE_CHECKING, NoReturn
 
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
-from bmc.limits import INCLUDED, INCLUDES, MACROS, STRING, TOKENS
+from bmc.limits import INCLUDES, MACROS, STRING, TOKENS
 from bmc.models.c.source.compiler_macros import TESTS, predefined
 from bmc.models.c.source.conditions import Condition
 from bmc.models.c.source.extensions import pragma_meaning, read_over_extensions
-from bmc.models.c.source.headers import STANDARD_HEADERS, STUB, VENDOR_STAND_INS, folder_with, shown, stand_in
-from bmc.models.c.source.kept import Kept, Seen
-from bmc.models.c.source.macros import Expanded, Expansion, Macro, definition, definition_in, expanded, keep_expanded
-from bmc.models.c.source.preprocessed import PreprocessedUnit
+from bmc.models.c.source.headers import Headers, folder_with, shown
+from bmc.models.c.source.kept import Kept
+from bmc.models.c.source.macros import Expansion, Macro, definition, definition_in
+from bmc.models.c.source.preprocessed import Expanded, PreprocessedUnit, expanded, keep_expanded
 from bmc.models.c.source.tokens import (
     BREAK,
     NUMBER,
@@ -87,21 +87,15 @@ class _Preprocessor:
         """Missing headers and ``#error``, over which it goes on."""
         self.ended: InputRefused | None = None
         """What ended it before the end of the file."""
-        self.seen = Seen()
-        self.path = [*given.include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS), *given.last]
-        self.last_folders: dict[str, None] = {}
+        self.headers = Headers(given.include, given.last)
         self.work = 0
         """Tokens that were read or that macros expanded to, so far."""
-        self.included = 0
         self.went_on = False
         """Whether the last macro's name made a look at the next line necessary."""
-        self.once: set[str] = set()
-        self.stand_ins: dict[str, str] = {}
-        self.stubs: dict[str, bool] = {}
         self.files: list[_File] = []
         self.out = Text()
         self.macros: dict[str, Macro] = {}
-        self.expansion = Expansion(self.macros, self._count, self._fail, self._more)
+        self.expansion = Expansion(self.macros, self)
         for name, text in predefined(model):
             self._predefine(name, text)
         counted = itertools.count()
@@ -137,10 +131,12 @@ class _Preprocessor:
     def _where(self, line: int) -> Location:
         return Location(self.files[-1].name if self.files else self.main, line)
 
-    def _fail(self, text: str, line: int) -> NoReturn:
+    def fail(self, text: str, line: int) -> NoReturn:
+        """Refuse the text of a line."""
         raise InputRefused(f"preprocessing failed: {text}", self._where(line))
 
-    def _count(self, tokens: int, line: int) -> None:
+    def count(self, tokens: int, line: int) -> None:
+        """Count the work of a line; refuse the text where it is too much."""
         self.work += tokens
         if self.work > TOKENS.most:
             raise TOKENS.refusal(self._where(line))
@@ -163,12 +159,9 @@ class _Preprocessor:
     def _open(self, path: str, name: str, seen: str, folder: int = -1) -> None:
         """Go on with this file; it is the last of ``files``."""
         try:
-            text = self.seen.text(path)
-            rows = rows_of(text)
+            rows = rows_of(self.headers.text(path, name))
         except UnfinishedComment as error:
             raise InputRefused(error.message, Location(name, error.line)) from None
-        if "chaincover stub" in text and (marks := STUB.findall(text)):
-            self.stubs[name] = not any(marks)
         self.files.append(_File(path, name, seen, rows, folder=folder))
 
     def _has_line(self) -> bool:
@@ -188,12 +181,12 @@ class _Preprocessor:
             if self.expansion.literal:
                 return False
             if file.groups:
-                self._fail("the group of #if does not end with #endif", file.groups[-1].line)
+                self.fail("the group of #if does not end with #endif", file.groups[-1].line)
             if len(self.files) == 1:
                 return False
             self.files.pop()
 
-    def _more(self, within: bool) -> bool:
+    def more(self, within: bool) -> bool:
         """The next line of the file, for a macro whose arguments are expected there; they do not begin behind a
         directive."""
         self.went_on = True
@@ -209,7 +202,7 @@ class _Preprocessor:
 
     def _tokens(self, row: Row) -> list[Token]:
         tokens = tokens_of(row)
-        self._count(len(tokens) + 1, row.number)
+        self.count(len(tokens) + 1, row.number)
         for token in tokens:
             if token.kind == STRING_:
                 STRING.check(len(token.text), self._where(token.line))
@@ -219,14 +212,14 @@ class _Preprocessor:
         self.out.go(file.name, row.number)
         plain = not row.begins and "%:" not in row.text and len(row.text) < STRING.most
         if plain and self.macros.keys().isdisjoint(WORDS.findall(row.text)):
-            self._count(len(row.text) // 4 + 1, row.number)
+            self.count(len(row.text) // 4 + 1, row.number)
             self.out.row(row.text)
             return
         out = self.out
         alone = not row.begins and out.last is None and not out.column
         known = expanded.get(row.text) if alone else None
         if known is not None and all(self.macros.get(name) is macro for name, macro in known.met):
-            self._count(known.work, row.number)
+            self.count(known.work, row.number)
             out.parts.append(known.text)
             out.column, out.last = known.column, known.last
             return
@@ -273,7 +266,7 @@ class _Preprocessor:
         elif not name and tokens and tokens[0].kind == NUMBER:
             self._line_directive(tokens, rest, self._where(number))
         elif name or tokens:
-            self._fail(f"unknown #{name or spelled(tokens)}", number)
+            self.fail(f"unknown #{name or spelled(tokens)}", number)
 
     def _conditional(self, file: _File, name: str, tokens: Sequence[Token], number: int) -> None:
         if name in ("if", "ifdef", "ifndef"):
@@ -282,13 +275,13 @@ class _Preprocessor:
             file.groups.append(_Group(number, holds, holds or not counts))
             return
         if not file.groups:
-            self._fail(f"#{name} without #if", number)
+            self.fail(f"#{name} without #if", number)
         group = file.groups[-1]
         if name == "endif":
             file.groups.pop()
             return
         if group.last:
-            self._fail(f"#{name} after #else", number)
+            self.fail(f"#{name} after #else", number)
         group.last = name == "else"
         group.counts = not group.taken and (group.last or self._holds("if", tokens, number))
         group.taken = group.taken or group.counts
@@ -297,16 +290,16 @@ class _Preprocessor:
         """Whether the condition of a directive holds."""
         if name != "if":
             if not tokens or tokens[0].kind != WORD:
-                self._fail(f"malformed #{name}: it names no macro", number)
+                self.fail(f"malformed #{name}: it names no macro", number)
             return (tokens[0].text in self.macros or tokens[0].text in TESTS) == (name == "ifdef")
         try:
             with self.expansion.apart(tokens):
-                return Condition(self.expansion, self.model.char_signed, self._refuse_test).value()
+                return Condition(self.expansion, self.model.choices.char_signed, self._refuse_test).value()
         except InputRefused as error:
             error.where = error.where or self._where(number)
             raise
         except ValueError as error:
-            self._fail(f"the condition {spelled(tokens)} has no value: {error}", number)
+            self.fail(f"the condition {spelled(tokens)} has no value: {error}", number)
 
     def _refuse_test(self, token: Token) -> None:
         """Refuse ``__has_include``, and a test of an attribute or a built-in function that is not known."""
@@ -327,7 +320,7 @@ class _Preprocessor:
             macro, tokens = definition_in(row.text, row.number, tuple(row.begins), tuple(row.numbers))
         except ValueError as error:
             raise InputRefused(f"malformed #define: {error}", self._where(row.number)) from None
-        self._count(tokens + 1, row.number)
+        self.count(tokens + 1, row.number)
         self.macros[macro.name] = macro
 
     def _define_directive(self, tokens: Sequence[Token], rest: str, where: Location) -> None:
@@ -350,7 +343,7 @@ class _Preprocessor:
     def _pragma_directive(self, tokens: Sequence[Token], rest: str, where: Location) -> None:
         word = tokens[0].text if tokens else ""
         if word == "once":
-            self.once.add(os.path.realpath(self.files[-1].path))
+            self.headers.once.add(os.path.realpath(self.files[-1].path))
         meaning = pragma_meaning(rest)
         if meaning:
             raise UnsupportedConstruct(f"unsupported C construct: {meaning}", where)
@@ -366,7 +359,7 @@ class _Preprocessor:
             given = spelled(self.expansion.rest())
         found = re.match(r'(\d+)(?:\s*"(.*)"|$)?', given)
         if found is None or (found[2] is None and found.end() < len(given)):
-            self._fail(f"malformed #line {given}", where.line)
+            self.fail(f"malformed #line {given}", where.line)
         name = re.sub(r"\\(.)", r"\1", found[2]) if found[2] is not None else file.renumbered[1]
         file.renumbered = int(found[1]) - file.rows[file.at - 1].last - 1, name
 
@@ -383,10 +376,13 @@ class _Preprocessor:
         if found is None:
             raise InputRefused("malformed #include: it names no file", where)
         INCLUDES.check(len(self.files), where)
-        self.included += 1
-        INCLUDED.check(self.included, where)
-        name = found[1] or found[2]
-        if not self._found(name, found[1] is not None, beyond):
+        name, here = found[1] or found[2], self.files[-1]
+        beside = (os.path.dirname(here.path), os.path.dirname(here.seen)) if found[1] and not beyond else None
+        header = self.headers.find(name, beside, here.folder if beyond else -1, where)
+        if header is not None:
+            if os.path.realpath(header.path) not in self.headers.once:
+                self._open(header.path, shown(header.path), header.seen, header.folder)
+        else:
             near = folder_with(name, os.path.dirname(where.file) or ".")
             folder = f"add its folder to sources.include (-I){f', such as {near}' if near else ''}"
             error = InputRefused(f"header '{name}' not found", where, f"{folder}, or put a stand-in header there")
@@ -394,30 +390,6 @@ class _Preprocessor:
 
     def _include_next_directive(self, tokens: Sequence[Token], rest: str, where: Location) -> None:
         self._include_directive(tokens, rest, where, beyond=True)
-
-    def _found(self, name: str, quoted: bool, beyond: bool) -> bool:
-        """Read a header; ``beyond``: from the folders of the include path behind that of this file. False where it is
-        not found."""
-        here = self.files[-1]
-        own = [(-1, os.path.dirname(here.path), os.path.dirname(here.seen))] if quoted and not beyond else []
-        folders = [(n, folder, folder) for n, folder in enumerate(self.path) if not beyond or n > here.folder]
-        for number, folder, seen in [*own, *folders]:
-            path = os.path.join(folder, name)
-            if folder == str(VENDOR_STAND_INS):
-                try:
-                    path = str(stand_in(name))
-                except FileNotFoundError:
-                    continue
-                self.stand_ins[name] = path
-            elif not self.seen.finds(path):
-                continue
-            if number >= len(self.path) - len(self.given.last):
-                self.last_folders[folder] = None
-            if os.path.realpath(path) not in self.once:
-                base = os.path.abspath(seen) if number >= 0 else seen
-                self._open(path, shown(path), os.path.join(base, name), number)
-            return True
-        return False
 
 
 _CONDITIONS = frozenset({"if", "ifdef", "ifndef", "elif", "else", "endif"})
@@ -485,7 +457,8 @@ def _preprocess(file: str, given: Given, model: DataModel, survey: Survey | None
         raise copy(unit.ended)
     read_over = read_over_extensions if survey is None else survey.read_over_extensions
     text = read_over("".join(unit.out.parts) + "\n", file)
-    lacking = tuple(unit.stand_ins.items()), tuple(unit.stubs.items()), tuple(unit.last_folders)
+    headers = unit.headers
+    lacking = tuple(headers.stand_ins.items()), tuple(headers.stubs.items()), tuple(headers.last_folders)
     return PreprocessedUnit(file, text, unit.macros, unit.expansion, *lacking)
 
 
@@ -504,7 +477,7 @@ def _done(file: str, given: Given, model: DataModel) -> _Preprocessor:
             raise InputRefused(f"cannot read the source file: {error.strerror}", Location(file), hint) from None
         except InputRefused as error:
             unit.ended = error
-        _kept.keep(key, unit, unit.seen)
+        _kept.keep(key, unit, unit.headers.seen)
     return unit
 
 

@@ -1,9 +1,11 @@
-"""What preprocessing makes of a source file."""
+"""What preprocessing makes of a source file and of its lines."""
 
 from __future__ import annotations
 
-from bmc.models.c.source.macros import Expansion, Macro
-from bmc.models.c.source.tokens import WORDS, rows_of, spelled, tokens_of
+from collections.abc import Sequence
+
+from bmc.models.c.source.macros import MOST_KEPT, Expansion, Macro
+from bmc.models.c.source.tokens import WORDS, Token, rows_of, spelled, tokens_of
 from bmc.records import dataclass
 
 
@@ -33,3 +35,26 @@ class PreprocessedUnit:
     def macro_names(self) -> list[str]:
         """Names of the object-like macros, for suggestions."""
         return sorted(name for name, macro in self.macros.items() if macro.parameters is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """What a line of text expands to where the names that were looked up stand for these macros: the ``text``, the
+    ``column`` behind it, its ``last`` token, and how much ``work`` that was."""
+
+    met: Sequence[tuple[str, Macro | None]]
+    text: str
+    column: int
+    last: Token | None
+    work: int
+
+
+expanded: dict[str, Expanded] = {}
+"""By the lines of the files that were read."""
+
+
+def keep_expanded(line: str, result: Expanded) -> None:
+    """Keep what a line expands to; where too many are kept, all others are forgotten."""
+    if len(expanded) >= MOST_KEPT:
+        expanded.clear()
+    expanded[line] = result

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from bmc.errors import InputRefused
 from bmc.floats.format import FORMATS, Format
 from bmc.limits import ELEMENTS
-from bmc.models.c.source.layout import BYTE, Layout, Part, lay_out
+from bmc.models.c.source.layout import BYTE, Layout, Packing, Part, lay_out
 from bmc.records import dataclass
 from bmc.system.transition import ValueType
 
@@ -98,11 +98,7 @@ class StructType:
     tag: str
     is_union: bool = False
     fields: list[Member] | None = None
-    pack: int = 0
-    """Greatest alignment of a member in bytes (``#pragma pack``); 0 for no limit."""
-    packed: bool = False
-    align: int = 0
-    """The least alignment in bytes that ``aligned`` gives the type; 0 for none."""
+    packing: Packing = Packing()
     pieces: tuple[tuple[Path, CType, int], ...] = ()
     """The cells of a union (``overlay``): path, type and first bit, in order."""
     opaque: bool = False
@@ -190,6 +186,21 @@ class Member:
         return self.unit is None or not self.name.startswith(UNNAMED)
 
 
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What C leaves to the implementation (C11 J.3), as the compiler's options choose it."""
+
+    char_signed: bool = True
+    short_enums: bool = False
+    """Whether an enumeration takes the smallest type that holds its values."""
+    wraps: bool = False
+    """Whether signed sums, differences and products wrap around."""
+    unsigned_fields: bool = False
+    """Whether bit-fields are unsigned that are declared with neither ``signed`` nor ``unsigned``."""
+    struct_pack: int = 0
+    """The greatest alignment of members in bytes that no ``#pragma pack`` changes; 0 for none."""
+
+
 @dataclass(frozen=True)
 class DataModel:
     """The target's word sizes in bits. ``lp64`` is that of gcc on x86-64 Linux."""
@@ -200,25 +211,17 @@ class DataModel:
     long: int = 64
     long_long: int = 64
     pointer: int = 64
-    char_signed: bool = True
     long_long_align: int = 8
-    short_enums: bool = False
-    """Whether an enumeration takes the smallest type that holds its values."""
-    wraps: bool = False
-    """Whether signed sums, differences and products wrap around."""
-    unsigned_fields: bool = False
-    """Whether bit-fields are unsigned that are declared with neither ``signed`` nor ``unsigned``."""
     double: int = 64
     long_double: int = 128
     """The bits of ``long double``; with 64 it is a ``double``, with more it may be declared alone."""
-    struct_pack: int = 0
-    """The greatest alignment of members in bytes that no ``#pragma pack`` changes; 0 for none."""
+    choices: Choices = Choices()
     basic: dict[str, IntType] = field(init=False, default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         sizes = {"char": 8, "short": self.short, "int": self.int_, "long": self.long, "long long": self.long_long}
         for rank, (name, bits) in enumerate(sizes.items(), start=1):
-            signed = self.char_signed if name == "char" else True
+            signed = self.choices.char_signed if name == "char" else True
             self.basic[name] = IntType(name, bits, signed, rank, is_char=name == "char")
             self.basic[f"signed {name}"] = IntType(f"signed {name}" if name == "char" else name, bits, True, rank)
             self.basic[f"unsigned {name}"] = IntType(f"unsigned {name}", bits, False, rank)
@@ -382,8 +385,8 @@ def _same_members(left: StructType, right: StructType) -> bool:
     """Whether two struct types (of two units) with one tag agree; an incomplete one agrees with any."""
     if left.fields is None or right.fields is None:
         return True
-    shapes = [(each.is_union, each.pack, each.packed, each.align) for each in (left, right)]
-    if len(left.fields) != len(right.fields) or shapes[0] != shapes[1]:
+    alike = (left.is_union, left.packing) == (right.is_union, right.packing)
+    if len(left.fields) != len(right.fields) or not alike:
         return False
     pairs = zip(left.fields, right.fields, strict=True)
     return all(
@@ -441,10 +444,10 @@ def _layout(struct: StructType, model: DataModel) -> Layout:
     """The layout of a struct or union, computed once: structs within structs are many."""
     if model not in struct.layouts:
         parts = [_part(struct, member, model) for member in struct.members()]
-        limits = struct.pack * BYTE, struct.align * BYTE, model.long_long_align * BYTE
-        found = lay_out(parts, struct.is_union, limits)
+        rules = struct.is_union, struct.packing, model.long_long_align
+        found = lay_out(parts, *rules)
         if any(member.bit_field for member in struct.members()) and model.name not in ("lp64", "ilp32"):
-            as_named = lay_out([replace(part, named=True) for part in parts], struct.is_union, limits)
+            as_named = lay_out([replace(part, named=True) for part in parts], *rules)
             if model.name != "ip16" or as_named != found:  # compilers for 16 bits differ in what unnamed ones align
                 text = f"how {show_type(struct)} with its bit-fields is laid out for {model.name} is not known"
                 raise InputRefused(text)
@@ -459,7 +462,7 @@ def _part(struct: StructType, member: Member, model: DataModel) -> Part:
         size_of(unit, model) * BYTE,
         (member.type_align or align_of(unit, model)) * BYTE,
         member.align * BYTE,
-        struct.packed or member.packed,
+        struct.packing.packed or member.packed,
         width,
         not member.name.startswith(UNNAMED),
     )

@@ -14,6 +14,7 @@ from drawn_seeds import seeds
 
 from bmc.errors import InputRefused, Location
 from bmc.limits import INCLUDED, MACROS, STRING, TOKENS, TooLarge
+from bmc.models.c.source import headers
 from bmc.models.c.source import preprocess as preprocessor
 from bmc.models.c.source.preprocess import Given, preprocess
 from bmc.models.c.source.preprocessed import PreprocessedUnit
@@ -122,10 +123,10 @@ def test_headers_that_include_themselves(tmp_path: Path) -> None:
 
 
 def test_headers_that_include_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preprocessor, "INCLUDED", replace(INCLUDED, most=500))
-    headers = {f"h{k}": f'#include "h{k + 1}.h"\n' * 10 for k in range(9)}
+    monkeypatch.setattr(headers, "INCLUDED", replace(INCLUDED, most=500))
+    texts = {f"h{k}": f'#include "h{k + 1}.h"\n' * 10 for k in range(9)}
     with pytest.raises(TooLarge, match="files included"):
-        expanded(tmp_path, '#include "h0.h"\n', **headers, h9="")
+        expanded(tmp_path, '#include "h0.h"\n', **texts, h9="")
     assert expanded(tmp_path, '#include "h0.h"\n' * 40, h0="int x;\n").text.count("int x;") == 40
 
 
