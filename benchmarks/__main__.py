@@ -58,6 +58,9 @@ CHECKS = {
     "machines": Command(
         "checks.machines.run", "tours of Mealy machines equal those of the directed Chinese postman", "5 minutes"
     ),
+    "recordings": Command(
+        "checks.recordings", "verdicts on a part of a run are those on the whole one, or open", "0.05 s a recording"
+    ),
     "tests": Command("checks.tests", "the tests that take too long for the suite", "half an hour"),
     "postman": Command("checks.machines.postman", "writes what the Chinese postman says of the machines", "1 minute"),
 }

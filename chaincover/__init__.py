@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from chaincover.problem import Problem
     from chaincover.project.load import Request
     from chaincover.public import generate, load, replay, save, verify
-    from chaincover.replaying.original import Replay
     from chaincover.result import ChainResult, Listener, SeveralChains
     from chaincover.subject import Subject
+    from chaincover.target.judge import JudgedRun
     from chaincover.verification.report import Verification
     from chaincover.weights import ReachGraph
     from properties.goal import Goal
@@ -45,7 +45,7 @@ _PLACES = {
     "Options": "chaincover.options",
     "Problem": "chaincover.problem",
     "ReachGraph": "chaincover.weights",
-    "Replay": "chaincover.replaying.original",
+    "JudgedRun": "chaincover.target.judge",
     "Request": "chaincover.project.load",
     "Run": "bmc.system.transition",
     "SeveralChains": "chaincover.result",
@@ -73,12 +73,12 @@ __all__ = [
     "Goal",
     "Hit",
     "InputRefused",
+    "JudgedRun",
     "LimitReached",
     "Listener",
     "Options",
     "Problem",
     "ReachGraph",
-    "Replay",
     "Request",
     "Run",
     "SeveralChains",

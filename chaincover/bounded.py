@@ -27,9 +27,9 @@ from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.replaying.judge import Judge
-from chaincover.replaying.original import replay
 from chaincover.result import ChainResult, Listener
 from chaincover.subject import Subject
+from chaincover.target.original import replay
 from chaincover.verdicts import NO_ORIGINAL
 
 BELOW, ABOVE = 1 / 12, 1 / 4

@@ -194,8 +194,8 @@ class Failure:
     deadline: Missed | None = None
 
 
-CAN_FAIL = "can-fail"
-NEVER_VIOLATED = "never-violated"
+CAN_FAIL = "can fail"
+NEVER_VIOLATED = "never violated"
 RULINGS = (CAN_FAIL, NEVER_VIOLATED, UNDECIDED)
 
 
@@ -203,7 +203,7 @@ RULINGS = (CAN_FAIL, NEVER_VIOLATED, UNDECIDED)
 class Ruling:
     """Whether a run violates the property of ``goal``: ``status`` is one of ``RULINGS``, ``detail`` says why.
 
-    ``failure`` is a violation, with ``can-fail``. ``beyond`` are the steps of a run that violates it, where none does
+    ``failure`` is a violation, with ``can fail``. ``beyond`` are the steps of a run that violates it, where none does
     that is as short as those that are stored, else 0: that is a finding too, though undecided is what can be checked.
     """
 

@@ -19,11 +19,11 @@ from chaincover.formats.writer import chain_document, chains_document
 from chaincover.options import Options
 from chaincover.partition.maximum_coverage import generate_all_or_most
 from chaincover.project.load import Request, load_request
-from chaincover.replaying.original import Replay
-from chaincover.replaying.original import replay as replay_stimulus
 from chaincover.report.console_generate import part_of
 from chaincover.result import ChainResult, SeveralChains
 from chaincover.subject import Subject
+from chaincover.target.judge import JudgedRun
+from chaincover.target.original import replay as replay_stimulus
 from chaincover.verdicts import infeasible
 from chaincover.verification.limits import Limits
 from chaincover.verification.report import Verification
@@ -43,7 +43,7 @@ def load(what: str | Path | Request) -> Subject:
     return replace(subject, system=prepare(subject, choose_engine("auto")))
 
 
-def replay(subject: Subject, what: ChainResult | Chain | str | Path | Sequence[Valuation]) -> Replay:
+def replay(subject: Subject, what: ChainResult | Chain | str | Path | Sequence[Valuation]) -> JudgedRun:
     """Run inputs on the compiled original (without a compiler: on the model), and judge the goals of ``subject``.
 
     ``what``: a result, a chain, a file (``chain.json``, ``inputs.csv``), or the raw value of each input in each step.

@@ -19,12 +19,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from bmc.errors import CheckDisagreed, InputRefused, LimitReached
+from bmc.errors import CheckDisagreed, InputRefused, LimitReached, Location
 from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler
 from bmc.native.cache import open_cache
 from bmc.native.commands import kill
 from bmc.native.job import Job, Work, write
 from bmc.native.plan import Encoder, Plan, Records
+from bmc.native.symbols import is_elf, read_library
 from bmc.native.worker import CONFINED, FREE, output_size
 from bmc.records import dataclass
 from bmc.system.original import NativeInterface
@@ -91,6 +92,18 @@ def compiled(interface: NativeInterface, kept: bool = False) -> Iterator[Compile
         with open_cache(kept) as cache:
             library, known = builder.library(cache)
         yield CompiledOriginal(interface, Plan.of(interface, library, known), builder.version, cache.note, worker)
+
+
+def loaded(interface: NativeInterface, library: Path) -> CompiledOriginal:
+    """Another build of the program, a shared library whose types are those of ``interface``.
+
+    What it does not export is found where it has debugging information. InputRefused where it is no library, or where
+    its sizes in memory are others.
+    """
+    if not is_elf(library):
+        hint = "name a shared library, or a C file"
+        raise InputRefused("this is no shared library", Location(str(library)), hint)
+    return CompiledOriginal(interface, Plan.of(interface, library, read_library(library, interface)), str(library))
 
 
 class CompiledOriginal:

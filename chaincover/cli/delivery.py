@@ -26,7 +26,7 @@ from chaincover.cli.entry import closing, what_ended
 from chaincover.cli.options import Shown
 from chaincover.cli.progress import Progress
 from chaincover.formats import chain_file
-from chaincover.formats.output import CannotWrite, json_parts, to_json, write_texts
+from chaincover.formats.output import CannotWrite, json_parts, to_json, write_text, write_texts
 from chaincover.formats.writer import chain_document, chains_document
 from chaincover.options import Options
 from chaincover.report import console
@@ -39,7 +39,7 @@ from chaincover.verdicts import infeasible
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
     from bmc.system.original import Original
-    from chaincover.replaying.original import Replay
+    from chaincover.target.judge import JudgedRun
 
 REPLAYED = 10_000
 """Steps of a chain that is replayed though the run was called off. Twice as many: longer chains have their replay, and
@@ -53,7 +53,7 @@ VIOLATION = "violation-"
 
 T = TypeVar("T", ChainResult, SeveralChains)
 
-Replays = Sequence["Replay | None"]
+Replays = Sequence["JudgedRun | None"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class Run:
     progress: Progress
     shown: Shown
     with_replay: bool
+    junit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,11 @@ class Delivery(ABC, Generic[T]):
         """The files to tell of, once all are written, where ``problems`` stopped replays."""
 
     @abstractmethod
-    def write(self, played: Replays = (), violated: Mapping[str, Replay] = results.NOTHING_REPLAYED) -> None:
+    def write(self, played: Replays = (), violated: Mapping[str, JudgedRun] = results.NOTHING_REPLAYED) -> None:
         """Write its files, all whole or none at all, and remove those of earlier runs."""
 
     @abstractmethod
-    def runs(self, played: Replays, violated: Mapping[str, Replay]) -> dict[Path, Iterable[str]]:
+    def runs(self, played: Replays, violated: Mapping[str, JudgedRun]) -> dict[Path, Iterable[str]]:
         """The files that differ from run to run, with the replays: all else stays as it is."""
 
     @abstractmethod
@@ -144,7 +145,7 @@ class OneChain(Delivery[ChainResult]):
         table = ["chain.csv"] if self.found.chain else []
         return ["chain.json, run.json", *table, *_tables(self.found.requirements)]
 
-    def write(self, played: Replays = (), violated: Mapping[str, Replay] = results.NOTHING_REPLAYED) -> None:
+    def write(self, played: Replays = (), violated: Mapping[str, JudgedRun] = results.NOTHING_REPLAYED) -> None:
         folder, found = self.run.folder, self.found
         table = folder / "chain.csv"
         texts: dict[Path, Iterable[str]] = {folder / "chain.json": json_parts(self.document)}
@@ -160,7 +161,7 @@ class OneChain(Delivery[ChainResult]):
             (folder / "chains.json").unlink(missing_ok=True)
             _remove_chains(folder, 1)
 
-    def runs(self, played: Replays, violated: Mapping[str, Replay]) -> dict[Path, Iterable[str]]:
+    def runs(self, played: Replays, violated: Mapping[str, JudgedRun]) -> dict[Path, Iterable[str]]:
         own = played[0] if played else None
         data = results.run_document(self.run.subject, self.found, own, self.run.progress.seconds, violated)
         return {self.run.folder / "run.json": json_parts(data)}
@@ -195,7 +196,7 @@ class Several(Delivery[SeveralChains]):
         each = ["chain-N.json, chain-N.csv, run-N.json"] if self.found.results else []
         return [] if problems else ["chains.json", *each, *_tables(self.found.requirements)]
 
-    def write(self, played: Replays = (), violated: Mapping[str, Replay] = results.NOTHING_REPLAYED) -> None:
+    def write(self, played: Replays = (), violated: Mapping[str, JudgedRun] = results.NOTHING_REPLAYED) -> None:
         folder = self.run.folder
         texts: dict[Path, Iterable[str]] = {}
         for name, (part, result) in zip(self.names, self.parts, strict=True):
@@ -211,7 +212,7 @@ class Several(Delivery[SeveralChains]):
         for name in ("chain.json", "chain.csv", "run.json"):  # of an earlier run for one chain
             (folder / name).unlink(missing_ok=True)
 
-    def runs(self, played: Replays, violated: Mapping[str, Replay]) -> dict[Path, Iterable[str]]:
+    def runs(self, played: Replays, violated: Mapping[str, JudgedRun]) -> dict[Path, Iterable[str]]:
         texts: dict[Path, Iterable[str]] = {}
         for number, ((part, result), own) in enumerate(zip_longest(self.parts, played), 1):
             data = results.run_document(part, result, own, self.run.progress.seconds)
@@ -259,6 +260,13 @@ def deliver(delivery: OneChain | Several, stage: str) -> int:
         else:
             delivery.write(replays.played, replays.violated)
         asked = replace(asked, written=", ".join(delivery.files(errors)))
+        if run.junit is not None:
+            from chaincover.report.junit import junit, of_answer, of_judged
+
+            rulings = found.requirements.rulings
+            cases = of_answer(run.subject.goals, found.verdicts, rulings)
+            cases += [case for own in replays.played if own is not None for case in of_judged(own)]
+            write_text(Path(run.junit), junit(run.subject.system.name, cases))
     except CannotWrite as error:
         errors.insert(0, error)
     if run.shown.as_json and not errors:
@@ -278,14 +286,14 @@ class _Replayed:
     ``missing`` a replay because the run was called off."""
 
     played: Replays
-    violated: Mapping[str, Replay]
+    violated: Mapping[str, JudgedRun]
     problems: Sequence[ChainCoverError]
     missing: list[str]
 
 
 def _replayed(delivery: OneChain | Several) -> _Replayed:
     """Replay all runs of an answer on the compiled original."""
-    from chaincover.replaying.original import built_once
+    from chaincover.target.original import built_once
 
     run, requirements = delivery.run, delivery.found.requirements
     with built_once(run.subject.model, True) as original:
@@ -309,14 +317,14 @@ def _written(run: Run, write: Callable[[], None]) -> bool:
 
 def try_replay(
     run: Run, part: Subject, result: ChainResult, original: Callable[[], Original | None]
-) -> tuple[Replay | None, ChainCoverError | None]:
+) -> tuple[JudgedRun | None, ChainCoverError | None]:
     """The replay of the chain of ``result``, where it is wanted, or why there is none that was wanted.
 
     ``part`` is the subject with the goals of the chain; ``original`` gives the original of both.
     """
     if result.chain is None or not run.with_replay or too_long(result.chain.length):
         return None, None
-    from chaincover.replaying.original import replay
+    from chaincover.target.original import replay
 
     try:
         with run.progress.stage("replay"), ending.interruptible(REPLAY_SECONDS):
@@ -335,12 +343,12 @@ def too_long(steps: int) -> bool:
 
 def replay_violations(
     run: Run, found: Requirements, original: Callable[[], Original | None]
-) -> tuple[dict[str, Replay], ChainCoverError | None]:
+) -> tuple[dict[str, JudgedRun], ChainCoverError | None]:
     """The replays of the runs that violate properties, by goal, where they are wanted, and what stopped them."""
-    played: dict[str, Replay] = {}
+    played: dict[str, JudgedRun] = {}
     if not run.with_replay or not found.failures or too_long(sum(each.run.length for each in found.failures)):
         return played, None
-    from chaincover.replaying.original import replay_each
+    from chaincover.target.original import replay_each
 
     try:
         with run.progress.stage("replay"), ending.interruptible(REPLAY_SECONDS):
@@ -355,14 +363,14 @@ def replay_violations(
 
 
 def _violations_played(
-    found: Requirements, violated: Mapping[str, Replay], problem: ChainCoverError | None
-) -> dict[str, Replay | ChainCoverError | None]:
+    found: Requirements, violated: Mapping[str, JudgedRun], problem: ChainCoverError | None
+) -> dict[str, JudgedRun | ChainCoverError | None]:
     """The replay of each file of a run that violates a property, or why there is none; None where neither is known."""
     names = (failure.goal for failure in found.failures)
     return {name: violated.get(goal) or problem for goal, name in zip(names, _tables(found), strict=True)}
 
 
-def _unplayed(run: Run, replays: Mapping[str, Replay | ChainCoverError | None]) -> list[str]:
+def _unplayed(run: Run, replays: Mapping[str, JudgedRun | ChainCoverError | None]) -> list[str]:
     """The files of ``replays`` without a replay that was wanted, where the run was called off and nothing else is the
     reason."""
     wanted = run.with_replay and ending.called_off()

@@ -1,4 +1,4 @@
-"""The command ``export``: questions and claims for the model checkers of others."""
+"""The command ``export``: chains for benches, questions and claims for the model checkers of others."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import click
 from bmc import ending
 from bmc.errors import InputRefused, Location, UsageError, counted
 from bmc.records import dataclass
+from bmc.system.simulation import Simulator
+from chaincover.chain import Hit
 from chaincover.cli.entry import closing
 from chaincover.cli.options import (
     COUNT,
@@ -25,10 +27,11 @@ from chaincover.cli.options import (
     time_option,
 )
 from chaincover.cli.progress import Progress
+from chaincover.cli.replay import read_chain
 from chaincover.exporters import exporter as writer_of
 from chaincover.exporters import formats
 from chaincover.exporters.claims import Claim, LeftOut, claims
-from chaincover.exporters.protocol import Exporter, Question, Statement
+from chaincover.exporters.protocol import ChainExporter, ExportedChain, Exporter, Question, Statement
 from chaincover.exporters.questions import chain_question
 from chaincover.formats.document import CHAINS_FILE, chain_place, read_document
 from chaincover.formats.output import NoFolder, prepare_folder, to_json, write_texts
@@ -133,12 +136,20 @@ def command(
     output: str,
     time_limit: float | None,
 ) -> int:
-    """Write the question whether there is a chain, for model checkers: a run of k steps to a bad state is one.
+    """Write a chain for a bench, or the question whether there is a chain, for model checkers.
+
+    Formats of chains write CHAIN (chain.json, its folder, or a hand-written inputs.csv) into a folder of files. Those
+    of questions write one of which a run of k steps to a bad state is a chain.
 
     With CHAIN (chain.json or its folder) instead what this result claims that no run does, a file each, into a folder
     with an index. Goals, final condition and macros are those that CHAIN names, unless options name others.
     """
-    tools = Tools(writer_of(form), shown.progress(), Limits(time_limit))
+    writer = writer_of(form)
+    if isinstance(writer, ChainExporter):
+        if chain is None or overlap is not None or max_length is not None:
+            raise UsageError(f"the format {form} is one of chains", hint="name the project and a chain: PROJECT CHAIN")
+        return _chain(request, shown, chain, Path(output), writer)
+    tools = Tools(writer, shown.progress(), Limits(time_limit))
     head = {"tool": {"name": "chaincover", "version": tool_version()}, "format": form}
     if chain is None:
         index = _of_project(request, (overlap, max_length), Path(output), tools, head)
@@ -156,6 +167,34 @@ def command(
         click.echo(to_json(index), nl=False)
     elif shown.text:
         click.echo(f"written to {told}")
+    return 0
+
+
+def _chain(request: Request, shown: Shown, chain: str, folder: Path, writer: ChainExporter) -> int:
+    """Write a chain for a bench into ``folder``."""
+    refuse_project(chain)
+    place = chain if chain.endswith(".csv") else str(chain_place(chain))
+    if Path(place).name == CHAINS_FILE:
+        text, hint = "this is the summary of several chains", "name one of their files, such as chain-1.json"
+        raise InputRefused(text, Location(place), hint)
+    read = read_chain(request, shown, place)
+    subject, stimulus = read.subject, read.stimulus
+    with read.progress.stage("export"), ending.interruptible():
+        simulator = Simulator(subject.system)
+        run = simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
+        hits = tuple(Hit(goal, step, None) for goal, step in sorted(stimulus.claimed.items(), key=lambda hit: hit[1]))
+        files = writer.files(ExportedChain(subject, run, hits, stimulus.initial, Path(place).name))
+    closing()
+    prepare_folder(str(folder))
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    write_texts({folder / name: [content] for name, content in files.items()})
+    read.progress.done()
+    if shown.as_json:
+        head = {"schema": SCHEMA, "tool": {"name": "chaincover", "version": tool_version()}}
+        click.echo(to_json({**head, "files": [*files]}), nl=False)
+    elif shown.text:
+        click.echo(f"written to {folder}: {', '.join(files)}")
     return 0
 
 

@@ -18,7 +18,15 @@ from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached, MemoryLimitReached, UsageError, counted
 from chaincover.chain import COVERED
 from chaincover.cli.delivery import OneChain, Run, Several, T, deliver
-from chaincover.cli.options import Search, Shown, held_request_options, prepare, search_options, shown_options
+from chaincover.cli.options import (
+    Search,
+    Shown,
+    held_request_options,
+    junit_option,
+    prepare,
+    search_options,
+    shown_options,
+)
 from chaincover.cli.progress import Answers, Saving, can_fail, described, goals_covered
 from chaincover.formats.output import prepare_folder
 from chaincover.limits import AFTER, Limits
@@ -44,9 +52,10 @@ Find = Callable[[Problem, Options, Listener], ChainResult]
 @click.option("--several", is_flag=True, help="As few chains as it takes, where one cannot cover every goal.")
 @click.option("--most", is_flag=True, help="The one chain that covers most goals, where it cannot cover every goal.")
 @click.option("--violations", is_flag=True, help="Violations of requirements are goals too: those that can fail do so.")
+@junit_option
 @shown_options
 @ending.uninterrupted()
-def command(request: Request, search: Search, shown: Shown, output: str, **asked: bool) -> int:
+def command(request: Request, search: Search, shown: Shown, output: str, junit: str | None, **asked: bool) -> int:
     """Generate one chain that covers every goal; replay it on the compiled original.
 
     The best chain so far is on disk from the first one on.
@@ -62,7 +71,7 @@ def command(request: Request, search: Search, shown: Shown, output: str, **asked
     subject, options = prepare(
         request, search, progress, bounds=UseOfBounds.REFUSED if several or most else UseOfBounds.SEARCHED
     )
-    run = Run(subject, options, prepare_folder(output), progress, shown, not no_replay)
+    run = Run(subject, options, prepare_folder(output), progress, shown, not no_replay, junit)
     if subject.library is not None:
         return generate_bounded(run)
     if several:
@@ -99,7 +108,7 @@ def generate_bounded(run: Run) -> int:
     whether or not the chain is replayed once more.
     """
     from chaincover.bounded import BoundedSearch
-    from chaincover.replaying.original import built_once
+    from chaincover.target.original import built_once
 
     with run.progress.stage("search"), built_once(run.subject.model, True) as original:
         search = BoundedSearch(run.subject, run.options, original)

@@ -74,6 +74,7 @@ COMMANDS = {
     "generate": "Generate one chain that covers every goal; replay it on the compiled original.",
     "graph": "The K-reachability graph, as JSON, DOT or SVG.",
     "init": "Write a commented project file for the C sources of a controller.",
+    "judge": "Judge a run of a chain on a bench from its recording (CSV, VCD).",
     "replay": "Replay a chain, or inputs written by hand, on the compiled original.",
     "verify": "Check a chain and the proof of its bound by means of its own.",
 }

@@ -261,6 +261,8 @@ _REQUEST = (
 request_options = gathers("request", Request, *_REQUEST)
 held_request_options = gathers("request", Request, *_REQUEST, hold_option)
 
+junit_option = click.option("--junit", metavar="FILE", help="Write what became of each goal and requirement as JUnit.")
+
 shown_options = gathers(
     "shown",
     Shown,

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 from bmc import ending
 from bmc.ending import CALLED_OFF, INTERRUPT, ExitCode
-from bmc.errors import InputRefused, NoOriginal
+from bmc.errors import InputRefused, Location, NoOriginal, UsageError
 from bmc.native.mathematics import Library
+from bmc.native.original import loaded
 from bmc.records import dataclass
+from bmc.system.original import Original
 from bmc.system.transition import Run, TransitionSystem
 from chaincover.cli.entry import closing
-from chaincover.cli.options import Shown, request_options, shown_options, time_option
+from chaincover.cli.options import Shown, junit_option, request_options, shown_options, time_option
+from chaincover.cli.progress import Progress
 from chaincover.formats import chain_file
 from chaincover.formats.chain_file import (
     Recorded,
@@ -26,57 +31,69 @@ from chaincover.formats.chain_file import (
     read_recorded,
     unreadable,
 )
-from chaincover.formats.output import to_json
+from chaincover.formats.output import to_json, write_text
 from chaincover.library import Bounded, TrueRuns
 from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Program, Request
 from chaincover.project.project_file import refuse_project
-from chaincover.replaying.original import Replay, replay
 from chaincover.report import console
-from chaincover.report.documents import replay_data
+from chaincover.report.documents import judged_document
 from chaincover.subject import Subject
+from chaincover.target.judge import JudgedRun
+from chaincover.target.original import replay
 
 
 @click.command(name="replay")
 @request_options
 @click.argument("chain", metavar="CHAIN")
+@click.option("--against", metavar="OTHER", help="Replay on another build: a changed C file, or a shared library.")
+@click.option("-o", "--output", metavar="FILE", help="Write the judgement into this file, as JSON.")
+@junit_option
 @time_option
 @shown_options
 @ending.uninterrupted()
-def command(request: Request, shown: Shown, chain: str, time_limit: float | None) -> int:
+def command(request: Request, shown: Shown, chain: str, against: str | None, **given: Any) -> int:
     """Replay CHAIN (chain.json, chains.json, their folder, or a hand-written inputs.csv) on the compiled original.
 
     Tells for each goal where it is covered and whether its consequent held. Goals that a chain.json was made for are
     looked at too where they came from options.
     """
+    output, junit = given["output"], given["junit"]
     refuse_project(chain)
     shown.progress().code_runs(request.path)
     files, stopped_by = chain_files(chain), ""
-    played: dict[str, Replay] = {}
+    played: dict[str, Played] = {}
     try:
         for file in files:
             with ending.interruptible():
-                one = _played(request, shown, file)
+                one = _played(request, shown, file, against)
             played[file] = one
     except KeyboardInterrupt as error:
         if not played:
             raise
         stopped_by = str(error) or INTERRUPT
     closing(stopped_by)
+    documents = [judged_document(one.controller, Path(file).name, one.judged) for file, one in played.items()]
+    document = to_json({"chains": documents} if len(files) > 1 else documents[0])
+    if output is not None:
+        write_text(Path(output), document)
+    if junit is not None:
+        from chaincover.report import junit as cases
+
+        found = [case for one in played.values() for case in cases.of_judged(one.judged)]
+        write_text(Path(junit), cases.junit(next(iter(played.values())).controller, found))
     if shown.as_json:
-        data = {file: replay_data(each) for file, each in played.items()}
-        several = {"chains": [{"file": Path(file).name, **each} for file, each in data.items()]}
-        click.echo(to_json(several if len(files) > 1 else data.popitem()[1]), nl=False)
+        click.echo(document, nl=False)
     elif shown.text:
         out = console.console(shown.verbose > 0)
-        for file, each in played.items():
+        for file, one in played.items():
             if len(files) > 1:
                 console.say(out, f"{Path(file).name}:")
-            console.show_replay(out, each)
-            console.show_replay_goals(out, each)
+            console.show_replay(out, one.judged)
+            console.show_replay_goals(out, one.judged)
         if stopped_by:
             console.say(out, f"{console.ended_by(stopped_by)}: {len(played)} of {len(files)} chains were replayed")
-    return _exit_code({each.exit_code for each in played.values()}, stopped_by)
+    return _exit_code({one.judged.exit_code for one in played.values()}, stopped_by)
 
 
 def _exit_code(codes: Set[int], stopped_by: str) -> int:
@@ -88,8 +105,72 @@ def _exit_code(codes: Set[int], stopped_by: str) -> int:
     return ExitCode.LIMIT if stopped_by else max(codes)
 
 
-def _played(request: Request, shown: Shown, chain: str) -> Replay:
-    """The replay of one chain."""
+@dataclass(frozen=True)
+class Played:
+    """The replay of one chain of the ``controller``."""
+
+    controller: str
+    judged: JudgedRun
+
+
+def _played(request: Request, shown: Shown, chain: str, against: str | None) -> Played:
+    """The replay of one chain; on another build where ``against`` names one."""
+    read = read_chain(request, shown, chain)
+    with read.progress.stage("replay"):
+        if against is None:
+            played = replay(read.subject, read.stimulus, read.never, kept=True)
+        else:
+            with other_build(request, read.subject, against) as built:
+                played = replay(read.subject, read.stimulus, read.never, built)
+            played = replace(played, original=Path(against).name)
+    played = replace(played, not_known=read.not_known, remarks=(*played.remarks, *read.notes))
+    read.progress.done()
+    return Played(read.subject.system.name, played)
+
+
+@contextmanager
+def other_build(request: Request, subject: Subject, place: str) -> Iterator[Original]:
+    """Another build of the program: a C file in place of the one of its name, or of the only one; or a shared library.
+
+    A C file is read by itself: its types and places in memory are its own. InputRefused where that is not possible,
+    NoOriginal without a compiler.
+    """
+    if not Path(place).is_file():
+        raise InputRefused("no such file", Location(place), "name a C file or a shared library (.so)")
+    if Path(place).suffix != ".c":
+        native = getattr(subject.model, "native", None)
+        if native is None:
+            raise UsageError("this model is no C program: no other build of it can be run")
+        yield loaded(native, Path(place).resolve())
+        return
+    project = request.project()
+    files = project.config.files
+    same = [file for file in files if Path(file).name == Path(place).name] or (list(files) if len(files) == 1 else [])
+    if not same:
+        names = ", ".join(Path(file).name for file in files)
+        raise InputRefused("this is the name of no source file", Location(place), f"call it as one of {names}")
+    others = tuple(place if file == same[0] else file for file in files)
+    folders = (*project.config.include, str(Path(same[0]).parent))
+    config = replace(project.config, files=others, include=folders)
+    with Program.of(replace(project, config=config)).model.original(False) as built:
+        yield built
+
+
+@dataclass(frozen=True)
+class ReadChain:
+    """A chain with the controller that it is for: ``never`` are the goals that it says to be unreachable, ``not_known``
+    those that the program does not have, ``notes`` what was done to bring goals back."""
+
+    subject: Subject
+    stimulus: chain_file.Stimulus
+    never: tuple[str, ...]
+    not_known: tuple[str, ...]
+    notes: tuple[str, ...]
+    progress: Progress
+
+
+def read_chain(request: Request, shown: Shown, chain: str) -> ReadChain:
+    """Read a chain, and the controller that ``request`` names with the chain's goals. Errors as in ``load_request``."""
     progress = shown.progress()
     recorded = read_recorded(chain)
     with progress.stage("read"):
@@ -104,12 +185,9 @@ def _played(request: Request, shown: Shown, chain: str) -> Replay:
     not_known = frozenset(restored.not_known)
     claimed = {goal: step for goal, step in stimulus.claimed.items() if goal not in not_known}
     asked = None if stimulus.asked is None else stimulus.asked - not_known
-    with progress.stage("replay"):
-        never = [goal for goal in recorded.infeasible if goal not in not_known]
-        played = replay(subject, replace(stimulus, claimed=claimed, asked=asked), never, kept=True)
-    played = replace(played, not_known=restored.not_known, remarks=(*played.remarks, *restored.notes))
-    progress.done()
-    return played
+    stimulus = replace(stimulus, claimed=claimed, asked=asked)
+    never = tuple(goal for goal in recorded.infeasible if goal not in not_known)
+    return ReadChain(subject, stimulus, never, restored.not_known, restored.notes, progress)
 
 
 def with_values(system: TransitionSystem, known: Bounded, stimulus: chain_file.Stimulus) -> Bounded:

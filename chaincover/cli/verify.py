@@ -13,9 +13,9 @@ from bmc import ending
 from bmc.ending import CALLED_OFF, INTERRUPT
 from bmc.errors import LimitReached, MemoryLimitReached, counted
 from chaincover.cli.entry import closing
-from chaincover.cli.options import Amount, Shown, held_request_options, shown_options, time_option
+from chaincover.cli.options import Amount, Shown, held_request_options, junit_option, shown_options, time_option
 from chaincover.formats.document import CHAINS_FILE, chain_place, read_document
-from chaincover.formats.output import to_json
+from chaincover.formats.output import to_json, write_text
 from chaincover.formats.recorded_subject import load_for
 from chaincover.formats.writer import tool_version, versions
 from chaincover.project.load import Request
@@ -45,9 +45,12 @@ WIDTH = len("open start values")
     metavar="N",
     help="Work for each proof, in units of about a minute; none: no limit.",
 )
+@junit_option
 @shown_options
 @ending.uninterrupted()
-def command(request: Request, shown: Shown, chain: str, time_limit: float | None, effort: float) -> int:
+def command(
+    request: Request, shown: Shown, chain: str, time_limit: float | None, effort: float, junit: str | None
+) -> int:
     """Check CHAIN (chain.json, chains.json or their folder) and the proof of its bound by means of its own.
 
     Goals, final condition and macros are those that CHAIN names, unless options name others.
@@ -83,6 +86,10 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
     if stopped_by:
         tell(Line(ENDED, OPEN, f"{console.ended_by(stopped_by)}: what is not told above was not checked again"))
         found = Verification(str(place), tuple(lines))
+    if junit is not None:
+        from chaincover.report import junit as cases
+
+        write_text(Path(junit), cases.junit(place.name, cases.of_verification(found.lines)))
     if shown.as_json:
         head = {"schema": SCHEMA, "tool": {"name": "chaincover", "version": tool_version()}, "versions": versions()}
         click.echo(to_json({**head, **as_data(found)}), nl=False)

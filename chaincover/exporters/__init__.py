@@ -1,7 +1,8 @@
-"""Questions and claims written for the model checkers of others: one file a format, found by its name.
+"""Questions for model checkers, and chains for benches, written in formats of others: one file a format.
 
 A format of another package is an entry point of the group ``GROUP``: ``name = "module:class"``, where the class is an
-``Exporter`` (``chaincover.exporters.protocol``) that is made without arguments, anew for each command.
+``Exporter`` or a ``ChainExporter`` (``chaincover.exporters.protocol``) that is made without arguments, anew for each
+command.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ from __future__ import annotations
 from importlib import import_module
 
 from bmc.errors import UsageError
-from chaincover.exporters.protocol import Exporter
+from chaincover.exporters.protocol import ChainExporter, Exporter
 from chaincover.plug_ins import entry_points
 
 GROUP = "chaincover.exporters"
 """The group of entry points by which other packages add formats."""
 
-OWN = {"aiger": "chaincover.exporters.aiger:Aiger", "btor2": "chaincover.exporters.btor2:Btor2"}
+OWN = {
+    "aiger": "chaincover.exporters.aiger:Aiger",
+    "btor2": "chaincover.exporters.btor2:Btor2",
+}
 """The formats of this package; no other package takes the place of one."""
 
 
@@ -24,7 +28,7 @@ def formats() -> dict[str, str]:
     return OWN | {name: place for name, place in entry_points(GROUP).items() if name not in OWN}
 
 
-def exporter(name: str) -> Exporter:
+def exporter(name: str) -> Exporter | ChainExporter:
     """A new writer of the format ``name``. UsageError if there is none, or if another package's cannot be loaded."""
     module, _, attribute = formats().get(name, "").partition(":")
     if not module:
@@ -36,7 +40,7 @@ def exporter(name: str) -> Exporter:
             raise
         text = f"the format {name} of another package cannot be loaded: {error}"
         raise UsageError(text, hint="install that package again, or remove it") from None
-    if not isinstance(made, Exporter):
-        text = f"the format {name} of another package has no 'suffix', or no method 'write'"
+    if not isinstance(made, (Exporter, ChainExporter)):
+        text = f"the format {name} of another package has no method 'files', and no 'suffix' with a method 'write'"
         raise UsageError(text, hint="install that package again, or remove it")
     return made

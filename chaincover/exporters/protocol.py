@@ -1,14 +1,16 @@
-"""What a writer of a format gets, and what it gives."""
+"""What a writer of a format gets, and what it gives: of questions for model checkers, or of chains for benches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from pysmt.fnode import FNode
 
 from bmc.records import dataclass
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import Run, TransitionSystem, Valuation
+from chaincover.chain import Hit
+from chaincover.subject import Subject
 
 VALID = "valid so far"
 """The state variable that says whether all steps up to this state were allowed and defined."""
@@ -62,4 +64,32 @@ class Exporter(Protocol):
 
     def write(self, question: Question) -> bytes:
         """The file of ``question``, the same bytes for the same question. ChainCoverError where it has no file."""
+        ...
+
+
+@dataclass(frozen=True)
+class ExportedChain:
+    """A chain for a bench. ``run`` is what the model does under its inputs, from init on, in raw values.
+
+    ``subject`` has the goals with their properties, the names and types of variables, and the period; ``hits`` are
+    where the chain covers goals, in order of their steps. ``chosen`` are start values that the tester chooses.
+    ``source`` is the name of the file that the chain was read from.
+    """
+
+    subject: Subject
+    run: Run
+    hits: Sequence[Hit]
+    chosen: Valuation
+    source: str
+
+
+@runtime_checkable
+class ChainExporter(Protocol):
+    """A writer of chains in one format."""
+
+    def files(self, chain: ExportedChain) -> Mapping[str, bytes]:
+        """The files by their names, with folders in between where there are some; the same bytes for the same chain.
+
+        UsageError, which says what and where, for what the format cannot hold, before anything is written.
+        """
         ...

@@ -26,8 +26,8 @@ from chaincover.project.project_file import Project
 from chaincover.project.values import parse_value, raw_value, shown
 from chaincover.subject import Subject
 
-SCHEMA = "chaincover/chain/4"
-CHAINS_SCHEMA = "chaincover/chains/5"
+SCHEMA = "chaincover/chain/5"
+CHAINS_SCHEMA = "chaincover/chains/6"
 START_ROW = "init"
 """In the column ``step`` of a CSV file: the row holds start values that the tester chooses."""
 

@@ -8,10 +8,10 @@ from chaincover.certificate import Acceleration, Certificate, PathFact, formula_
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Bounds
 from chaincover.known import Board, Known, Proof
 from chaincover.limits import BRIEF
+from chaincover.minimality.goal_verdicts import judge_goals
 from chaincover.orderings.bound import order_bound
 from chaincover.orderings.protocol import Limit
 from chaincover.result import Answered, ChainResult
-from chaincover.verdicts import judge_goals
 from chaincover.weights import INIT, Edge
 
 

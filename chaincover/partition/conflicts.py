@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from itertools import combinations, count
 from math import comb
 
+from chaincover.minimality.goal_verdicts import undecided_between
 from chaincover.partition.coverable_sets import Cover
 from chaincover.result import ChainResult, Conflict
-from chaincover.verdicts import undecided_between
 from chaincover.weights import obstacles, transitive_closure
 
 LARGEST = 4

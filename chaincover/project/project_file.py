@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import read_text, read_toml
@@ -22,6 +22,9 @@ from chaincover.options import ORDERINGS
 from chaincover.project.keys import Keys
 from properties.coverage import CoverageCriterion
 from properties.text import PropertyText
+
+if TYPE_CHECKING:
+    from chaincover.project.bench import Bench
 
 PROJECT_FILE = "chaincover.toml"
 MODELS = {".c": "chaincover.project.c_maker", ".dot": "chaincover.project.machine_maker"}
@@ -40,6 +43,7 @@ KEYS: dict[str, dict[str, str]] = {
         "final": "table: how a chain ends",
         "search": "table: settings of the search",
         "coverage": "table: generated goals",
+        "target": "table: the bench on which chains run, and how its signals are recorded",
         "property": "tables `[[property]]`: one requirement each",
     },
     "sources": {
@@ -90,6 +94,13 @@ KEYS: dict[str, dict[str, str]] = {
         "overlap": "`allow` (default) or `forbid`: may goals share steps?",
         "ordering": "who orders the goals; default `auto`",
     },
+    "target": {
+        "signals": "table: what variables are called in recordings, and how they are recorded",
+        "safe": "inputs for a target whose state is not known, or a list of them, one step after the other",
+        "lateness": "by how many seconds the bench may be late in a step",
+        "shift": "by how many steps a recording may be shifted; default 0",
+        "driver": "what `run` drives the target by",
+    },
     "coverage": {"criteria": "criteria that generate goals, such as `branches()`"},
     "property": {
         "id": "its name; default: the one in its text, or a number",
@@ -109,7 +120,7 @@ class Project:
     period in seconds. ``by_convention``: there was no project file, so that optional functions may be missing.
     ``text`` is the content of the project file. ``criteria`` generate goals. ``hold``: inputs change only every so many
     steps. ``partial``: an input that a state of a machine lacks is not allowed there;
-    ``separator`` stands between input and output in its labels.
+    ``separator`` stands between input and output in its labels. ``target`` is the bench, None where nothing is said.
     """
 
     config: SourceConfig
@@ -128,6 +139,7 @@ class Project:
     hold: int = 1
     partial: bool = False
     separator: str = ""
+    target: Bench | None = None
 
     @property
     def where(self) -> Location:
@@ -255,12 +267,18 @@ class _Reader(Keys):
             hold=self._hold(),
             partial=self.flag("interface", "partial"),
             separator=self.string("interface", "separator"),
+            target=self._bench() if "target" in self.data else None,
             criteria=tuple(
                 CoverageCriterion(c, self.where_is("criteria", c)) for c in self.strings("coverage", "criteria")
             ),
         )
         self.refusals.refuse(by_place=True)
         return project
+
+    def _bench(self) -> Bench:
+        from chaincover.project.bench import read_bench
+
+        return read_bench(self)
 
     def _hold(self) -> int:
         found = self.whole("interface", "hold")

@@ -29,7 +29,6 @@ from chaincover.library import within_bounds
 from chaincover.options import Options
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.slicing import ADVICE
-from chaincover.replaying.original import short_compiler
 from chaincover.report.console import (
     FEW_LINES,
     MANY_LINES,
@@ -43,6 +42,7 @@ from chaincover.report.console import (
 )
 from chaincover.report.console_variables import grouped, liveness_lines, names_of, show_interface
 from chaincover.subject import Subject
+from chaincover.target.judge import short_compiler
 from chaincover.verdicts import next_step
 from properties.goal import Goal
 

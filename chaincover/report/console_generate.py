@@ -52,8 +52,8 @@ from properties.goal import Goal
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
-    from chaincover.replaying.original import Replay
     from chaincover.result import SeveralChains
+    from chaincover.target.judge import JudgedRun
 
 
 MORE_EFFORT = 4
@@ -74,13 +74,13 @@ class Asked:
     folder: Path
     no_step: DeadEnd | None
     written: str
-    violated: Mapping[str, Replay]
+    violated: Mapping[str, JudgedRun]
     unplayed: Sequence[str] = ()
     stage: str = ""
     stopped_by: str = ""
 
 
-def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay | None) -> None:
+def show_result(out: Console, asked: Asked, result: ChainResult, played: JudgedRun | None) -> None:
     """A generated chain with its replay, or why there is none."""
     subject, chain = asked.subject, result.chain
     head, rest = out.part(), out.part()
@@ -228,7 +228,7 @@ def _consequents(verdicts: Sequence[Verdict], chains: Sequence[Chain]) -> list[s
     return told + ([f"{len(failed)} FAILED"] if failed else [])
 
 
-def show_several(out: Console, asked: Asked, found: SeveralChains, played: Sequence[Replay | None]) -> None:
+def show_several(out: Console, asked: Asked, found: SeveralChains, played: Sequence[JudgedRun | None]) -> None:
     """Several chains: each with its steps where there is room for all, else a line each."""
     subject = asked.subject
     parts = [part_of(subject, result) for result in found.results]

@@ -18,7 +18,7 @@ from chaincover.subject import Subject
 from properties.goal import Goal
 
 if TYPE_CHECKING:
-    from chaincover.replaying.original import Replay
+    from chaincover.target.judge import JudgedRun
 
 FINDING = "FINDING:"
 
@@ -33,7 +33,7 @@ NEITHER = "neither a run that violates it was found nor a proof that there is no
 
 
 def requirements_found(
-    subject: Subject, violated: Mapping[str, Replay], found: Requirements, labels: Labels
+    subject: Subject, violated: Mapping[str, JudgedRun], found: Requirements, labels: Labels
 ) -> list[str]:
     """The requirements that can fail, each with what fails, by the ``labels`` of values.
 
@@ -89,7 +89,7 @@ def _labelled(text: str, labels: Mapping[int, str]) -> str:
 
 def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:
     """How many requirements can fail, how many are never violated, and which are left open."""
-    kinds = {CAN_FAIL: "can fail", NEVER_VIOLATED: "never violated, proved", UNDECIDED: "undecided"}
+    kinds = {CAN_FAIL: CAN_FAIL, NEVER_VIOLATED: f"{NEVER_VIOLATED}, proved", UNDECIDED: UNDECIDED}
     said, statuses = [], {ruling.goal: CAN_FAIL if ruling.beyond else ruling.status for ruling in rulings}
     for status, words in kinds.items():
         names = [goal for goal, own in statuses.items() if own == status]

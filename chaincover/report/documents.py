@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bmc.ending import CALLED_OFF, ExitCode
 from chaincover.chain import COVERED, UNDECIDED
+from chaincover.formats.writer import tool_version
 from chaincover.limits import UNITS
 from chaincover.result import ChainResult
 from chaincover.subject import Subject
@@ -17,20 +19,21 @@ from chaincover.weights import exists_path, transitive_closure
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
     from chaincover.graph.reachability import CoveringGraph
-    from chaincover.replaying.original import Replay
     from chaincover.stages import StageCost
+    from chaincover.target.judge import JudgedRun
 
-RUN_SCHEMA = "chaincover/run/2"
+RUN_SCHEMA = "chaincover/run/3"
+JUDGED_SCHEMA = "chaincover/judged/1"
 
-NOTHING_REPLAYED: Mapping[str, Replay] = {}
+NOTHING_REPLAYED: Mapping[str, JudgedRun] = {}
 
 
 def run_document(
     subject: Subject,
     result: ChainResult,
-    replay: Replay | None,
+    replay: JudgedRun | None,
     seconds: dict[str, float],
-    violations: Mapping[str, Replay] = NOTHING_REPLAYED,
+    violations: Mapping[str, JudgedRun] = NOTHING_REPLAYED,
 ) -> dict[str, Any]:
     """What differs from run to run: seconds by stage, the host, the replay, and those of ``violations``, by goal."""
     return {
@@ -68,18 +71,32 @@ def profile_row(cost: StageCost) -> dict[str, Any]:
     return {"stage": cost.stage, "queries": cost.queries, **{name: round(value, 3) for name, value in seconds.items()}}
 
 
-def replay_data(replay: Replay) -> dict[str, Any]:
-    """A replay's findings."""
+def judged_document(controller: str, chain: str, judged: JudgedRun) -> dict[str, Any]:
+    """The content of ``judged.json``: what became of a run of the chain in the file ``chain``."""
+    head = {"schema": JUDGED_SCHEMA, "tool": {"name": "chaincover", "version": tool_version()}}
+    return {**head, "controller": controller, "chain": chain, **replay_data(judged)}
+
+
+def replay_data(replay: JudgedRun) -> dict[str, Any]:
+    """What became of a run that was judged."""
     return {
         "on": replay.on,
-        "steps": replay.run.length,
+        "steps": replay.steps,
+        "cut_short": replay.cut_short,
+        "other_inputs": list(replay.other_inputs),
+        "comparison": None if replay.comparison is None else asdict(replay.comparison),
         "goals": [
             {
                 "name": g.goal,
                 "asked": g.asked,
                 "infeasible": g.infeasible,
+                "verdict": g.verdict,
+                "how": g.how,
+                "detail": g.detail,
                 "covered_at": g.step,
                 "times": g.times,
+                "requirement": g.requirement,
+                "why": g.why,
                 "consequent_held": g.consequent_held,
                 "failed_at": g.failed_at,
                 "claimed_at": g.claimed,
@@ -96,7 +113,7 @@ def replay_data(replay: Replay) -> dict[str, Any]:
     }
 
 
-def exit_code(subject: Subject, result: ChainResult, replay: Replay | None, no_step: DeadEnd | None = None) -> int:
+def exit_code(subject: Subject, result: ChainResult, replay: JudgedRun | None, no_step: DeadEnd | None = None) -> int:
     """130 interrupted, 143 terminated, 1 a finding or disagreement, 5 a goal left open by a limit, 4 goals not covered.
 
     That a requirement can fail is a finding, whatever became of the chain.

@@ -18,8 +18,9 @@ from chaincover.formats.chain_file import Stimulus, read_test, stimulus_in
 from chaincover.formats.document import ChainClaim, Document, GoalClaim, Source
 from chaincover.formats.writer import sources_of
 from chaincover.project.values import shown
-from chaincover.replaying.original import Replay, built_once, ends_within, replay
 from chaincover.subject import Subject
+from chaincover.target.judge import JudgedRun
+from chaincover.target.original import built_once, ends_within, replay
 from chaincover.verification.limits import Clock
 from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.verification.setting import Setting
@@ -97,7 +98,7 @@ def tests(subject: Subject, document: Document) -> Line:
     if not own:
         return Line(TESTS, UNCLAIMED, "no goal has a test of its own")
 
-    def played(name: str, stimulus: Stimulus, built: Original | None) -> Replay:
+    def played(name: str, stimulus: Stimulus, built: Original | None) -> JudgedRun:
         goals = tuple(goal for goal in subject.goals if goal.name == name)
         found = replay(replace(subject, goals=goals), stimulus, built=built)
         missed = () if any(goal.times for goal in found.goals) else ("its test does not cover it",)
@@ -112,7 +113,7 @@ def replayed(
     told: tuple[str, str],
     stimuli: Mapping[str, Stimulus],
     subject: Subject,
-    play: Callable[[str, Stimulus, Original | None], Replay],
+    play: Callable[[str, Stimulus, Original | None], JudgedRun],
 ) -> Line:
     """The replay by ``play`` of the ``stimuli``, each of its goal, on one build of the compiled original, if it can be
     built. ``told``: the check, and what each stimulus is."""
@@ -133,12 +134,12 @@ def replayed(
     return Line(told[0], verdict, text, limited([*faults, *left]))
 
 
-def _place(played: Replay) -> str:
+def _place(played: JudgedRun) -> str:
     """Where a run was replayed, in words."""
     return f"the model only ({played.why})" if played.on == "model" else f"{played.original} ({played.on})"
 
 
-def _unlike(subject: Subject, claim: ChainClaim, played: Replay) -> Iterator[str]:
+def _unlike(subject: Subject, claim: ChainClaim, played: JudgedRun) -> Iterator[str]:
     """Where the replay is not as the document says; deadlines are judged by looking at each occurrence on its own."""
     decided = _decisions(subject, {hit.goal for hit in claim.hits}, played.run)
     judged = {goal.goal: goal for goal in played.goals}

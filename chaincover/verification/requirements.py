@@ -20,9 +20,10 @@ from chaincover.claims import SHORTEST, Claim, of_rulings
 from chaincover.formats.chain_file import Stimulus, read_test
 from chaincover.formats.document import Document, RulingClaim, RulingsClaim, Summary
 from chaincover.replaying.judge import explained
-from chaincover.replaying.original import Replay, replay_violation
 from chaincover.result import Requirements
 from chaincover.subject import Subject
+from chaincover.target.judge import JudgedRun
+from chaincover.target.original import replay_violation
 from chaincover.verification.claims import replayed
 from chaincover.verification.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited, worst
 from chaincover.verification.setting import Setting, Statement
@@ -135,7 +136,7 @@ def violations(subject: Subject, claim: RulingsClaim, where: Location) -> Line |
     if not tests or strange:
         return Line(VIOLATIONS, WRONG, "not replayed", strange) if strange else None
 
-    def played(name: str, stimulus: Stimulus, built: Original | None) -> Replay:
+    def played(name: str, stimulus: Stimulus, built: Original | None) -> JudgedRun:
         begin = len(stimulus.inputs) - violated[name].over(0)
         return replay_violation(subject, stimulus, name, begin, built)
 

@@ -80,7 +80,7 @@ def test_the_shortest_chain_ends_once_each_claimed_occurrence_is_decided(seed: i
         assert outcome.code in (0, 1)
     for ruling, least in zip(document["requirements"]["rulings"], failing, strict=True):
         if least is not None:
-            assert (ruling["ruling"], ruling["shortest"], ruling["step"]) == ("can-fail", True, least), texts
+            assert (ruling["ruling"], ruling["shortest"], ruling["step"]) == ("can fail", True, least), texts
     checked = chaincover("verify", tmp_path, tmp_path / "out")
     assert checked.code in (0, 1), checked.out
     if document["chain"] is not None:
@@ -117,5 +117,5 @@ def test_no_occurrence_begins_before_the_first_step(
     assert (document["bounds"]["length"], document["bounds"]["minimal"]) == (length, length is not None), outcome.out
     (ruling,) = document["requirements"]["rulings"]
     assert ruling["step"] == fails
-    assert (ruling["ruling"] == "can-fail") == (fails is not None)
+    assert (ruling["ruling"] == "can fail") == (fails is not None)
     assert chaincover("verify", tmp_path / "c.c", tmp_path / "out").code == (0 if fails is None else 1)

@@ -19,10 +19,11 @@ from chaincover.chain import (
     Verdict,
 )
 from chaincover.known import FailedRepair, Known, Reason
+from chaincover.minimality.goal_verdicts import judge_goals
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replaying.judge import Judge
-from chaincover.verdicts import AFTER_A_WRAP, judge_goals, never_by_induction, next_step
+from chaincover.verdicts import AFTER_A_WRAP, never_by_induction, next_step
 from chaincover.weights import END, FINAL, Edge, ReachGraph
 from properties.goal import Goal
 

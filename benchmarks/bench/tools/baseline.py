@@ -32,8 +32,9 @@ from chaincover.graph.enumerated import enumerated_within
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.project.load import Request, load_request
-from chaincover.replaying.original import Replay, replay
 from chaincover.subject import Subject
+from chaincover.target.judge import JudgedRun
+from chaincover.target.original import replay
 
 RESERVE = 0.1, 5.0
 """Part of the time, and most seconds, that are kept for the replay and the files."""
@@ -170,7 +171,7 @@ class Counted:
     ``model``, or ``disagrees`` where the replay refuses a step or does something else; ``compiler`` built the original.
     """
 
-    tests: tuple[Replay, ...]
+    tests: tuple[JudgedRun, ...]
     covered: Mapping[str, str]
     lost: tuple[str, ...]
     replayed: str
@@ -185,7 +186,7 @@ class Counted:
 def counted(subject: Subject, tests: Sequence[Case]) -> Counted:
     """Replay ``tests``. One counts that keeps to the input constraint, does on the original what it does on the model,
     ends in the final condition, and covers a goal."""
-    kept: list[Replay] = []
+    kept: list[JudgedRun] = []
     covered: dict[str, str] = {}
     lost: list[str] = []
     agrees = True
@@ -220,7 +221,7 @@ def file_of(number: int) -> str:
     return f"test-{number}.csv"
 
 
-def table(subject: Subject, played: Replay) -> str:
+def table(subject: Subject, played: JudgedRun) -> str:
     """A replayed test case as a table that ``chaincover replay`` reads."""
     steps = {each.goal: each.step for each in played.goals if each.step is not None}
     order = tuple(sorted(steps, key=steps.__getitem__))

@@ -237,7 +237,7 @@ def _versions(document: Mapping[str, Any]) -> dict[str, str]:
 def _note(document: Mapping[str, Any]) -> str:
     """What a reader must know: requirements that can fail, and effort that was used up."""
     rulings = (document["requirements"] or {}).get("rulings", ())
-    failing = [ruling["goal"] for ruling in rulings if ruling["ruling"] == "can-fail"]
+    failing = [ruling["goal"] for ruling in rulings if ruling["ruling"] == "can fail"]
     told = [f"requirements that can fail: {', '.join(failing)}"] if failing else []
     return "; ".join([*told, *(["effort used up"] if document["effort_used_up"] else [])])
 

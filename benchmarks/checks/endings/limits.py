@@ -218,7 +218,7 @@ def _of_chains(case: Case, folder: Path, ended: Ended, data: Any, expected: int 
     for told, steps in re.findall(r"(\d+) of \d+ goals(?: by \d+ chains? of| in) (\d+) step", ended.err):
         if (int(told), -int(steps)) > (covered, -length):
             yield f"{told} goals in {steps} steps were told, {covered} in {length} are there"
-    failed = any(each["ruling"] == "can-fail" for each in (found["requirements"] or {"rulings": ()})["rulings"])
+    failed = any(each["ruling"] == "can fail" for each in (found["requirements"] or {"rulings": ()})["rulings"])
     code = 1 if failed else 5 if "undecided" in verdicts or not covered else 0
     if expected is None and ended.code != code:
         yield f"exit code {ended.code}, not {code}"

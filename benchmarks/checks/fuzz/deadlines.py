@@ -22,7 +22,8 @@ from bmc.native.build import NO_NATIVE
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.load import Program
 from chaincover.project.project_file import read_project
-from chaincover.replaying.original import GoalReplay, replay
+from chaincover.target.judge import JudgedGoal
+from chaincover.target.original import replay
 from properties.goal import VIOLATIONS, violation_name
 
 DEADLINES, STEPS = 10, (8, 20, 60)
@@ -281,7 +282,7 @@ def _claim(of: Sequence[Outcome], every: Sequence[Outcome], rng: random.Random, 
     return (rng.choice(none), False) if none else (told[0], True)
 
 
-def _differences(outcomes: Sequence[Outcome], goal: GoalReplay, told: bool, judged: bool = True) -> Iterator[str]:
+def _differences(outcomes: Sequence[Outcome], goal: JudgedGoal, told: bool, judged: bool = True) -> Iterator[str]:
     """Where what a replay says of a deadline, or of its violation, is not what its ``outcomes`` say.
 
     ``told``: whether one is told at the step that was claimed. A violation is not ``judged``.

@@ -19,7 +19,7 @@ from chaincover.formats.chain_file import read_stimulus
 from chaincover.project import project_file
 from chaincover.project.load import Program, Request
 from chaincover.project.project_file import PROJECT_FILE
-from chaincover.replaying.original import replay
+from chaincover.target.original import replay
 
 LARGE = ("turret", "heater", "gate", "window", "mixer", "seat", "elevator")
 """Models that take long to read; there are enough others."""

@@ -82,13 +82,13 @@ def test_what_is_not_so_is_found_out(tmp_path: Path) -> None:
         (one, "values", [], "fields"),
         (one, "held", ["kept"], "fields"),
         (one, "test", {**one["test"], "inputs": one["test"]["inputs"][1:], "length": 3}, "violations"),
-        (bounded, "ruling", "can-fail", "fields"),
+        (bounded, "ruling", "can fail", "fields"),
         (bounded, "requirement", "R-1", "fields"),
     ):
         kept, ruling[field] = ruling[field], value
         assert check in wrong(tmp_path, document), field
         ruling[field] = kept
-    never = {"ruling": "never-violated", "shortest": None, "step": None, "values": [], "held": [], "test": None}
+    never = {"ruling": "never violated", "shortest": None, "step": None, "values": [], "held": [], "test": None}
     document["requirements"]["rulings"][0] = {**one, **never}
     proof = claimed(document["requirements"])
     claim(document["requirements"], edges=(), unreachable=("violation:one", *proof.unreachable))
@@ -152,8 +152,8 @@ def test_a_replay_that_a_run_has_no_time_for_is_named(
         raise KeyboardInterrupt("time limit")
 
     if interrupted:
-        monkeypatch.setattr("chaincover.replaying.original.replay", stopped)
-        monkeypatch.setattr("chaincover.replaying.original.replay_each", stopped)
+        monkeypatch.setattr("chaincover.target.original.replay", stopped)
+        monkeypatch.setattr("chaincover.target.original.replay_each", stopped)
     else:
         monkeypatch.setattr("chaincover.runs.leave_out.leave_out_steps", stopped)
         monkeypatch.setattr("chaincover.cli.delivery.REPLAYED", 0)
@@ -209,7 +209,7 @@ def test_no_run_is_no_violation(tmp_path: Path) -> None:
     generated(tmp_path, "--no-native", "--property", "late: G(a -> X(m == 1) && X(X(X(m == 1))))")
     document = json.loads((tmp_path / "out" / "chain.json").read_text())
     late = document["requirements"]["rulings"][-1]
-    assert (late["goal"], late["ruling"]) == ("late", "can-fail")
+    assert (late["goal"], late["ruling"]) == ("late", "can fail")
     late["test"] = {**late["test"], "inputs": [], "length": 0}
     assert wrong(tmp_path, document) == {"fields", "violations"}
 

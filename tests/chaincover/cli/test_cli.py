@@ -59,7 +59,7 @@ def test_files_of_a_run(tmp_path: Path) -> None:
     assert chaincover("generate", CRUISE, "-o", tmp_path / "deep" / "er").code == 0
     folder = tmp_path / "deep" / "er"
     document = json.loads((folder / "chain.json").read_text())
-    assert document["schema"] == "chaincover/chain/4"
+    assert document["schema"] == "chaincover/chain/5"
     assert document["bounds"]["minimal"] is True
     assert {"python", "pysmt", "z3-solver"} <= document["versions"].keys()
     rows = list(csv.DictReader((folder / "chain.csv").open()))
@@ -69,7 +69,7 @@ def test_files_of_a_run(tmp_path: Path) -> None:
         assert {name: row[name] for name in values} == {name: str(value) for name, value in values.items()}
         assert row["goals"].split() == step["goals"]
     run = json.loads((folder / "run.json").read_text())
-    assert run["schema"] == "chaincover/run/2"
+    assert run["schema"] == "chaincover/run/3"
     assert {"read", "check", "search", "replay"} <= run["seconds"].keys()
     assert run["replay"]["exit_code"] == 0
 

@@ -26,7 +26,7 @@ def in_schema(place: Path, schema: object) -> Path:
 def test_an_older_chain_is_refused(command: str, folder: Path) -> None:
     outcome = chaincover(command, CRUISE, in_schema(folder / "chain.json", "chaincover/chain/1"))
     assert outcome.code == 3
-    assert "this is no chain of the schema 'chaincover/chain/4'" in outcome.err
+    assert "this is no chain of the schema 'chaincover/chain/5'" in outcome.err
     assert "write it with 'chaincover generate'" in outcome.err
 
 
@@ -34,7 +34,7 @@ def test_a_chain_of_another_version_is_named_as_that(folder: Path) -> None:
     for command in ("replay", "verify"):
         outcome = chaincover(command, CRUISE, in_schema(folder / "chain.json", "chaincover/chain/7"))
         assert "of 'chaincover/chain/7', which another version of ChainCover has written" in outcome.err
-    for other in ("chaincover/run/2", 2, None, "x"):
+    for other in ("chaincover/run/3", 2, None, "x"):
         outcome = chaincover("replay", CRUISE, in_schema(folder / "chain.json", other))
         assert outcome.code == 3
         assert "another version" not in outcome.err
@@ -44,4 +44,4 @@ def test_an_older_summary_is_refused(tmp_path: Path) -> None:
     assert chaincover("generate", CRUISE, "--several", "--no-replay", "-q", "-o", tmp_path).code == 0
     outcome = chaincover("verify", CRUISE, in_schema(tmp_path / "chains.json", "chaincover/chains/1"))
     assert outcome.code == 3
-    assert "'chaincover/chains/5'" in outcome.err
+    assert "'chaincover/chains/6'" in outcome.err

@@ -21,11 +21,11 @@ from chaincover.graph.enumerated import enumerated_graph
 from chaincover.graph.layered import LayeredGoals
 from chaincover.known import Known
 from chaincover.limits import PER_UNIT, Limits
+from chaincover.minimality.goal_verdicts import judge_goals
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replaying.judge import Judge
 from chaincover.result import LayersNeed
-from chaincover.verdicts import judge_goals
 from chaincover.weights import INIT, ReachGraph
 from properties.goal import Goal
 

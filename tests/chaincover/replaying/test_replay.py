@@ -327,7 +327,7 @@ def test_all_chains_of_a_folder(tmp_path: Path) -> None:
     for place in ("out", "out/chains.json"):
         told = chaincover("replay", "c.c", place, "--json", cwd=tmp_path)
         assert told.code == 1
-        assert [chain["file"] for chain in told.json["chains"]] == ["chain-1.json", "chain-2.json"]
+        assert [chain["chain"] for chain in told.json["chains"]] == ["chain-1.json", "chain-2.json"]
         assert [chain["exit_code"] for chain in told.json["chains"]] == [0, 1]
     assert "chain-2.json:\nreplay on" in chaincover("replay", "c.c", "out", cwd=tmp_path).out
     alone = chaincover("replay", "c.c", "out/chain-1.json", "--json", cwd=tmp_path)

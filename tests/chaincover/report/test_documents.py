@@ -21,10 +21,10 @@ from chaincover.known import NOTHING
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.project.load import Request, load_request
-from chaincover.replaying.original import Replay
 from chaincover.report.documents import exit_code
 from chaincover.result import ChainResult
 from chaincover.subject import Subject
+from chaincover.target.judge import JudgedRun
 from properties.goal import Goal
 
 CRUISE = MODELS / "cruise"
@@ -100,7 +100,7 @@ def code(verdicts: Sequence[str], stopped_by: str = "", used_up: bool = False, *
     bounds = Bounds(0, None, "")
     result = ChainResult(found, rows, bounds, None, NOTHING, Options(), stopped_by=stopped_by, used_up=used_up)
     replay = more.get("replay")
-    played = None if replay is None else cast(Replay, SimpleNamespace(exit_code=replay))
+    played = None if replay is None else cast(JudgedRun, SimpleNamespace(exit_code=replay))
     return exit_code(cast(Subject, SimpleNamespace(goals=goals)), result, played)
 
 

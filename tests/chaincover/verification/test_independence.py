@@ -33,6 +33,8 @@ ALLOWED = (
     "chaincover.formats",
     "chaincover.project",
     "chaincover.replaying",
+    "chaincover.target",
+    "chaincover.verdicts",
     "chaincover.verification",
 )
 """docs/reference/verify.md names these."""

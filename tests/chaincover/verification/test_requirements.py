@@ -55,7 +55,7 @@ def several_steps(tmp_path: Path) -> tuple[Path, Document]:
     chaincover("generate", tmp_path / "p", "--property", FAILS, "-o", tmp_path / "out", "--no-native")
     document: Document = json.loads((tmp_path / "out" / "chain.json").read_text())
     (ruling,) = document["requirements"]["rulings"]
-    assert (ruling["ruling"], ruling["shortest"], ruling["step"], ruling["test"]["length"]) == ("can-fail", True, 1, 3)
+    assert (ruling["ruling"], ruling["shortest"], ruling["step"], ruling["test"]["length"]) == ("can fail", True, 1, 3)
     assert claimed(document["requirements"]).edges == (PathFact(("init", "violation:fails"), 2),)
     return tmp_path, document
 

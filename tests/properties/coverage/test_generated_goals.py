@@ -17,7 +17,7 @@ from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.project.load import Request, load_request
-from chaincover.replaying.original import replay
+from chaincover.target.original import replay
 from chaincover.verdicts import NEXT_STEP, infeasible, next_step
 from properties.goal import Goal
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from bmc.ending import ExitCode
 from bmc.errors import NAMED, NoOriginal, counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.value_sets import Ranges
 from bmc.models.model import Model
-from bmc.records import dataclass
 from bmc.system.constraints import Rule
 from bmc.system.original import Original
 from bmc.system.simulation import Simulator
@@ -23,71 +20,8 @@ from chaincover.chain import Failure
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.values import show_ranges, show_value
 from chaincover.subject import Subject
-from properties.goal import Goal, violation, violation_name
-from properties.monitor import Monitor
-
-
-@dataclass(frozen=True, slots=True)
-class GoalReplay:
-    """Where the run covers a goal (first step, None if nowhere), how often, and whether its consequent held there.
-
-    ``failed_at``: the first step from which the antecedent held and the consequent did not; of a deadline the first
-    step at which some occurrence of the antecedent has failed, whether or not it is the one judged at ``step``.
-    ``asked``: whether the chain was made for this goal; one that it was not made for need not be covered.
-    ``infeasible``: whether it is a generated goal of which the chain says that no run covers it.
-    """
-
-    goal: str
-    step: int | None
-    times: int
-    consequent_held: bool | None
-    failed_at: int | None
-    claimed: int | None = None
-    claim_holds: bool = True
-    asked: bool = True
-    infeasible: bool = False
-
-
-@dataclass(frozen=True)
-class Replay:
-    """One replay. ``on`` is the name of the original, or ``model``; ``remarks`` say what could not be checked, and
-    ``why`` why it was not on the original, of which ``original`` says what it is.
-
-    ``disagreements`` tell where model, original and file differ; ``refused`` which steps break the input constraint
-    or rely on undefined behaviour; ``violations`` are the program's own assertions that failed; ``not_known`` are the
-    goals that the chain was made for and the program does not have.
-    """
-
-    on: str
-    run: Run
-    goals: tuple[GoalReplay, ...]
-    final: bool | None
-    disagreements: tuple[str, ...]
-    refused: tuple[str, ...]
-    violations: tuple[str, ...]
-    remarks: tuple[str, ...]
-    not_known: tuple[str, ...] = ()
-    why: str = ""
-    original: str = "the compiled original"
-
-    @property
-    def place(self) -> str:
-        """Where the run was replayed, in words."""
-        return "the model" if self.on == "model" else f"{self.original} ({short_compiler(self.on)})"
-
-    @property
-    def exit_code(self) -> int:
-        """1 if something failed or disagreed, 4 if a goal is not covered or lost, or final not reached, else 0."""
-        failed = any(g.failed_at is not None or not g.claim_holds for g in self.goals)
-        if failed or self.disagreements or self.refused or self.violations:
-            return ExitCode.FINDING
-        missed = any(g.step is None for g in self.goals if g.asked)
-        return ExitCode.NOT_COVERED if missed or self.not_known or self.final is False else ExitCode.DONE
-
-
-def short_compiler(name: str) -> str:
-    """A compiler's name and version without what its packager adds in brackets."""
-    return re.sub(r" \([^()]*\)", "", name)
+from chaincover.target.judge import Claims, JudgedRun, failing, judge_goals
+from chaincover.target.sight import WholeRun
 
 
 def replay(
@@ -96,7 +30,7 @@ def replay(
     infeasible: Collection[str] = (),
     built: Original | None = None,
     kept: bool = False,
-) -> Replay:
+) -> JudgedRun:
     """Run ``stimulus`` on the compiled original and judge every goal of ``subject`` on what it did.
 
     Goals said to be ``infeasible`` need not be covered, and must not. ``built`` is the original where it is compiled
@@ -118,7 +52,8 @@ def replay(
     violations = tuple(
         f"{condition.where}: assertion fails in step {step}" for step, condition in simulator.all_violated(run)
     )
-    judged = tuple(_judge(subject, run, stimulus, infeasible))
+    claims = Claims(stimulus.claimed, stimulus.asked, frozenset(infeasible))
+    judged = tuple(judge_goals(system, subject.goals, WholeRun(system, run), claims))
     different += [
         f"{g.goal} is covered at step {g.step}, though it is said to be unreachable"
         for g in judged
@@ -127,8 +62,18 @@ def replay(
     final = None
     if subject.final is not None and subject.final_text and stimulus.to_final:
         final = bool(compile_formulas([subject.final])(run.states[-1])[0])
-    return Replay(
-        on, run, judged, final, tuple(different), refused, violations, remarks, (), why, subject.model.original_is
+    return JudgedRun(
+        on,
+        run,
+        judged,
+        final,
+        tuple(different),
+        refused,
+        violations,
+        remarks,
+        why=why,
+        original=subject.model.original_is,
+        steps=run.length,
     )
 
 
@@ -152,7 +97,7 @@ def built_once(model: Model, kept: bool) -> Iterator[Callable[[], Original | Non
 
 def replay_each(
     subject: Subject, failures: Sequence[Failure], original: Callable[[], Original | None]
-) -> Iterator[Replay]:
+) -> Iterator[JudgedRun]:
     """The replay of each run that violates a property, on the one build that ``original`` gives.
 
     That the property does not fail there is a disagreement.
@@ -163,13 +108,12 @@ def replay_each(
         yield replay_violation(subject, stimulus, failure.goal, failure.step, original())
 
 
-def replay_violation(subject: Subject, stimulus: Stimulus, goal: str, step: int, built: Original | None) -> Replay:
+def replay_violation(subject: Subject, stimulus: Stimulus, goal: str, step: int, built: Original | None) -> JudgedRun:
     """The replay of a run that is said to violate the property of ``goal`` from ``step`` on; it may end within a held
     step. That the property does not fail there is a disagreement."""
     part = replace(subject, goals=tuple(each for each in subject.goals if each.name == goal))
     played = replay(part, stimulus, built=built)
-    failing = _failing(part.goals, played.run, {var.name for var in subject.system.inputs})
-    fails = step in failing.get(goal, ())
+    fails = step in failing(subject.system, part.goals[0], played.run)
     refused = tuple(text for text in played.refused if text != ends_within(subject.hold))
     differs = () if fails else (f"the property of {goal} does not fail at step {step}",)
     return replace(played, refused=refused, disagreements=(*played.disagreements, *differs))
@@ -292,39 +236,3 @@ def _broken(rules: Sequence[Rule], run: Run, system: TransitionSystem) -> dict[i
             values = rule.shown(run, step, lambda name, raw: show_value(system.variable(name).type, raw))
             found.setdefault(step, []).append(f"'{rule.text}' ({values})")
     return {step: f"breaks the constraint {' and '.join(texts)}" for step, texts in found.items()}
-
-
-def _judge(subject: Subject, run: Run, stimulus: Stimulus, infeasible: Collection[str]) -> Iterator[GoalReplay]:
-    goals, inputs = subject.goals, {var.name for var in subject.system.inputs}
-    monitor = Monitor(goals)
-    covered, failing = monitor.covered(run), _failing(goals, run, inputs)
-    for goal in goals:
-        steps, claimed = covered[goal.name], stimulus.claimed.get(goal.name)
-        first = claimed if claimed in steps else steps[0] if steps else None
-        yield GoalReplay(
-            goal.name,
-            first,
-            len(steps),
-            None if first is None else monitor.judge(run, goal.name, first),
-            min(failing.get(goal.name, ()), default=None),
-            claimed,
-            claimed is None or claimed in steps,
-            (stimulus.asked is None or goal.name in stimulus.asked) and goal.name not in infeasible,
-            goal.name in infeasible,
-        )
-
-
-def _failing(goals: Sequence[Goal], run: Run, inputs: Collection[str]) -> dict[str, list[int]]:
-    """The steps at which ``run`` violates the property of each of ``goals`` that has a consequent.
-
-    Of a deadline each occurrence of the antecedent is looked at by itself; a goal's own consequent tells of the oldest.
-    """
-    found = {}
-    for goal in goals:
-        if goal.deadline is not None:
-            found[goal.name] = [one.after for one in goal.deadline.decisions(run, inputs) if not one.held]
-    plain = [violation(goal, inputs) for goal in goals if goal.consequent is not None and goal.deadline is None]
-    covered = Monitor(plain).covered(run)
-    return found | {
-        goal.name: covered[violation_name(goal.name)] for goal in goals if violation_name(goal.name) in covered
-    }

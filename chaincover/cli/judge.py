@@ -1,0 +1,79 @@
+"""The command ``judge``: a chain as it ran on a bench, from its recording."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from bmc import ending
+from bmc.errors import InputRefused, Location
+from chaincover.cli.entry import closing
+from chaincover.cli.options import Shown, junit_option, request_options, shown_options, time_option
+from chaincover.cli.replay import read_chain
+from chaincover.formats.document import chain_place
+from chaincover.formats.output import to_json, write_text
+from chaincover.project.bench import Bench
+from chaincover.project.load import Request
+from chaincover.project.project_file import refuse_project
+from chaincover.report import console
+from chaincover.report.documents import judged_document
+from chaincover.target.readers import read_recording
+from chaincover.target.recorded import judge_recording
+from chaincover.target.table import Layout
+
+
+@click.command(name="judge")
+@request_options
+@click.argument("chain", metavar="CHAIN")
+@click.argument("recording", metavar="RECORDING")
+@click.option("--start", type=click.IntRange(min=1), metavar="ROW", help="The row of the first step after the reset.")
+@click.option("-o", "--output", metavar="FILE", help="Write the judgement into this file, as JSON.")
+@junit_option
+@time_option
+@shown_options
+@ending.uninterrupted()
+def command(
+    request: Request,
+    shown: Shown,
+    chain: str,
+    recording: str,
+    start: int | None,
+    output: str | None,
+    junit: str | None,
+    time_limit: float | None,
+) -> int:
+    """Judge the RECORDING (.csv or .vcd) of a run of CHAIN (chain.json, its folder, or a hand-written inputs.csv).
+
+    Tells where outputs first deviate from the model, what became of each goal, and whether each requirement held. What
+    was not recorded is not known. The table [target.signals] of the project says how variables are recorded.
+    """
+    refuse_project(chain)
+    place = str(chain_place(chain)) if not chain.endswith(".csv") else chain
+    if Path(place).name == "chains.json":
+        raise InputRefused("this is the summary of several chains", Location(place), "name one of them, chain-1.json")
+    bench = request.project().target or Bench()
+    read = read_chain(request, shown, place)
+    system = read.subject.system
+    with read.progress.stage("judge"), ending.interruptible():
+        layout = Layout.of(system, bench.of(system), read.subject.settings.period, start)
+        taken = read_recording(recording, layout)
+        judged = judge_recording(read.subject, read.stimulus, taken, read.never, bench.shift)
+    judged = replace(judged, not_known=read.not_known, remarks=(*judged.remarks, *read.notes))
+    closing()
+    read.progress.done()
+    document = judged_document(system.name, Path(place).name, judged)
+    if output is not None:
+        write_text(Path(output), to_json(document))
+    if junit is not None:
+        from chaincover.report import junit as cases
+
+        write_text(Path(junit), cases.junit(system.name, cases.of_judged(judged)))
+    if shown.as_json:
+        click.echo(to_json(document), nl=False)
+    elif shown.text:
+        out = console.console(shown.verbose > 0)
+        console.show_replay(out, judged)
+        console.show_replay_goals(out, judged)
+    return judged.exit_code

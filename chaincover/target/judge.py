@@ -1,0 +1,318 @@
+"""The one judge of runs: what became of each goal and each requirement on a run that was observed, whole or in part.
+
+Last: a run that was judged, with all that is said of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from bmc.ending import ExitCode
+from bmc.errors import counted, listed
+from bmc.formulas.terms import both, negate
+from bmc.records import dataclass
+from bmc.system.transition import Run, TransitionSystem
+from chaincover import verdicts
+from chaincover.chain import COVERED, UNDECIDED
+from chaincover.target.sight import Covered, Doubt, Sight, WholeRun
+from properties.deadlines import Deadline, last_step
+from properties.goal import Goal, goal_length
+from properties.monitor import Monitor
+
+if TYPE_CHECKING:
+    from chaincover.target.comparison import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a chain says of goals: ``claimed`` has the step of each that it covers; ``asked`` are those that it was made
+    for, None for all; ``infeasible`` are generated goals of which it says that no run covers them."""
+
+    claimed: Mapping[str, int] = field(default_factory=dict)
+    asked: frozenset[str] | None = None
+    infeasible: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What the model does under the same inputs as the run, where these are known to be those of the chain.
+
+    ``agrees`` is the number of steps up to which all outputs were observed, and agree with the model.
+    """
+
+    run: Run
+    agrees: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedGoal:
+    """What became of a goal: ``verdict`` (covered, missed, not observable or undecided), and of its ``requirement``
+    (held, failed, not exercised, not observable, not judged to the end or undecided; '' for a goal without consequent).
+
+    ``step`` is where it is covered (the claimed step if the run covers it there, else the first; None: nowhere),
+    ``how`` whether that was seen or is predicted, ``times`` how often it was seen. ``consequent_held`` is of ``step``.
+    ``failed_at``: the first step from which the antecedent held and the consequent did not; of a deadline the first
+    step at which some occurrence of the antecedent has failed, whether or not it is the one judged at ``step``.
+    ``detail`` says what leaves the goal open, ``why`` what leaves the requirement open.
+    ``asked``: whether the chain was made for this goal; one that it was not made for need not be covered.
+    """
+
+    goal: str
+    verdict: str
+    step: int | None
+    how: str
+    times: int
+    requirement: str
+    consequent_held: bool | None
+    failed_at: int | None
+    claimed: int | None = None
+    claim_holds: bool = True
+    asked: bool = True
+    infeasible: bool = False
+    detail: str = ""
+    why: str = ""
+
+
+def judge_goals(
+    system: TransitionSystem,
+    goals: Sequence[Goal],
+    sight: Sight,
+    claims: Claims,
+    prediction: Prediction | None = None,
+) -> Iterator[JudgedGoal]:
+    """What became of each of ``goals``, in their order, on a run of ``system`` that was seen."""
+    predicted = {} if prediction is None else Monitor(goals).covered(prediction.run)
+    judge = _Judge(sight, frozenset(var.name for var in system.inputs), claims, prediction)
+    for goal, covers in zip(goals, sight.covered(goals).values(), strict=True):
+        yield judge.of(goal, covers, predicted.get(goal.name, ()))
+
+
+def failing(system: TransitionSystem, goal: Goal, run: Run) -> list[int]:
+    """The steps at which ``run`` violates the property of ``goal``, which has a consequent; of a deadline each
+    occurrence of the antecedent is looked at by itself."""
+    return _Occurrences(WholeRun(system, run), goal, {var.name for var in system.inputs}).failed
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """A run, what is claimed of it, and what the model does; ``inputs`` are the names of the inputs."""
+
+    sight: Sight
+    inputs: frozenset[str]
+    claims: Claims
+    prediction: Prediction | None
+
+    def of(self, goal: Goal, covers: Covered, predicted: Sequence[int]) -> JudgedGoal:
+        """What became of ``goal``, which the model covers at the steps ``predicted``."""
+        claims, claimed = self.claims, self.claims.claimed.get(goal.name)
+        steps, how = covers.steps, verdicts.AS_SEEN
+        if not steps and self.prediction is not None:
+            reach = self.prediction.agrees - goal.length
+            steps = [step for step in predicted if step in covers.uncertain and step <= reach]
+            how = verdicts.AS_PREDICTED
+        verdict, detail = (COVERED, "") if steps else self._uncovered(covers)
+        step = (claimed if claimed in steps else steps[0]) if steps else None
+        requirement, why, failed_at, held = "", "", None, None
+        if goal.consequent is not None:
+            occurrences = _Occurrences(self.sight, goal, self.inputs)
+            requirement, why = occurrences.verdict()
+            failed_at = min(occurrences.failed, default=None)
+            held = self.sight.value(goal.consequent, step) if covers.steps and step is not None else None
+        return JudgedGoal(
+            goal.name,
+            verdict,
+            step,
+            how if steps else "",
+            len(covers.steps),
+            requirement,
+            held,
+            failed_at,
+            claimed,
+            claimed is None or claimed in steps or verdict in verdicts.OPEN_REQUIREMENTS,
+            (claims.asked is None or goal.name in claims.asked) and goal.name not in claims.infeasible,
+            goal.name in claims.infeasible,
+            detail,
+            why,
+        )
+
+    def _uncovered(self, covers: Covered) -> tuple[str, str]:
+        """The verdict of a goal that is not known to be covered, and what leaves it open."""
+        return _in_doubt(covers.doubts) if covers.uncertain else (verdicts.MISSED, "")
+
+
+def _in_doubt(doubts: Sequence[Doubt]) -> tuple[str, str]:
+    """The verdict of what depends on ``doubts``, and which variables and steps leave it open."""
+    unseen = [*dict.fromkeys(doubt.variable for doubt in doubts if doubt.unseen)]
+    if unseen:
+        return verdicts.NOT_OBSERVABLE, f"{listed(unseen)} {'was' if len(unseen) == 1 else 'were'} not observed"
+    first = doubts[:1]
+    where = [f"which value {doubt.variable} had {_when(doubt.step)}" for doubt in first]
+    more = f", and on {counted(len(doubts) - 1, 'more value')}" if len(doubts) > 1 else ""
+    return UNDECIDED, f"it depends on {where[0]}{more}" if where else ""
+
+
+def _when(step: int) -> str:
+    return f"after {counted(step, 'step')}" if step else "before the first step, which a row 'init' records"
+
+
+@dataclass(frozen=True, slots=True)
+class _Occurrence:
+    """An occurrence of an antecedent from ``begin`` on, decided at ``end``: ``certain`` whether it occurs at all;
+    ``held`` whether the consequent holds, None where that is not certain; ``beyond`` the end of the run."""
+
+    begin: int
+    end: int
+    certain: bool
+    held: bool | None
+    beyond: bool = False
+    doubts: tuple[Doubt, ...] = ()
+
+
+class _Occurrences:
+    """The occurrences of the antecedent of a goal's property, each judged by itself."""
+
+    def __init__(self, sight: Sight, goal: Goal, inputs: Collection[str]) -> None:
+        self._goal = goal
+        found = _of_deadline(sight, goal.deadline, inputs) if goal.deadline is not None else _plain(sight, goal, inputs)
+        self._found = [*found]
+
+    @property
+    def failed(self) -> list[int]:
+        """The steps at which an occurrence has failed, for certain."""
+        return [each.end for each in self._found if each.certain and each.held is False]
+
+    def verdict(self) -> tuple[str, str]:
+        """The verdict of the requirement, and what leaves it open, or what was not judged."""
+        found = [each for each in self._found if not each.beyond]
+        beyond = [each for each in self._found if each.beyond]
+        if any(each.certain and each.held is False for each in found):
+            return verdicts.FAILED, ""
+        may_fail = [each for each in found if each.held is not True]
+        if may_fail:
+            return _in_doubt([doubt for each in may_fail for doubt in each.doubts])
+        exercised = any(each.certain for each in found)
+        pending = f"the run ends before the occurrence at step {beyond[0].begin} is decided" if beyond else ""
+        if exercised:
+            return verdicts.HELD, pending
+        if beyond:
+            return verdicts.NOT_JUDGED_TO_THE_END, pending
+        if found:
+            return _in_doubt([doubt for each in found for doubt in each.doubts])
+        return verdicts.NOT_EXERCISED, ""
+
+
+def _plain(sight: Sight, goal: Goal, inputs: Collection[str]) -> Iterator[_Occurrence]:
+    """Those of a property whose consequent spans as many steps as its formula says."""
+    antecedent, consequent = goal.antecedent, goal.consequent
+    assert consequent is not None
+    violated = both(antecedent, negate(consequent)) if goal.violated is None else goal.violated
+    needed = goal_length([antecedent], inputs)
+    judged = max(goal.length, goal_length([antecedent, consequent], inputs))
+    for step in range(sight.length - needed + 1):
+        occurs = sight.value(antecedent, step)
+        if occurs is False:
+            continue
+        if step + judged > sight.length:
+            yield _Occurrence(step, step, bool(occurs), None, beyond=True)
+            continue
+        held = sight.value(consequent, step)
+        if held is None and sight.value(violated, step) is False:
+            held = True
+        doubts = () if occurs and held is not None else tuple(sight.doubts([antecedent, consequent], step))
+        yield _Occurrence(step, step, bool(occurs), held, doubts=doubts)
+
+
+def _of_deadline(sight: Sight, deadline: Deadline, inputs: Collection[str]) -> Iterator[_Occurrence]:
+    """Those of a property with a deadline, in the order in which they begin."""
+    antecedent, condition = deadline.antecedent, deadline.condition
+    assert antecedent is not None
+    known = max(deadline.base, last_step([antecedent], inputs))
+    checked = max(deadline.base, last_step([condition], inputs))
+    settles = deadline.word == "F"
+    checks = [sight.value(condition, at) for at in range(sight.length - checked + 1)]
+    settling = _following(checks, lambda value: value is settles)
+    unsure = _following(checks, lambda value: value is None)
+    for begin in range(sight.length - known + 1):
+        occurs = sight.value(antecedent, begin)
+        if occurs is False:
+            continue
+        first, last = begin + deadline.first, begin + deadline.last
+        settled, open_check = (each[first] if first < len(checks) else None for each in (settling, unsure))
+        doubts = () if occurs else tuple(sight.doubts([antecedent], begin))
+        if settled is not None and settled <= last:
+            yield _Occurrence(begin, max(begin + known, settled + checked), bool(occurs), settles, doubts=doubts)
+        elif open_check is not None and open_check <= last and not (settles and last >= len(checks)):
+            doubts = (*doubts, *sight.doubts([condition], open_check))
+            yield _Occurrence(begin, max(begin + known, last + checked), bool(occurs), None, doubts=doubts)
+        else:
+            end = max(begin + known, last + checked)
+            yield _Occurrence(begin, end, bool(occurs), not settles, last >= len(checks), doubts)
+
+
+def _following(values: Sequence[bool | None], wanted: Callable[[bool | None], bool]) -> list[int | None]:
+    """For each place of ``values`` the first one from there on that is ``wanted``."""
+    found, latest = list[int | None](), None
+    for place in range(len(values) - 1, -1, -1):
+        latest = place if wanted(values[place]) else latest
+        found.append(latest)
+    return found[::-1]
+
+
+@dataclass(frozen=True)
+class JudgedRun:
+    """One run, judged. ``on`` is the name of the original, ``model``, or what was recorded; ``remarks`` say what could
+    not be checked, and ``why`` why it was not on the original, of which ``original`` says what it is.
+
+    ``run`` is what the model does where values were not observed. ``steps`` are those that were judged.
+    ``disagreements`` tell where model, run and file differ; ``refused`` which steps break the input constraint
+    or rely on undefined behaviour; ``violations`` are the program's own assertions that failed; ``not_known`` are the
+    goals that the chain was made for and the program does not have. ``comparison``: with the outputs that were
+    recorded; None where every variable was compared. ``other_inputs`` say where the inputs were not those of the
+    chain: it is the model under the recorded ones that the run is compared with. ``cut_short``: the run ends before the
+    chain does.
+    """
+
+    on: str
+    run: Run
+    goals: tuple[JudgedGoal, ...]
+    final: bool | None
+    disagreements: tuple[str, ...]
+    refused: tuple[str, ...]
+    violations: tuple[str, ...]
+    remarks: tuple[str, ...]
+    not_known: tuple[str, ...] = ()
+    why: str = ""
+    original: str = "the compiled original"
+    comparison: Comparison | None = None
+    other_inputs: tuple[str, ...] = ()
+    cut_short: bool = False
+    steps: int = 0
+
+    @property
+    def place(self) -> str:
+        """Where the run was made, in words."""
+        if self.comparison is not None:
+            return self.on
+        return "the model" if self.on == "model" else f"{self.original} ({short_compiler(self.on)})"
+
+    @property
+    def exit_code(self) -> int:
+        """1 if something failed, disagreed or deviates; 5 if the run was cut short; 4 if a goal is missed or lost, or
+        not observable, if it is open whether a requirement held, or final is not reached; else 0."""
+        failed = any(g.requirement == verdicts.FAILED or not g.claim_holds for g in self.goals)
+        deviates = self.comparison is not None and self.comparison.first is not None
+        if failed or deviates or self.disagreements or self.refused or self.violations:
+            return ExitCode.FINDING
+        if self.cut_short:
+            return ExitCode.LIMIT
+        asked = [g for g in self.goals if g.asked]
+        missed = any(g.verdict != COVERED or g.requirement in verdicts.OPEN_REQUIREMENTS for g in asked)
+        return ExitCode.NOT_COVERED if missed or self.not_known or self.final is False else ExitCode.DONE
+
+
+def short_compiler(name: str) -> str:
+    """A compiler's name and version without what its packager adds in brackets."""
+    return re.sub(r" \([^()]*\)", "", name)

@@ -1,0 +1,127 @@
+"""The judge of recordings, which may hold a part of the variables only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from bmc.errors import InputRefused, Location, counted
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem, Valuation
+from chaincover.formats.chain_file import Stimulus
+from chaincover.subject import Subject
+from chaincover.target.judge import Claims, JudgedGoal, JudgedRun, Prediction, judge_goals
+from chaincover.target.observation import PartialSight
+from chaincover.target.recording import Recording, compared, differing_inputs, observed
+
+
+def judge_recording(
+    subject: Subject, stimulus: Stimulus, recording: Recording, infeasible: Collection[str] = (), shift: int = 0
+) -> JudgedRun:
+    """The judgement of a recording of a run under the inputs of ``stimulus``; it may begin up to ``shift`` steps late.
+
+    Where the recorded inputs are others, what follows is compared with the model under those, not with the chain.
+    InputRefused where two shifts fit the inputs equally well.
+    """
+    system, simulator = subject.system, Simulator(subject.system)
+    recording = _aligned(recording, stimulus.inputs, system, shift)
+    differing = [*differing_inputs(recording, stimulus.inputs, system)]
+    inputs = _applied(recording, stimulus.inputs, system)
+    expected = simulator.run(simulator.initial(stimulus.initial), inputs)
+    goals = {goal.name: goal for goal in subject.goals}
+    claimed = sorted((step, name) for name, step in stimulus.claimed.items() if name in goals)
+
+    def serves(step: int) -> Sequence[str]:
+        return [name for begin, name in claimed if begin <= step < begin + max(1, goals[name].length)] or [
+            name for begin, name in claimed if begin > step
+        ][:1]
+
+    comparison = compared(recording, expected, system, serves)
+    known = all(
+        name in row for row in recording.inputs[: comparison.agrees] for name in (v.name for v in system.inputs)
+    )
+    prediction = Prediction(expected, comparison.agrees) if known and not differing else None
+    sight = PartialSight(system, observed(recording, system))
+    claims = Claims({}, stimulus.asked, frozenset(infeasible))
+    judged = tuple(
+        _as_claimed(each, stimulus.claimed.get(each.goal), recording.length)
+        for each in judge_goals(system, subject.goals, sight, claims, prediction)
+    )
+    final, cut_short = None, recording.length < len(stimulus.inputs)
+    if subject.final is not None and subject.final_text and stimulus.to_final and not cut_short:
+        final = sight.value(at(subject.final, 0), recording.length)
+        if final is None and prediction is not None and prediction.agrees >= recording.length:
+            final = bool(compile_formulas([subject.final])(expected.states[-1])[0])
+    remarks = [*recording.notes]
+    if not comparison.signals:
+        remarks.append(
+            "neither state nor outputs were recorded: nothing is compared, and no goal is covered as predicted"
+        )
+    if cut_short:
+        ends = f"the recording ends after {counted(recording.length, 'step')}"
+        remarks.append(f"{ends}, the chain has {len(stimulus.inputs)}")
+    return JudgedRun(
+        recording.source,
+        expected,
+        judged,
+        final,
+        (),
+        (),
+        (),
+        tuple(remarks),
+        comparison=comparison,
+        other_inputs=tuple(differing),
+        cut_short=cut_short,
+        steps=recording.length,
+    )
+
+
+def _as_claimed(goal: JudgedGoal, claimed: int | None, steps: int) -> JudgedGoal:
+    """What became of a goal that the chain covers at the step ``claimed``, in a recording of so many ``steps``."""
+    ends = claimed is not None and claimed >= steps and goal.step is None
+    detail = f"the recording ends before step {claimed}, where the chain covers it" if ends else goal.detail
+    return replace(goal, claimed=claimed, detail=detail)
+
+
+def _aligned(recording: Recording, inputs: Sequence[Valuation], system: TransitionSystem, shift: int) -> Recording:
+    """The recording from the step on from which its inputs fit those of the chain best: a late output is no reason."""
+    if not shift:
+        return recording
+    later = [replace(recording, inputs=recording.inputs[by:], states=recording.states[by:]) for by in range(shift + 1)]
+    later = [each for each in later if each.length]
+    wrong = [sum(1 for _ in differing_inputs(each, inputs, system)) for each in later]
+    best = [by for by, number in enumerate(wrong) if number == min(wrong)]
+    if len(best) > 1:
+        text = f"the recorded inputs fit those of the chain equally well {best[0]} and {best[1]} steps late"
+        hint = "say where it begins: --start ROW, and leave out target.shift"
+        raise InputRefused(text, Location(recording.source), hint)
+    if not best[0]:
+        return recording
+    note = f"the recording begins {counted(best[0], 'step')} before the reset, by its inputs"
+    return replace(later[best[0]], notes=(*recording.notes, note))
+
+
+def _applied(recording: Recording, inputs: Sequence[Valuation], system: TransitionSystem) -> list[Valuation]:
+    """The inputs of each recorded step: as recorded, where that is certain or the chain has another value, else as in
+    the chain. They end where neither tells an input.
+
+    InputRefused where that is the first step.
+    """
+    seen, found = observed(recording, system), list[Valuation]()
+    for step, recorded in enumerate(seen.inputs):
+        values = {**(inputs[step] if step < len(inputs) else {}), **recorded}
+        for name, ranges in seen.sets.get(step, {}).items():
+            if name in recorded or name not in {var.name for var in system.inputs}:
+                continue
+            if not any(low <= values.get(name, -1) <= high for low, high in ranges):
+                values[name] = ranges[0][0]
+        missing = [var.name for var in system.inputs if var.name not in values]
+        if missing and not found:
+            text = f"neither the chain nor the recording has a value of the input '{missing[0]}'"
+            raise InputRefused(text, Location(recording.source))
+        if missing:
+            break
+        found.append(values)
+    return found

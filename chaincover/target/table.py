@@ -1,0 +1,212 @@
+"""Recordings as tables, one row a sample; and the rows of any recording, put in order as steps from a reset on."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from bmc.errors import InputRefused, Location, counted, listed
+from bmc.limits import FILE_SIZE, read_text
+from bmc.records import dataclass
+from bmc.system.names import suggestion
+from bmc.system.transition import TransitionSystem
+from chaincover.formats.chain_file import START_ROW
+from chaincover.formats.result_file import most_bytes
+from chaincover.project.bench import Signal
+from chaincover.target.recording import Cell, Recording, Variable, cell
+
+DRIVEN, EXPECTED = " [driven]", " [expected]"
+"""What the exporter of tables adds to the titles of columns."""
+_BESIDE = ("step", "time", "goals", "serves", "")
+"""Titles of columns that are no signals."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was recorded at one time: ``step`` (None: the start state, before the first step) and texts by variable."""
+
+    step: int | None
+    cells: Mapping[str, str]
+    where: Location
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a recording of a system holds: its ``variables``, and how each is recorded; ``period`` of a step in seconds.
+
+    ``start``: the row or sample (from 1) of the first step after the reset, None where that is its first one.
+    """
+
+    variables: Mapping[str, Variable]
+    signals: Mapping[str, Signal]
+    inputs: frozenset[str]
+    period: float | None = None
+    start: int | None = None
+
+    @staticmethod
+    def of(system: TransitionSystem, signals: Mapping[str, Signal], period: float | None, start: int | None) -> Layout:
+        """That of a ``system``."""
+        known: dict[str, Variable] = {var.name: var for var in system.inputs}
+        known |= {var.name: var for var in system.visible_state}
+        return Layout(known, signals, frozenset(var.name for var in system.inputs), period, start)
+
+    def found(self, titles: Sequence[str], place: Location) -> tuple[dict[str, int], int]:
+        """The column of each variable that has one, and how many titles are those of none.
+
+        InputRefused where a signal of the project has none, where a variable has two, or no variable has one.
+        """
+        by_title = {signal.name: name for name, signal in self.signals.items()}
+        by_title |= {name: name for name in self.variables if name not in self.signals}
+        columns: dict[str, int] = {}
+        other = 0
+        for index, title in enumerate(titles):
+            name = by_title.get(title.removesuffix(DRIVEN).removesuffix(EXPECTED))
+            if name is None:
+                other += title not in _BESIDE
+                continue
+            if name in columns:
+                raise InputRefused(f"a second column for '{name}'", place, "leave one of them out")
+            columns[name] = index
+        missing = [signal.name for name, signal in self.signals.items() if name not in columns]
+        if missing:
+            hint = suggestion(missing[0], [title for title in titles if title not in _BESIDE])
+            raise InputRefused(f"the recording has no column for {listed(missing)}", place, hint)
+        if not columns:
+            hint = suggestion(titles[0] if titles else "", [*self.variables]) + "; or set [target.signals]"
+            raise InputRefused("no column is that of a variable of the program", place, hint)
+        return columns, other
+
+
+def read_table(path: str, layout: Layout) -> Recording:
+    """A recording as a table: columns separated by commas, semicolons or tabs, one row a sample."""
+    place = Path(path)
+    text = read_text(place, "the recording", "name a recording as .csv or .vcd", most=most_bytes())
+    rows, comma = _rows(place, text)
+    titles = [title.strip() for title in rows[0]]
+    columns, other = layout.found(titles, Location(str(place), 1))
+    samples = [*_samples(place, rows, titles, columns, layout, comma)]
+    notes = (
+        [f"{counted(other, 'column')} of the recording {'is' if other == 1 else 'are'} not looked at"] if other else []
+    )
+    return in_steps(str(place), samples, frozenset(columns), layout, notes)
+
+
+def _rows(place: Path, text: str) -> tuple[list[list[str]], bool]:
+    """The rows, and whether numbers are written with a decimal comma."""
+    head = text.partition("\n")[0]
+    delimiter = max(",;\t", key=head.count)
+    csv.field_size_limit(FILE_SIZE.most)
+    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter)
+    try:
+        rows = list(reader)
+    except csv.Error as error:
+        raise InputRefused(f"this is no table: {error}", Location(str(place), reader.line_num)) from None
+    if not rows or not any(rows[0]):
+        raise InputRefused(
+            "the recording is empty", Location(str(place)), "write a header with the signals' names first"
+        )
+    return rows, delimiter != ","
+
+
+def _samples(
+    place: Path,
+    rows: Sequence[Sequence[str]],
+    titles: Sequence[str],
+    columns: Mapping[str, int],
+    layout: Layout,
+    comma: bool,
+) -> Iterator[Sample]:
+    steps = titles.index("step") if "step" in titles else None
+    times = titles.index("time") if "time" in titles and steps is None else None
+    number = 0
+    for line, row in enumerate(rows[1:], 2):
+        here = Location(str(place), line)
+        if not any(each.strip() for each in row):
+            continue
+        number += 1
+        if len(row) != len(titles):
+            hint = "write one value under each title; leave a cell empty where nothing was recorded"
+            raise InputRefused(f"{len(row)} values for {counted(len(titles), 'column')}", here, hint)
+        if layout.start is not None and number < layout.start:
+            continue
+        texts = {name: row[index].strip() for name, index in columns.items() if row[index].strip()}
+        texts = {name: text.replace(",", ".") for name, text in texts.items()} if comma else texts
+        texts = {name: text.removeprefix("'") for name, text in texts.items()}
+        if steps is not None and row[steps].strip() == START_ROW:
+            yield Sample(None, texts, here)
+        elif steps is not None:
+            yield Sample(_whole(row[steps], here), texts, here)
+        elif times is not None:
+            yield Sample(step_at(row[times].replace(",", ".") if comma else row[times], layout, here), texts, here)
+        else:
+            yield Sample(number - (layout.start or 1), texts, here)
+
+
+def _whole(text: str, where: Location) -> int:
+    if not text.strip().isdecimal() or len(text) > 18:
+        raise InputRefused(f"'{text.strip()}' is no number of a step", where, "steps are numbered 0, 1, 2, ...")
+    return int(text)
+
+
+def step_at(text: str, layout: Layout, where: Location) -> int:
+    """The step in which something was recorded at a time, in seconds. InputRefused where the period is not known."""
+    if layout.period is None:
+        hint = "set period = SECONDS in the project file, or write a column 'step'"
+        raise InputRefused("the recording has times, and the period of a step is not known", where, hint)
+    try:
+        time = Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        raise InputRefused(f"'{text.strip()}' is no time in seconds", where) from None
+    return round(time / Fraction(str(layout.period)))
+
+
+def in_steps(
+    source: str, samples: Iterable[Sample], recorded: frozenset[str], layout: Layout, notes: Sequence[str] = ()
+) -> Recording:
+    """The samples as steps from a reset on. InputRefused where they do not begin at one, or go back in time.
+
+    Where several samples lie in one step the last one counts; where none does, what is recorded there is not known, but
+    for signals that are held.
+    """
+    inputs: list[dict[str, Cell]] = []
+    states: list[dict[str, Cell]] = [{}]
+    first: int | None = None
+    for sample in samples:
+        row = {
+            n: cell(text, layout.variables[n], layout.signals.get(n), sample.where) for n, text in sample.cells.items()
+        }
+        if sample.step is None:
+            states[0] |= {name: value for name, value in row.items() if name not in layout.inputs}
+            continue
+        if first is None:
+            first = sample.step if layout.start is not None else 0
+            if sample.step != first:
+                hint = "name the row of the first step after the reset: --start ROW"
+                raise InputRefused(f"the recording begins with step {sample.step}, not at a reset", sample.where, hint)
+        step = sample.step - first
+        if step < len(inputs) - 1 or step < 0:
+            raise InputRefused("the recording goes back in time", sample.where, "put its rows in order")
+        if step - len(inputs) > MOST_MISSING:
+            text = f"there is no sample of {step - len(inputs):,} steps before this one"
+            raise InputRefused(text, sample.where, "look at the period of the project, or at the times")
+        while len(inputs) <= step:
+            held = {n: v for n, v in (states[-1] if inputs else {}).items() if _held(layout, n)}
+            inputs.append({n: v for n, v in inputs[-1].items() if _held(layout, n)} if inputs else {})
+            states.append(held)
+        for name, value in row.items():
+            (inputs[step] if name in layout.inputs else states[step + 1])[name] = value
+    if not inputs:
+        raise InputRefused("the recording has no sample", Location(source), "record at least one step")
+    return Recording(source, tuple(inputs), tuple(states), recorded, layout.signals, tuple(notes))
+
+
+MOST_MISSING = 1_000_000
+"""Steps without a sample that may lie between two samples. Twice as many take twice the memory."""
+
+
+def _held(layout: Layout, name: str) -> bool:
+    signal = layout.signals.get(name)
+    return signal is not None and signal.held

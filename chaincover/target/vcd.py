@@ -1,0 +1,156 @@
+"""Recordings as VCD files, as logic analysers, simulators and the exporter ``vcd`` write them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from bmc.errors import InputRefused, Location, UsageError, counted
+from bmc.floats.format import FORMATS, show
+from bmc.limits import read_text
+from bmc.records import dataclass
+from chaincover.chain import STORED
+from chaincover.formats.result_file import most_bytes
+from chaincover.target.recording import Recording, Variable
+from chaincover.target.table import Layout, Sample, in_steps
+
+TABLE = "chaincover-signals "
+"""What the comment of the exporter begins with that says which signal is which variable: a JSON object with
+``signals`` (variables by signal), ``bits`` (floating variables by the signal with their bits), and ``ticks`` (units of
+time in a step)."""
+
+
+@dataclass(frozen=True)
+class _Header:
+    """The variables of a file by their codes, the names of the signals with their codes, and what its table says."""
+
+    codes: Mapping[str, str]
+    sizes: Mapping[str, int]
+    table: Mapping[str, Any]
+    unit: Fraction
+
+
+def read_vcd(path: str, layout: Layout) -> Recording:
+    """A recording as a VCD file: a value holds from its time on; that at the end of a step is the one of the step."""
+    try:
+        from vcd.reader import TokenKind, VCDParseError, tokenize
+    except ImportError:
+        hint = "pip install 'chaincover[vcd]'"
+        raise UsageError("VCD files are read with the package pyvcd, which is not installed", hint=hint) from None
+    place = Path(path)
+    text = read_text(place, "the recording", "name a recording as .csv or .vcd", most=most_bytes())
+    tokens = tokenize(io.BytesIO(text.encode()))
+    try:
+        header = _header(tokens, TokenKind)
+        titles = [header.table.get("signals", {}).get(name, name) for name in header.codes]
+        columns, other = layout.found(titles, Location(path))
+        names = [*header.codes]
+        of_code = {header.codes[names[index]]: name for name, index in columns.items()}
+        bits = {
+            header.codes[s]: v for s, v in header.table.get("bits", {}).items() if s in header.codes and v in columns
+        }
+        ticks = _ticks(header, layout, path)
+        samples = _Samples(layout, header, {**of_code}, bits, ticks, Location(path))
+        notes = [f"{counted(other - len(bits), 'signal')} of the recording not looked at"] if other > len(bits) else []
+        return in_steps(path, samples.all(tokens, TokenKind), frozenset(columns), layout, notes)
+    except (VCDParseError, ValueError, KeyError) as error:
+        raise InputRefused(f"this is no VCD file: {error}", Location(path), "record it again") from None
+
+
+def _header(tokens: Iterator[Any], kinds: Any) -> _Header:
+    """What stands before the first value."""
+    scopes, found, sizes = list[str](), list[tuple[str, str, str]](), dict[str, int]()
+    table: dict[str, Any] = {}
+    unit = Fraction(1)
+    for token in tokens:
+        if token.kind is kinds.SCOPE:
+            scopes.append(token.scope.ident)
+        elif token.kind is kinds.UPSCOPE:
+            scopes.pop()
+        elif token.kind is kinds.VAR:
+            var = token.var
+            bits = "" if not isinstance(var.bit_index, int) else f"[{var.bit_index}]"
+            found.append((var.reference + bits, ".".join([*scopes, var.reference + bits]), var.id_code))
+            sizes[var.id_code] = var.size
+        elif token.kind is kinds.COMMENT and token.comment.strip().startswith(TABLE.strip()):
+            table = json.loads(token.comment.strip().removeprefix(TABLE.strip()))
+        elif token.kind is kinds.TIMESCALE:
+            scale = token.timescale
+            power = {"s": 0, "ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15}[scale.unit.value]
+            unit = Fraction(int(scale.magnitude), 10**power)
+        elif token.kind is kinds.ENDDEFINITIONS:
+            break
+    short = [name for name, _, _ in found]
+    return _Header({(n if short.count(n) == 1 else path): code for n, path, code in found}, sizes, table, unit)
+
+
+def _ticks(header: _Header, layout: Layout, path: str) -> Fraction:
+    """The units of time in a step."""
+    if "ticks" in header.table:
+        return Fraction(int(header.table["ticks"]))
+    if layout.period is None:
+        hint = "set period = SECONDS in the project file"
+        raise InputRefused("the recording has times, and the period of a step is not known", Location(path), hint)
+    return Fraction(str(layout.period)) / header.unit
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """The values at the end of each step."""
+
+    layout: Layout
+    header: _Header
+    of_code: Mapping[str, str]
+    bits: Mapping[str, str]
+    ticks: Fraction
+    where: Location
+
+    def all(self, tokens: Iterator[Any], kinds: Any) -> Iterator[Sample]:
+        """One for each step, from the first to that of the last change."""
+        values: dict[str, str] = {}
+        exact: set[str] = set()
+        first, step, changed = (self.layout.start or 1) - 1, 0, False
+        for token in tokens:
+            if token.kind is kinds.CHANGE_TIME:
+                now = int(Fraction(token.time_change) // self.ticks)
+                if now > STORED:
+                    text = f"the recording has more than {STORED:,} steps"
+                    raise InputRefused(text, self.where, "look at the period of the project")
+                for each in range(step, now):
+                    if each >= first:
+                        yield Sample(each, dict(values), self.where)
+                step, changed = max(step, now), False
+                continue
+            change = token.data if isinstance(token.data, tuple) and hasattr(token.data, "id_code") else None
+            if change is None or not hasattr(change, "value"):
+                continue
+            code, changed = change.id_code, True
+            if code in self.bits:
+                name = self.bits[code]
+                exact.add(name)
+                values[name] = show(int(change.value), FORMATS[self.layout.variables[name].type.bits])
+            elif code in self.of_code and self.of_code[code] not in exact:
+                name = self.of_code[code]
+                text = _text(change.value, self.header.sizes[code], self.layout.variables[name])
+                if text:
+                    values[name] = text
+                else:
+                    values.pop(name, None)
+        if changed and step >= first:
+            yield Sample(step, dict(values), self.where)
+
+
+def _text(value: Any, size: int, variable: Variable) -> str:
+    """A value as text; '' where some bit is not 0 or 1."""
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, str):
+        if value not in ("0", "1"):
+            return ""
+        value = int(value)
+    vtype = variable.type
+    return str(vtype.value(value) if size == max(vtype.bits, 1) else value)

@@ -1,0 +1,335 @@
+"""Recordings of a chain: what deviates, what is covered, and what is not known; and those that cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Outcome, chaincover, write_files
+
+from benchmarks.checks.recordings import CHECKS, faults
+
+COUNTER = """\
+typedef struct { unsigned char up, clear; } in_t;
+typedef struct { unsigned char n, hidden; } state_t;
+typedef struct { short level; unsigned char lamp; } out_t;
+static state_t s; static out_t o;
+void init(void) { s.n = 0; s.hidden = 0; o.level = 0; o.lamp = 0; }
+void step(in_t *i) {
+  if (i->clear) s.n = 0; else if (i->up && s.n < 6) s.n++;
+  s.hidden = s.n == 3; o.level = s.n * 10 - 5; o.lamp = s.n >= 4;
+}
+"""
+PROJECT = """\
+name = "counter"
+period = 0.01
+[sources]
+files = ["c.c"]
+[functions]
+init = ["init"]
+step = "step"
+[interface]
+input = ["i->*"]
+state = ["s.*"]
+output = ["o.*"]
+[ranges]
+"i->*" = [0, 1]
+[[property]]
+id = "lights"
+text = "G(i->up && !i->clear && s.n == 3 -> X(o.lamp == 1))"
+[[property]]
+id = "soon"
+text = "G(i->clear && o.lamp -> F[0,2](o.lamp == 0))"
+[[property]]
+id = "third"
+text = "cover(s.hidden == 1)"
+"""
+INPUTS = "i->up,i->clear\n1,0\n1,0\n1,0\n1,0\n0,1\n0,0\n"
+LEVELS, LAMPS = (5, 15, 25, 35, -5, -5), (0, 0, 0, 1, 0, 0)
+"""What the outputs are after each of these steps."""
+STARTS = {"Level": 1}
+"""What is recorded before the first step, where that is not 0."""
+
+
+def rows(start: bool = True, **columns: object) -> str:
+    """A recording with the inputs, and further columns: values of each step."""
+    lines = [line.split(",") for line in INPUTS.splitlines()]
+    for title, values in columns.items():
+        lines[0].append(title)
+        for line, value in zip(lines[1:], values, strict=False):  # type: ignore[call-overload]
+            line.append(str(value))
+    if not start:
+        return "".join(",".join(line) + "\n" for line in lines if len(line) == len(lines[0]))
+    before = ["init", "", "", *(str(STARTS.get(title, 0)) for title in lines[0][2:])]
+    steps = [[str(number), *line] for number, line in enumerate(lines[1:]) if len(line) == len(lines[0])]
+    return "".join(",".join(line) + "\n" for line in (["step", *lines[0]], before, *steps))
+
+
+GOOD = rows(**{"o.level": LEVELS, "o.lamp": LAMPS})
+PLAIN = rows(start=False, **{"o.level": LEVELS, "o.lamp": LAMPS})
+"""The same as rows of values alone: what was there before the first step is not known."""
+
+
+def judge(folder: Path, recording: str, *options: str, target: str = "", name: str = "run.csv") -> Outcome:
+    files = {"c.c": COUNTER, "chaincover.toml": PROJECT + target, "in.csv": INPUTS, name: recording}
+    write_files(folder, files)
+    return chaincover("judge", ".", "in.csv", name, *options, "--json", cwd=folder, CHAINCOVER_NO_NATIVE="1")
+
+
+def verdicts(outcome: Outcome) -> dict[str, tuple[str, str, str]]:
+    return {goal["name"]: (goal["verdict"], goal["how"], goal["requirement"]) for goal in outcome.json["goals"]}
+
+
+def test_what_is_not_recorded_is_predicted_where_all_outputs_agree(tmp_path: Path) -> None:
+    """The goals read the state, which is not recorded; the outputs are those of the model."""
+    outcome = judge(tmp_path, GOOD)
+    assert verdicts(outcome) == {
+        "lights": ("covered", "as predicted", "not observable"),
+        "soon": ("covered", "as seen", "held"),
+        "third": ("covered", "as predicted", ""),
+    }
+    found = outcome.json["comparison"]
+    assert (found["signals"], found["steps"], found["first"], found["agrees"]) == (["o.level", "o.lamp"], 6, None, 6)
+    assert outcome.code == 4
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"o.lamp": LAMPS}, "not observable"),  # an output is missing: nothing is predicted
+        ({}, "not observable"),  # nothing is compared
+        ({"o.level": LEVELS, "o.lamp": (0, 0, 1, 1, 0, 0)}, "not observable"),  # it deviates before the goal's end
+        ({"o.level": LEVELS, "o.lamp": (0, 0, 0, 0, 0, 0)}, "covered"),  # it deviates after the goal's end
+        ({"o.level": LEVELS, "o.lamp": LAMPS, "s.hidden": (0,) * 6}, "missed"),  # the goal is seen not to be met
+    ],
+)
+def test_a_prediction_needs_all_outputs_up_to_the_end_of_the_goal(
+    columns: dict[str, object], expected: str, tmp_path: Path
+) -> None:
+    assert verdicts(judge(tmp_path, rows(**columns)))["third"][0] == expected
+
+
+def test_the_first_deviation_is_told_with_the_values_around_it(tmp_path: Path) -> None:
+    wrong = rows(**{"o.level": (5, 15, 25, 36, -5, -4), "o.lamp": LAMPS})
+    outcome = judge(tmp_path, wrong)
+    first = outcome.json["comparison"]["first"]
+    assert (first["variable"], first["step"], first["expected"], first["actual"]) == ("o.level", 4, "35", "36")
+    assert [(each["step"], each["expected"], each["actual"]) for each in first["around"]] == [
+        *((2, "15", "15"), (3, "25", "25"), (4, "35", "36"), (5, "-5", "-5"), (6, "-5", "-4"))
+    ]
+    assert outcome.json["comparison"]["number"] == 2
+    assert outcome.code == 1
+    text = chaincover("judge", ".", "in.csv", "run.csv", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1").out
+    assert text.startswith("DEVIATES: after 4 steps o.level is 36, not 35\n")
+
+
+def test_a_requirement_that_fails_on_the_bench_is_a_finding(tmp_path: Path) -> None:
+    """The lamp stays on after it should have gone off; where the recording ends before, that is not judged."""
+    stays_on = rows(**{"o.level": LEVELS, "o.lamp": (0, 0, 0, 1, 1, 1), "s.n": (1, 2, 3, 4, 0, 0)})
+    outcome = judge(tmp_path, stays_on)
+    assert {name: found[2] for name, found in verdicts(outcome).items()} == {
+        "lights": "held",
+        "soon": "failed",
+        "third": "",
+    }
+    assert outcome.code == 1
+    shorter = judge(tmp_path, "".join(stays_on.splitlines(keepends=True)[:-1]))
+    assert verdicts(shorter)["soon"][2] == "not judged to the end"
+    late = rows(**{"o.level": LEVELS, "o.lamp": (0, 0, 0, 0, 1, 0), "s.n": (1, 2, 3, 4, 0, 0)})
+    assert verdicts(judge(tmp_path, late))["lights"][2] == "failed"
+
+
+TOLERANT = """\
+[target.signals]
+"o.level" = { name = "Level", unit = "mm", factor = 0.5, offset = 1, absolute = 0.25, jitter = 1 }
+"o.lamp" = "Lamp"
+"""
+DEADLINE = """\
+[[property]]
+id = "high"
+text = "G(o.lamp -> o.level >= 35)"
+"""
+
+
+def test_tolerance_and_units_belong_to_the_comparison(tmp_path: Path) -> None:
+    """Recorded is half of the level, and one more: within a quarter nothing deviates, beyond it does."""
+    numbers = [value / 2 + 1 for value in LEVELS]
+    near = rows(Level=[number + 0.25 for number in numbers], Lamp=LAMPS)
+    found = judge(tmp_path, near, target=TOLERANT).json
+    assert found["comparison"]["first"] is None
+    far = rows(Level=[*numbers[:3], 19.3, *numbers[4:]], Lamp=LAMPS)
+    first = judge(tmp_path, far, target=TOLERANT).json["comparison"]["first"]
+    assert (first["variable"], first["step"], first["actual"]) == ("o.level", 4, "19.3 mm")
+
+
+def test_a_verdict_that_tolerance_or_jitter_leaves_open_is_undecided(tmp_path: Path) -> None:
+    numbers = [value / 2 + 1 for value in LEVELS]
+    found = judge(tmp_path, rows(Level=numbers, Lamp=LAMPS), target=DEADLINE + TOLERANT).json
+    high = next(goal for goal in found["goals"] if goal["name"] == "high")
+    assert high["requirement"] == "undecided"  # the level may have risen a step later
+    assert high["why"] == "it depends on which value o.level had after 4 steps"
+    exact = DEADLINE + TOLERANT.replace("jitter = 1", "jitter = 0")
+    steady = judge(tmp_path, rows(Level=numbers, Lamp=LAMPS), target=exact)
+    assert verdicts(steady)["high"][2] == "held"
+
+
+def test_other_inputs_than_those_of_the_chain_are_told_first(tmp_path: Path) -> None:
+    """The model is simulated under the recorded inputs: outputs that fit these do not deviate."""
+    other = PLAIN.replace("1,0,35,1\n", "0,0,25,0\n")
+    outcome = judge(tmp_path, other)
+    assert outcome.json["other_inputs"] == ["step 3: i->up is 0, the chain has 1"]
+    assert outcome.json["comparison"]["first"] is None
+    assert verdicts(outcome)["third"][:2] == ("not observable", "")
+    text = chaincover("judge", ".", "in.csv", "run.csv", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1").out
+    assert text.startswith("OTHER INPUTS than those of the chain: step 3: i->up is 0")
+
+
+def test_a_recording_that_is_cut_short_is_judged_as_far_as_it_goes(tmp_path: Path) -> None:
+    outcome = judge(tmp_path, "".join(GOOD.splitlines(keepends=True)[:5]))
+    assert outcome.code == 5
+    assert outcome.json["cut_short"] is True
+    assert verdicts(outcome)["third"][:2] == ("covered", "as predicted")
+    assert verdicts(outcome)["soon"] == ("missed", "", "not exercised")
+
+
+def with_steps(text: str, first: int) -> str:
+    lines = text.splitlines()
+    return "\n".join([f"step,{lines[0]}", *(f"{first + n},{line}" for n, line in enumerate(lines[1:]))]) + "\n"
+
+
+def test_a_recording_begins_at_a_reset(tmp_path: Path) -> None:
+    late = judge(tmp_path, with_steps(PLAIN, 7))
+    assert late.code == 3
+    assert "run.csv:2: the recording begins with step 7, not at a reset" in late.stderr
+    before = "9,1,1,5,0\n8,0,1,5,0\n".replace("9,", "5,").replace("8,", "6,")
+    head, _, rest = with_steps(PLAIN, 7).partition("\n")
+    started = judge(tmp_path, f"{head}\n{before}{rest}", "--start", "3")
+    assert started.json["comparison"]["first"] is None
+    assert started.json["steps"] == 6
+
+
+def test_a_shift_is_found_by_the_inputs_alone(tmp_path: Path) -> None:
+    """Two rows stand before the reset; an output that is late by a step is no shift."""
+    head, _, rest = PLAIN.partition("\n")
+    early = f"{head}\n0,1,-5,0\n0,0,-5,0\n{rest}"
+    found = judge(tmp_path, early, target="[target]\nshift = 3\n").json
+    assert found["remarks"][0] == "the recording begins 2 steps before the reset, by its inputs"
+    assert (found["comparison"]["first"], found["steps"]) == (None, 6)
+    late = rows(**{"o.level": (-5, *LEVELS[:-1]), "o.lamp": (0, *LAMPS[:-1])})
+    shifted = judge(tmp_path, late, target="[target]\nshift = 3\n").json
+    assert shifted["comparison"]["first"]["step"] == 1
+
+
+def test_two_shifts_that_fit_equally_well_are_refused(tmp_path: Path) -> None:
+    still = "i->up,i->clear,o.lamp\n" + "0,0,0\n" * 9
+    files = {"c.c": COUNTER, "chaincover.toml": PROJECT + "[target]\nshift = 2\n"}
+    write_files(tmp_path, {**files, "in.csv": "i->up,i->clear\n" + "0,0\n" * 6, "run.csv": still})
+    outcome = chaincover("judge", ".", "in.csv", "run.csv", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1")
+    assert outcome.code == 3
+    assert "fit those of the chain equally well 0 and 1 steps late" in outcome.stderr
+
+
+HELD = """\
+[target.signals]
+"o.lamp" = {{ name = "o.lamp", held = {held} }}
+"""
+
+
+@pytest.mark.parametrize(("held", "expected"), [("true", "not exercised"), ("false", "undecided")])
+def test_a_missing_sample_is_not_known_unless_the_signal_is_held(held: str, expected: str, tmp_path: Path) -> None:
+    """The sample of the one step is missing in which the lamp is on."""
+    gap = GOOD.replace("1,0,35,1", "1,0,35,")
+    assert verdicts(judge(tmp_path, gap, target=HELD.format(held=held)))["soon"][2] == expected
+
+
+def test_times_and_decimal_commas(tmp_path: Path) -> None:
+    """A recording of another tool: semicolons, times in seconds, columns that are no signals."""
+    lines = PLAIN.replace("i->up", "i->up [driven]").replace("o.lamp", "o.lamp [expected]").splitlines()
+    table = [f"time;{lines[0].replace(',', ';')};room"]
+    table += [f"0,0{number};{line.replace(',', ';')};x" for number, line in enumerate(lines[1:])]
+    outcome = judge(tmp_path, "\n".join(table) + "\n")
+    assert outcome.json["comparison"]["steps"] == 6
+    assert outcome.json["comparison"]["first"] is None
+    assert outcome.json["remarks"][0] == "1 column of the recording is not looked at"
+
+
+VCD = """\
+$timescale 1 ms $end
+$scope module bench $end
+$var wire 1 ! up $end
+$var wire 1 " clear $end
+$var wire 16 # Level [15:0] $end
+$var wire 1 $ Lamp $end
+$upscope $end
+$enddefinitions $end
+#0
+1! 0" b101 # 0$
+#10
+b1111 #
+#20
+b11001 #
+#30
+b100011 # 1$
+#40
+0! 1" b1111111111111011 # 0$
+#50
+0"
+#60
+"""
+OF_VCD = '[target.signals]\n"i->up" = "up"\n"i->clear" = "clear"\n"o.level" = "Level"\n"o.lamp" = "Lamp"\n'
+
+
+def test_a_vcd_file(tmp_path: Path) -> None:
+    text = VCD.replace('1! 0" b101 # 0$', '1!\n0"\nb101 #\n0$').replace("b100011 # 1$", "b100011 #\n1$")
+    text = text.replace('0! 1" b1111111111111011 # 0$', '0!\n1"\nb1111111111111011 #\n0$')
+    outcome = judge(tmp_path, text, target=OF_VCD, name="run.vcd")
+    assert outcome.json["comparison"]["first"] is None
+    assert (outcome.json["comparison"]["steps"], outcome.json["steps"]) == (6, 6)
+    assert verdicts(outcome)["soon"] == ("covered", "as seen", "held")
+    unknown = judge(tmp_path, text.replace("b100011 #\n1$", "b100011 #\nx$"), target=OF_VCD, name="run.vcd")
+    assert verdicts(unknown)["soon"][2] == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("recording", "target", "message"),
+    [
+        ("a,b\n1,2\n", "", "run.csv:1: no column is that of a variable of the program"),
+        ("", "", "run.csv: the recording is empty"),
+        ("i->up,i->up\n1,1\n", "", "run.csv:1: a second column for 'i->up'"),
+        (PLAIN, '[target.signals]\n"o.lamp" = "Light"\n', "run.csv:1: the recording has no column for Light"),
+        (PLAIN, '[target.signals]\nlight = "Light"\n', "chaincover.toml:24:1: unknown variable 'light'"),
+        (PLAIN, '[target.signals]\n"o.lamp" = "L"\nlamp = "M"\n', "a second signal of 'o.lamp'"),
+        (PLAIN, '[target.signals]\n"o.lamp" = "L"\n"o.level" = "L"\n', "the signal 'L' is that of 'o.lamp' already"),
+        (
+            GOOD,
+            '[target.signals]\n"o.lamp" = { absolute = 1 }\n',
+            "the tolerance of the signal of 'o.lamp' has no unit",
+        ),
+        (PLAIN, '[target.signals]\n"o.lamp" = { factr = 1 }\n', "unknown key 'factr' of a signal"),
+        (PLAIN, '[target.signals]\n"o.lamp" = { factor = 0 }\n', "'factor' of the signal of 'o.lamp' must be a number"),
+        (PLAIN.replace(",35,", ",nan,"), TOLERANT, "'nan' is no number of the signal 'Level'"),
+        (PLAIN.replace(",35,", ",99999,"), "", "99999 does not fit 'o.level'"),
+        (PLAIN.replace("1,0,35,1\n", "1,0,35\n"), "", "run.csv:5: 3 values for 4 columns"),
+        (with_steps(PLAIN, 0).replace("\n4,", "\n1,"), "", "run.csv:6: the recording goes back in time"),
+        (with_steps(PLAIN, 0).replace("\n4,", "\n4000000000,"), "", "there is no sample of 3,999,999,996 steps"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_place(recording: str, target: str, message: str, tmp_path: Path) -> None:
+    recording = recording.replace("o.level", "Level") if "Level" in target else recording
+    recording = recording.replace("o.lamp", "Lamp") if '"Lamp"' in target else recording
+    outcome = judge(tmp_path, recording, target=target)
+    assert outcome.code == 3, outcome.out
+    assert message in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+
+
+def test_the_judgement_is_written_whole(tmp_path: Path) -> None:
+    outcome = judge(tmp_path, GOOD, "-o", "judged.json")
+    assert (tmp_path / "judged.json").read_text() == outcome.out
+    assert outcome.json["schema"] == "chaincover/judged/1"
+
+
+@pytest.mark.parametrize("kind", CHECKS)
+def test_drawn_recordings_are_judged_as_the_whole_run(kind: str) -> None:
+    """A part of the variables, noise, other values: the verdict is that of a judge that sees everything, or open."""
+    assert [(seed, text) for seed in range(20) for text in faults(kind, seed)] == []
