@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
 from math import isfinite
 from typing import Any
@@ -50,6 +50,12 @@ class Signal:
     def scaled(self) -> bool:
         """Whether a recorded number is another one than the value of the variable."""
         return self.factor != 1 or self.offset != 0
+
+    def of_variable(self, variable: str) -> Signal:
+        """The same tolerance where the value of the ``variable`` itself is observed, not a recorded number."""
+        absolute = self.absolute / abs(self.factor)
+        own = Signal(variable, self.unit, absolute=absolute, relative=self.relative)
+        return replace(own, jitter=self.jitter, held=self.held)
 
     @property
     def tolerant(self) -> bool:

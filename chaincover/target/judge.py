@@ -148,6 +148,9 @@ def _in_doubt(doubts: Sequence[Doubt]) -> tuple[str, str]:
     unseen = [*dict.fromkeys(doubt.variable for doubt in doubts if doubt.unseen)]
     if unseen:
         return verdicts.NOT_OBSERVABLE, f"{listed(unseen)} {'was' if len(unseen) == 1 else 'were'} not observed"
+    late = next((doubt for doubt in doubts if not doubt.variable), None)
+    if late is not None:
+        return UNDECIDED, f"the bench was late in step {late.step}"
     first = doubts[:1]
     where = [f"which value {doubt.variable} had {_when(doubt.step)}" for doubt in first]
     more = f", and on {counted(len(doubts) - 1, 'more value')}" if len(doubts) > 1 else ""
@@ -205,7 +208,7 @@ class _Occurrences:
 
 
 def _plain(sight: Sight, goal: Goal, inputs: Collection[str]) -> Iterator[_Occurrence]:
-    """Those of a property whose consequent spans as many steps as its formula says."""
+    """Those of a property whose consequent spans as many steps as its formula says; short deadlines are among them."""
     antecedent, consequent = goal.antecedent, goal.consequent
     assert consequent is not None
     violated = both(antecedent, negate(consequent)) if goal.violated is None else goal.violated
@@ -217,6 +220,10 @@ def _plain(sight: Sight, goal: Goal, inputs: Collection[str]) -> Iterator[_Occur
             continue
         if step + judged > sight.length:
             yield _Occurrence(step, step, bool(occurs), None, beyond=True)
+            continue
+        late = next((each for each in sorted(sight.late) if step <= each < step + judged), None)
+        if late is not None and judged > 1:
+            yield _Occurrence(step, step, bool(occurs), None, doubts=(Doubt("", late),))
             continue
         held = sight.value(consequent, step)
         if held is None and sight.value(violated, step) is False:
@@ -242,13 +249,17 @@ def _of_deadline(sight: Sight, deadline: Deadline, inputs: Collection[str]) -> I
         first, last = begin + deadline.first, begin + deadline.last
         settled, open_check = (each[first] if first < len(checks) else None for each in (settling, unsure))
         doubts = () if occurs else tuple(sight.doubts([antecedent], begin))
-        if settled is not None and settled <= last:
-            yield _Occurrence(begin, max(begin + known, settled + checked), bool(occurs), settles, doubts=doubts)
+        at = settled if settled is not None and settled <= last else last
+        late = next((step for step in sorted(sight.late) if begin <= step < at), None)
+        end = max(begin + known, at + checked)
+        if late is not None:
+            yield _Occurrence(begin, end, bool(occurs), None, doubts=(*doubts, Doubt("", late)))
+        elif at == settled:
+            yield _Occurrence(begin, end, bool(occurs), settles, doubts=doubts)
         elif open_check is not None and open_check <= last and not (settles and last >= len(checks)):
             doubts = (*doubts, *sight.doubts([condition], open_check))
-            yield _Occurrence(begin, max(begin + known, last + checked), bool(occurs), None, doubts=doubts)
+            yield _Occurrence(begin, end, bool(occurs), None, doubts=doubts)
         else:
-            end = max(begin + known, last + checked)
             yield _Occurrence(begin, end, bool(occurs), not settles, last >= len(checks), doubts)
 
 

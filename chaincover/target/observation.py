@@ -28,13 +28,14 @@ class Observation:
     ``states`` has the values after so many steps, the first those before step 0; ``inputs`` those of each step: raw
     values by name, of what is certain. ``sets`` has by step (of a state: the steps before it) the values that a
     variable may have had, where tolerance, jitter or a gap between samples leaves several. ``recorded`` are the
-    variables that were observed at all.
+    variables that were observed at all. ``late`` are the steps that the bench began too late.
     """
 
     states: tuple[Valuation, ...]
     inputs: tuple[Valuation, ...]
     sets: Mapping[int, Mapping[str, Ranges]] = field(default_factory=dict)
     recorded: frozenset[str] = frozenset()
+    late: frozenset[int] = frozenset()
 
     @property
     def length(self) -> int:
@@ -49,7 +50,7 @@ class PartialSight:
     """
 
     def __init__(self, system: TransitionSystem, seen: Observation) -> None:
-        self.length, self._seen = seen.length, seen
+        self.length, self.late, self._seen = seen.length, seen.late, seen
         self._inputs = {var.name for var in system.inputs}
         own = [var for var in system.state if var.role == "internal"]
         self._memory = {var.name: var for var in own if not var.name.endswith(DEFINED)}

@@ -12,6 +12,7 @@ from chaincover.target.table import Layout
 READERS = {
     ".csv": "chaincover.target.table:read_table",
     ".vcd": "chaincover.target.vcd:read_vcd",
+    ".jsonl": "chaincover.target.log:read_log",
 }
 """Where the reader of each format is, ``module:function``, by the ending of its files."""
 

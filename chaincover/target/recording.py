@@ -30,7 +30,7 @@ class Recording:
 
     ``inputs`` has for each step, and ``states`` for each number of steps from 0 on, the cells that were recorded, by
     the names of variables. ``recorded`` are the variables that the recording has at all. ``signals`` says how each is
-    recorded. ``notes`` say what a reader should know.
+    recorded. ``notes`` say what a reader should know. ``late`` are the steps that the bench began too late.
     """
 
     source: str
@@ -39,6 +39,7 @@ class Recording:
     recorded: frozenset[str]
     signals: Mapping[str, Signal] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    late: frozenset[int] = frozenset()
 
     @property
     def length(self) -> int:
@@ -121,7 +122,7 @@ def observed(recording: Recording, system: TransitionSystem) -> Observation:
         [_certain(rows, step, types, recording.signals, sets) for step in range(len(rows))]
         for rows in (recording.states, recording.inputs)
     ]
-    return Observation(tuple(certain[0]), tuple(certain[1]), sets, recording.recorded)
+    return Observation(tuple(certain[0]), tuple(certain[1]), sets, recording.recorded, recording.late)
 
 
 def _certain(
@@ -175,7 +176,7 @@ def compared(
         row = recording.states[step]
         present = [name for name in signals if name in row]
         deviating = [
-            name for name in present if not _fits(row[name], state[name], step, expected, recording.signals.get(name))
+            name for name in present if not fits(row[name], state[name], step, expected, recording.signals.get(name))
         ]
         if deviating and first is None:
             first = _deviation(recording, expected, state[deviating[0]], step, serves)
@@ -204,7 +205,7 @@ def _shown(recording: Recording, step: int, name: str, variable: Variable) -> st
     return f"{text} {unit}".strip() if unit != "1" else text
 
 
-def _fits(value: Cell, variable: Variable, step: int, expected: Run, signal: Signal | None) -> bool:
+def fits(value: Cell, variable: Variable, step: int, expected: Run, signal: Signal | None) -> bool:
     """Whether a recorded value is the expected one, within tolerance and jitter."""
     name, vtype, jitter = variable.name, variable.type, 0 if signal is None else signal.jitter
     for state in expected.states[max(0, step - jitter) : step + jitter + 1]:

@@ -20,12 +20,13 @@ from properties.monitor import Monitor
 class Doubt:
     """A value that is not certain: of ``variable`` in the state after ``step`` steps (an input: in that step).
 
-    ``unseen``: the variable was never observed; else tolerance, jitter or a gap leaves several values.
+    ``unseen``: the variable was never observed; else tolerance, jitter or a gap leaves several values. ``variable`` is
+    '' where the bench was late in that step.
     """
 
     variable: str
     step: int
-    unseen: bool
+    unseen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,9 @@ class Sight(Protocol):
     length: int
     """Number of steps."""
 
+    late: frozenset[int]
+    """The steps that the bench began too late: how long anything took in them is not known."""
+
     def value(self, formula: FNode, step: int) -> bool | None:
         """Whether ``formula`` holds from ``step`` on; None where that is not certain."""
 
@@ -57,7 +61,7 @@ class WholeRun:
     """A run of ``system`` of which every value is certain."""
 
     def __init__(self, system: TransitionSystem, run: Run) -> None:
-        self.length, self._run = run.length, run
+        self.length, self.late, self._run = run.length, frozenset[int](), run
         self._inputs = {var.name for var in system.inputs}
 
     def value(self, formula: FNode, step: int) -> bool:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import Outcome, chaincover, write_files
 
-from benchmarks.checks.recordings import CHECKS, faults
+from benchmarks.checks.recordings import CHECKS, faults, subject_of
+from bmc.models.c.source.survey import apart
 
 COUNTER = """\
 typedef struct { unsigned char up, clear; } in_t;
@@ -332,4 +333,6 @@ def test_the_judgement_is_written_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", CHECKS)
 def test_drawn_recordings_are_judged_as_the_whole_run(kind: str) -> None:
     """A part of the variables, noise, other values: the verdict is that of a judge that sees everything, or open."""
-    assert [(seed, text) for seed in range(20) for text in faults(kind, seed)] == []
+    subject_of.cache_clear()
+    with apart():
+        assert [(seed, text) for seed in range(20) for text in faults(kind, seed)] == []

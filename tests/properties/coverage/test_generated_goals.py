@@ -142,7 +142,7 @@ def test_replay_and_verify_look_at_all_goals_of_the_file(tmp_path: Path) -> None
     assert {goal["name"] for goal in played.json["goals"] if goal["covered_at"] is None} == {DEAD}
     assert played.json["goals_not_known"] == []
     shown = run(tmp_path, "replay", tmp_path / "out")
-    assert "not covered (said to be unreachable)" in shown.out
+    assert "missed (said to be unreachable)" in shown.out
     checked = run(tmp_path, "verify", tmp_path / "out", "--json")
     assert checked.code == 0, checked
     lines = {line["check"]: line for line in checked.json["checks"]}

@@ -129,7 +129,7 @@ MACHINE = (
 def test_functions_of_a_derived_struct_are_called_by_the_users_word(tmp_path: Path) -> None:
     model = read(tmp_path, MACHINE, init=("init",), bases=True)
     found = agreement(model, pairs=200)
-    assert found.steps > 300
+    assert found.steps > 190
     assert not found.differences, found.differences[0]
     assert any("functions.bases): off, on" in each for each in model.assumed)
 
@@ -166,7 +166,7 @@ def test_long_double_as_double_by_the_users_word(tmp_path: Path, monkeypatch: py
     fresh_environment()
     model = read_c(config)
     found = agreement(model, pairs=200)
-    assert found.steps > 200
+    assert found.steps == 200
     assert not found.differences, found.differences[0]
     assert "long double is computed as double (-mlong-double-64)" in model.assumed
 

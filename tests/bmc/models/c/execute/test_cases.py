@@ -85,7 +85,7 @@ def test_bisection_ends(tmp_path: Path) -> None:
     model = read(tmp_path, BISECTION)
     assert not model.system.undefined_behaviour, "no index can be out of range"
     found = agreement(model, pairs=200)
-    assert found.steps == 300
+    assert found.steps == 200
     assert not found.differences
 
 
