@@ -32,7 +32,7 @@ EXIT_CODES: dict[ExitCode, tuple[str, str]] = {
         "the result says whether the chain is proved minimal",
     ),
     ExitCode.FINDING: (
-        "a finding: a requirement or an assertion failed, or two computations disagreed",
+        "a finding: a requirement or an assertion failed, two computations disagreed, or a target deviates",
         "read the findings: they are shown first; the result is written",
     ),
     ExitCode.USAGE: ("usage: an unknown option, a wrong value, a missing argument", "chaincover COMMAND --help"),
@@ -41,12 +41,13 @@ EXIT_CODES: dict[ExitCode, tuple[str, str]] = {
         "the message names file, line and column, and a next step",
     ),
     ExitCode.NOT_COVERED: (
-        "no chain, or goals that are not covered, or that the program no longer has",
+        "no chain, or goals that are not covered, not observable, or that the program no longer has; "
+        "or it is open whether a requirement held",
         "the verdict of each goal, or the note, says why",
     ),
     ExitCode.LIMIT: (
-        "a limit left a goal undecided; what was found is valid",
-        "raise the limit that the message names",
+        "a limit left a goal undecided, or a run on a target was cut short; what was found is valid",
+        "raise the limit that the message names, or look at the target",
     ),
     ExitCode.NOT_REPROVED: (
         "verify: a claim was not proved again; nothing was found wrong",

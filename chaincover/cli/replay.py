@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +188,15 @@ def read_chain(request: Request, shown: Shown, chain: str) -> ReadChain:
     asked = None if stimulus.asked is None else stimulus.asked - not_known
     stimulus = replace(stimulus, claimed=claimed, asked=asked)
     never = tuple(goal for goal in recorded.infeasible if goal not in not_known)
-    return ReadChain(subject, stimulus, never, restored.not_known, restored.notes, progress)
+    notes = (*restored.notes, *_changed_sources(recorded, subject))
+    return ReadChain(subject, stimulus, never, restored.not_known, notes, progress)
+
+
+def _changed_sources(recorded: Recorded, subject: Subject) -> list[str]:
+    """That the code is not that which the chain was made for, where it is not."""
+    now = {each.name: sha256(each.text.encode()).hexdigest() for each in subject.sources}
+    changed = [name for name, digest in recorded.sources.items() if name in now and now[name] != digest]
+    return [f"the code has changed since the chain was made: {', '.join(changed)}"] if changed else []
 
 
 def with_values(system: TransitionSystem, known: Bounded, stimulus: chain_file.Stimulus) -> Bounded:

@@ -9,6 +9,7 @@ import operator
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -325,13 +326,15 @@ class RecordedGoal:
 class Recorded:
     """What a chain says of its goals: ``criteria`` generated some, ``infeasible`` are those proved unreachable.
 
-    ``hold``: it changes its inputs only every so many steps.
+    ``hold``: it changes its inputs only every so many steps. ``sources`` has the digest of the preprocessed code of
+    each source file that it was made from.
     """
 
     goals: tuple[RecordedGoal, ...] = ()
     criteria: tuple[str, ...] = ()
     infeasible: tuple[str, ...] = ()
     hold: int = 1
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
 def chain_files(path: str) -> list[str]:
@@ -364,6 +367,8 @@ def read_recorded(path: str) -> Recorded:
         ]
         criteria = tuple(str(text) for text in data["settings"].get("coverage", ()))
         hold = recorded_hold(data["settings"])
+        files = data["controller"]["sources"] if "controller" in data else []
+        sources = {str(each["file"]): str(each["preprocessed_sha256"]) for each in files}
     except (OSError, InputRefused, ValueError, KeyError, TypeError, AttributeError):
         return Recorded()
     return Recorded(
@@ -371,6 +376,7 @@ def read_recorded(path: str) -> Recorded:
         criteria,
         tuple(name for name, _, criterion, verdict in rows if criterion and verdict == UNREACHABLE),
         hold,
+        sources,
     )
 
 

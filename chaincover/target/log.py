@@ -16,9 +16,8 @@ from typing import Any
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_text
 from chaincover.formats.output import CannotWrite
-from chaincover.formats.result_file import most_bytes
 from chaincover.target.recording import Recording
-from chaincover.target.table import Layout, Sample, in_steps
+from chaincover.target.table import Layout, Sample, in_steps, largest
 
 SCHEMA = "chaincover/online/1"
 
@@ -55,7 +54,7 @@ def log_file(place: str, head: Mapping[str, object]) -> Iterator[Log]:
 
 def lines_of(path: str) -> list[dict[str, Any]]:
     """The lines of a log. InputRefused, with its place, where it is none."""
-    text = read_text(Path(path), "the log", "name a log that 'chaincover run' has written", most=most_bytes())
+    text = read_text(Path(path), "the log", "name a log that 'chaincover run' has written", most=largest())
     found: list[dict[str, Any]] = []
     rows = text.splitlines()
     for number, row in enumerate(rows, 1):

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from bmc.errors import InputRefused, Location, counted, listed
-from bmc.limits import FILE_SIZE, read_text
+from bmc.limits import FILE_SIZE, InputLimit, read_text
 from bmc.records import dataclass
 from bmc.system.names import suggestion
 from bmc.system.transition import TransitionSystem
@@ -80,10 +80,20 @@ class Layout:
         return columns, other
 
 
+CELL = 16
+"""Bytes that a byte of a recording takes at most when it is read. Twice as many: recordings of half the size."""
+
+
+def largest() -> InputLimit:
+    """Recordings have as many bytes as the memory of one search can hold when they are read."""
+    part = most_bytes().most // CELL
+    return InputLimit("bytes in this recording", part, "record fewer signals, or a part of the run")
+
+
 def read_table(path: str, layout: Layout) -> Recording:
     """A recording as a table: columns separated by commas, semicolons or tabs, one row a sample."""
     place = Path(path)
-    text = read_text(place, "the recording", "name a recording as .csv or .vcd", most=most_bytes())
+    text = read_text(place, "the recording", "name a recording as .csv or .vcd", most=largest())
     rows, comma = _rows(place, text)
     titles = [title.strip() for title in rows[0]]
     columns, other = layout.found(titles, Location(str(place), 1))

@@ -14,9 +14,8 @@ from bmc.floats.format import FORMATS, show
 from bmc.limits import read_text
 from bmc.records import dataclass
 from chaincover.chain import STORED
-from chaincover.formats.result_file import most_bytes
 from chaincover.target.recording import Recording, Variable
-from chaincover.target.table import Layout, Sample, in_steps
+from chaincover.target.table import Layout, Sample, in_steps, largest
 
 TABLE = "chaincover-signals "
 """What the comment of the exporter begins with that says which signal is which variable: a JSON object with
@@ -42,7 +41,7 @@ def read_vcd(path: str, layout: Layout) -> Recording:
         hint = "pip install 'chaincover[vcd]'"
         raise UsageError("VCD files are read with the package pyvcd, which is not installed", hint=hint) from None
     place = Path(path)
-    text = read_text(place, "the recording", "name a recording as .csv or .vcd", most=most_bytes())
+    text = read_text(place, "the recording", "name a recording as .csv or .vcd", most=largest())
     tokens = tokenize(io.BytesIO(text.encode()))
     try:
         header = _header(tokens, TokenKind)

@@ -18,6 +18,9 @@ from bmc.errors import UsageError
 from bmc.native.commands import kill
 from chaincover.target.drivers import Bus, TargetLost, Values
 
+TO_START = 10.0
+"""Seconds for the first answer at least, as a program has to be loaded first. Twice as many: one that never starts is
+found so much later."""
 LONGEST = 1 << 20
 """Bytes of an answer at most. Twice as many: a program that never ends a line takes twice the memory."""
 
@@ -40,11 +43,11 @@ class Process:
 
     def reset(self) -> Values:
         """See ``Driver``."""
-        return self._asked({"reset": True})
+        return self._asked({"reset": True}, max(TO_START, self._watchdog))
 
     def step(self, inputs: Values) -> Values:
         """See ``Driver``."""
-        return self._asked({"inputs": dict(inputs)})
+        return self._asked({"inputs": dict(inputs)}, self._watchdog)
 
     def close(self) -> None:
         """End its input, and kill it where it does not end by that."""
@@ -60,14 +63,14 @@ class Process:
             kill(self._process)
             self._process.stdout.close()
 
-    def _asked(self, question: dict[str, object]) -> Values:
+    def _asked(self, question: dict[str, object], seconds: float) -> Values:
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(question, separators=(",", ":")).encode() + b"\n")
             self._process.stdin.flush()
         except OSError:
             raise self._ended() from None
-        line = self._line()
+        line = self._line(seconds)
         try:
             answer = json.loads(line)
             outputs = answer["outputs"]
@@ -79,14 +82,14 @@ class Process:
             raise TargetLost(f"the program answered {line[:60]!r}", hint=hint)
         return {str(name): int(value) if isinstance(value, bool) else value for name, value in outputs.items()}
 
-    def _line(self) -> bytes:
+    def _line(self, seconds: float) -> bytes:
         """The next line. TargetLost where none comes in time."""
         assert self._process.stdout is not None
-        latest = time.monotonic() + self._watchdog
+        latest = time.monotonic() + seconds
         while b"\n" not in self._rest:
             left = latest - time.monotonic()
             if left <= 0 or len(self._rest) > LONGEST:
-                why = f"no answer within {self._watchdog:g} s" if left <= 0 else "an answer without an end of its line"
+                why = f"no answer within {seconds:g} s" if left <= 0 else "an answer without an end of its line"
                 raise TargetLost(f"the program gave {why}", hint="look at it, or give more with --watchdog")
             if self._selector.select(min(left, ending.PATIENCE / 2)):
                 part = os.read(self._process.stdout.fileno(), 1 << 16)

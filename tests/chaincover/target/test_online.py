@@ -198,14 +198,15 @@ for line in sys.stdin:
         ("if made == 3: sys.exit(7)", "the program has ended with 7"),
         ("if made == 3: answer = 'ready'", "the program answered b'ready'"),
         ("if made == 3: answer = '{}'", "the program answered b'{}'"),
-        ("if made == 3: sys.stdin.read()", "no answer within 0.5 s"),
+        ("if made == 3: sys.stdin.read()", "no answer within 2 s"),
         ("if made == 3: import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "the program has ended with -9"),
         ("if made == 3: print('x' * 3_000_000, end='', flush=True); sys.stdin.read()", "without an end of its line"),
     ],
 )
 def test_a_program_on_the_other_side(fault: str, message: str, tmp_path: Path) -> None:
     write_files(tmp_path, {"other.py": PROGRAM.replace("FAULT", fault or "pass")})
-    outcome = run(tmp_path, f"process:{sys.executable} other.py", "--watchdog", "0.5")
+    watchdog = "2" if "no answer" in message else "30"
+    outcome = run(tmp_path, f"process:{sys.executable} other.py", "--watchdog", watchdog)
     if not message:
         assert (outcome.code, outcome.json["steps"]) == (0, 6)
         return
@@ -265,3 +266,23 @@ def test_a_driver_that_cannot_be_made(driver: str, message: str, tmp_path: Path)
     assert outcome.code == 2
     assert message in outcome.stderr
     assert "Traceback" not in outcome.stderr
+
+
+FIXTURES = """\
+def test_all_agree(chain, driver):
+    assert [step["i->up"] for step in chain.steps] == [1, 1, 1, 1, 0, 0]
+    judged = chain.run(driver)
+    assert judged.comparison.first is None, judged.comparison.first
+    assert [goal.requirement for goal in judged.goals] == ["held"]
+"""
+
+
+@pytest.mark.parametrize(("code", "told"), [(CLASS, "1 passed"), (CLASS.replace(">= 4", ">= 3"), "1 failed")])
+def test_the_fixtures_of_pytest(code: str, told: str, tmp_path: Path) -> None:
+    files = {"c.c": COUNTER, "chaincover.toml": PROJECT, "in.csv": INPUTS, "fixed.py": code, "test_x.py": FIXTURES}
+    write_files(tmp_path, files)
+    named = ["--chaincover-project", ".", "--chaincover-chain", "in.csv", "--chaincover-driver", "python:fixed:Target"]
+    plugin = ["-p", "no:cacheprovider", "-p", "no:chaincover", "-p", "chaincover.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", *plugin, *named, "test_x.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert told in done.stdout, done.stdout + done.stderr
