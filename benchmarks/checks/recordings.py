@@ -1,6 +1,6 @@
 """Drawn recordings of bundled models, judged: ``python -m benchmarks recordings``.
 
-A judge that sees everything says what the verdict on a run is. What is judged is a table of a part of the variables,
+A judge that sees everything says what the verdict on a run is. What is judged is a file of a part of the variables,
 with noise within tolerance and jitter: its verdict on a requirement is that one, or open; a value that was changed
 beyond tolerance is the first deviation, at its step; a target that does not work has no goal as seen that it did not
 meet, and a prediction says nothing beyond its first deviation.
@@ -24,16 +24,18 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, Valuation
 from chaincover import verdicts
 from chaincover.chain import COVERED
+from chaincover.exporters.columns import Column, Value
+from chaincover.exporters.waveform import waveform
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.bench import Signal
 from chaincover.project.load import Request, load_request
 from chaincover.project.values import show_value
 from chaincover.subject import Subject
 from chaincover.target.judge import Claims, JudgedGoal, JudgedRun, judge_goals
+from chaincover.target.readers import read_recording
 from chaincover.target.recorded import judge_recording
-from chaincover.target.recording import number_of
 from chaincover.target.sight import WholeRun
-from chaincover.target.table import Layout, read_table
+from chaincover.target.table import Layout
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
 NAMES = ("window", "oven", "latch", "cruise", "crossing", "elevator", "heater", "turnsignal")
@@ -50,12 +52,14 @@ def subject_of(name: str) -> Subject:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A run of a model, which is the chain, what a target did instead, and which variables were recorded, and how."""
+    """A run of a model, which is the chain, what a target did instead, and which variables were recorded, how, and in a
+    file of which format."""
 
     subject: Subject
     chain: Run
     target: Run
     signals: Mapping[str, Signal]
+    form: str
 
 
 def drawn_run(draw: random.Random, subject: Subject) -> Run:
@@ -125,29 +129,42 @@ def signals_of(draw: random.Random, subject: Subject, names: Sequence[str], exac
     return found
 
 
-def table(draw: random.Random, drawn: Drawn, place: Path, noise: bool) -> None:
-    """Write the recording of the target, with ``noise`` within tolerance and jitter."""
+def recorded(draw: random.Random, drawn: Drawn, noise: bool) -> list[Column]:
+    """What is recorded of the target, with ``noise`` within tolerance and jitter: a column for each signal."""
     subject, run = drawn.subject, drawn.target
-    inputs = {var.name: var.type for var in subject.system.inputs}
-    types = inputs | {var.name: var.type for var in subject.system.visible_state}
+    inputs = {var.name: var for var in subject.system.inputs}
+    variables = inputs | {var.name: var for var in subject.system.visible_state}
     late = {name: draw.randint(-each.jitter, each.jitter) if noise else 0 for name, each in drawn.signals.items()}
+    values: dict[str, list[Value]] = {name: [] for name in drawn.signals}
+    for step in range(run.length):
+        for name, signal in drawn.signals.items():
+            at = step + late[name]
+            rows = run.inputs if name in inputs else run.states[1:]
+            raw = rows[min(max(at, 0), run.length - 1)][name]
+            if not (signal.scaled or signal.tolerant):
+                values[name].append(raw)
+                continue
+            number = signal.number(raw, variables[name].type)
+            assert number is not None
+            by = signal.absolute * Fraction(draw.randint(-100, 100), 100) if noise else 0
+            values[name].append(number + by)
+    signals = drawn.signals.items()
+    return [Column(each.name, variables[name], name in inputs, values[name]) for name, each in signals]
+
+
+def write_table(found: Sequence[Column], place: Path) -> None:
+    """Write columns as a table."""
     with place.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["step", *(signal.name for signal in drawn.signals.values())])
-        for step in range(run.length):
-            row: list[object] = [step]
-            for name, signal in drawn.signals.items():
-                at = step + late[name]
-                values = run.inputs if name in inputs else run.states[1:]
-                raw = values[min(max(at, 0), run.length - 1)][name]
-                if not (signal.scaled or signal.tolerant):
-                    row.append(show_value(types[name], raw))
-                    continue
-                number = number_of(raw, types[name], signal)
-                assert number is not None
-                by = signal.absolute * Fraction(draw.randint(-100, 100), 100) if noise else 0
-                row.append(_decimal(number + by))
-            writer.writerow(row)
+        writer.writerow(["step", *(each.title for each in found)])
+        for step in range(len(found[0].values)):
+            cells = [(each.variable.type, each.values[step]) for each in found]
+            writer.writerow(
+                [
+                    step,
+                    *(_decimal(v) if isinstance(v, Fraction) else show_value(kind, int(v or 0)) for kind, v in cells),
+                ]
+            )
 
 
 def _decimal(number: Fraction) -> str:
@@ -161,10 +178,13 @@ def _decimal(number: Fraction) -> str:
 def judged(draw: random.Random, drawn: Drawn, noise: bool) -> JudgedRun:
     """The judgement of the recording, read from its file."""
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "run.csv"
-        table(draw, drawn, place, noise)
+        place, found = Path(folder) / f"run.{drawn.form}", recorded(draw, drawn, noise)
+        if drawn.form == "vcd":
+            place.write_bytes(waveform(drawn.subject.system.name, found, None, {}))
+        else:
+            write_table(found, place)
         layout = Layout.of(drawn.subject.system, drawn.signals, None, None)
-        recording = read_table(str(place), layout)
+        recording = read_recording(str(place), layout)
     hits = {g.goal: g.step for g in whole(drawn.subject, drawn.chain) if g.step is not None}
     stimulus = Stimulus("drawn", drawn.chain.inputs, {}, hits, (), None, False)
     return judge_recording(drawn.subject, stimulus, recording)
@@ -186,7 +206,7 @@ def wrong_verdicts(drawn: Drawn, found: JudgedRun) -> Iterator[str]:
             yield f"{own.goal} is missed, and covered on the whole run"
 
 
-def check_changed(draw: random.Random, subject: Subject) -> Iterator[str]:
+def check_changed(draw: random.Random, subject: Subject, form: str) -> Iterator[str]:
     """One value beyond tolerance: it is the first deviation."""
     chain = drawn_run(draw, subject)
     if not chain.length:
@@ -207,13 +227,13 @@ def check_changed(draw: random.Random, subject: Subject) -> Iterator[str]:
         return
     states = list(chain.states)
     states[step] = {**states[step], name: draw.choice(others)}
-    drawn = Drawn(subject, chain, _remembered(subject, Run(tuple(states), chain.inputs)), signals)
+    drawn = Drawn(subject, chain, _remembered(subject, Run(tuple(states), chain.inputs)), signals, form)
     first = judged(draw, drawn, noise=False).comparison
     if first is None or first.first is None or (first.first.variable, first.first.step) != (name, step):
         yield f"{name} was changed after {step} steps, and the first deviation is {first and first.first}"
 
 
-def check_parts(draw: random.Random, subject: Subject) -> Iterator[str]:
+def check_parts(draw: random.Random, subject: Subject, form: str) -> Iterator[str]:
     """A run with other values of which a part is seen: no false verdict."""
     chain = drawn_run(draw, subject)
     if not chain.length:
@@ -223,17 +243,17 @@ def check_parts(draw: random.Random, subject: Subject) -> Iterator[str]:
     seen = [name for name in state if draw.random() < draw.choice([0.5, 0.8])]
     inputs = [var.name for var in subject.system.inputs if draw.random() < 0.9]
     names = [*inputs, *seen] or state[:1]
-    drawn = Drawn(subject, chain, target, signals_of(draw, subject, names, exact=draw.random() < 0.5))
+    drawn = Drawn(subject, chain, target, signals_of(draw, subject, names, exact=draw.random() < 0.5), form)
     yield from wrong_verdicts(drawn, judged(draw, drawn, noise=True))
 
 
-def check_clean(draw: random.Random, subject: Subject) -> Iterator[str]:
+def check_clean(draw: random.Random, subject: Subject, form: str) -> Iterator[str]:
     """A run as the model does it, with noise within tolerance and jitter: nothing deviates, and no false verdict."""
     chain = drawn_run(draw, subject)
     if not chain.length:
         return
     names = [*(v.name for v in subject.system.inputs), *(v.name for v in subject.system.visible_state)]
-    drawn = Drawn(subject, chain, chain, signals_of(draw, subject, names, exact=False))
+    drawn = Drawn(subject, chain, chain, signals_of(draw, subject, names, exact=False), form)
     plain = {
         name: replace(drawn.signals[name], jitter=0)
         for name in names
@@ -246,7 +266,7 @@ def check_clean(draw: random.Random, subject: Subject) -> Iterator[str]:
     yield from wrong_verdicts(drawn, found)
 
 
-def check_targets(draw: random.Random, subject: Subject) -> Iterator[str]:
+def check_targets(draw: random.Random, subject: Subject, form: str) -> Iterator[str]:
     """A target with constant outputs, with a wrong hidden state, or one that does nothing."""
     chain = drawn_run(draw, subject)
     if not chain.length:
@@ -262,7 +282,7 @@ def check_targets(draw: random.Random, subject: Subject) -> Iterator[str]:
         target = _remembered(subject, Run(states, chain.inputs))
     seen = outputs or hidden[:1]
     names = [*(var.name for var in subject.system.inputs), *seen]
-    drawn = Drawn(subject, chain, target, signals_of(draw, subject, names, exact=True))
+    drawn = Drawn(subject, chain, target, signals_of(draw, subject, names, exact=True), form)
     found = judged(draw, drawn, noise=False)
     yield from wrong_verdicts(drawn, found)
     lengths = {goal.name: goal.length for goal in subject.goals}
@@ -274,7 +294,7 @@ def check_targets(draw: random.Random, subject: Subject) -> Iterator[str]:
                 yield f"{goal.goal} is predicted at {goal.step}, beyond the first deviation after {first_step} steps"
 
 
-CHECKS: Mapping[str, Callable[[random.Random, Subject], Iterator[str]]] = {
+CHECKS: Mapping[str, Callable[[random.Random, Subject, str], Iterator[str]]] = {
     "changed": check_changed,
     "parts": check_parts,
     "clean": check_clean,
@@ -282,21 +302,22 @@ CHECKS: Mapping[str, Callable[[random.Random, Subject], Iterator[str]]] = {
 }
 
 
-def faults(kind: str, seed: int) -> list[str]:
-    """What is wrong with the judgement of the recording number ``seed``."""
+def faults(kind: str, seed: int, form: str = "csv") -> list[str]:
+    """What is wrong with the judgement of the recording number ``seed``, written in a format."""
     draw = random.Random(f"{kind} {seed}")
-    return [*CHECKS[kind](draw, subject_of(NAMES[seed % len(NAMES)]))]
+    return [*CHECKS[kind](draw, subject_of(NAMES[seed % len(NAMES)]), form)]
 
 
 @click.command()
 @click.option("--kind", "kinds", type=click.Choice([*CHECKS]), multiple=True, help="Only recordings of this kind.")
 @click.option("--count", type=int, default=500, show_default=True, help="How many of each kind.")
 @click.option("--first", type=int, default=0, show_default=True, help="The first seed.")
-def main(kinds: tuple[str, ...], count: int, first: int) -> None:
+@click.option("--format", "form", type=click.Choice(["csv", "vcd"]), default="csv", show_default=True)
+def main(kinds: tuple[str, ...], count: int, first: int, form: str) -> None:
     """Judge drawn recordings, and compare with a judge that sees everything."""
     wrong = 0
     for kind in kinds or CHECKS:
-        found = [(seed, text) for seed in range(first, first + count) for text in faults(kind, seed)]
+        found = [(seed, text) for seed in range(first, first + count) for text in faults(kind, seed, form)]
         wrong += len(found)
         for seed, text in found[:20]:
             click.echo(f"{kind} {seed}: {text}")

@@ -14,7 +14,8 @@ from bmc import ending
 from bmc.errors import InputRefused, Location, UsageError, counted
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from chaincover.chain import Hit
+from bmc.system.transition import Run
+from chaincover.chain import COVERED, Hit
 from chaincover.cli.entry import closing
 from chaincover.cli.options import (
     COUNT,
@@ -28,20 +29,25 @@ from chaincover.cli.options import (
 )
 from chaincover.cli.progress import Progress
 from chaincover.cli.replay import read_chain
+from chaincover.exporters import DELIMITERS, formats
 from chaincover.exporters import exporter as writer_of
-from chaincover.exporters import formats
 from chaincover.exporters.claims import Claim, LeftOut, claims
 from chaincover.exporters.protocol import ChainExporter, ExportedChain, Exporter, Question, Statement
 from chaincover.exporters.questions import chain_question
+from chaincover.formats.chain_file import Stimulus
 from chaincover.formats.document import CHAINS_FILE, chain_place, read_document
 from chaincover.formats.output import NoFolder, prepare_folder, to_json, write_texts
 from chaincover.formats.recorded_subject import load_for
 from chaincover.formats.writer import tool_version
 from chaincover.limits import Limits
 from chaincover.problem import Problem
+from chaincover.project.bench import Bench
 from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
+from chaincover.subject import Subject
+from chaincover.target.judge import Claims, judge_goals
+from chaincover.target.sight import WholeRun
 
 SCHEMA = "chaincover/export/1"
 INDEX = "index.json"
@@ -122,6 +128,8 @@ def _of_result(request: Request, chain: str, folder: Path, tools: Tools, head: I
 @overlap_option
 @click.option("--max-length", type=COUNT, metavar="STEPS", help="Ask for a chain of so many steps at most.")
 @click.option("--format", "form", type=click.Choice([*formats()]), default="aiger", show_default=True)
+@click.option("--delimiter", type=click.Choice([*DELIMITERS]), help="Between the columns of csv.  [default: comma]")
+@click.option("--decimal-comma", is_flag=True, help="Write numbers of csv with a comma, columns between semicolons.")
 @click.option("-o", "--output", metavar="PLACE", required=True, help="The file to write; with CHAIN the folder.")
 @time_option
 @shown_options
@@ -135,6 +143,7 @@ def command(
     form: str,
     output: str,
     time_limit: float | None,
+    **layout: Any,
 ) -> int:
     """Write a chain for a bench, or the question whether there is a chain, for model checkers.
 
@@ -144,7 +153,7 @@ def command(
     With CHAIN (chain.json or its folder) instead what this result claims that no run does, a file each, into a folder
     with an index. Goals, final condition and macros are those that CHAIN names, unless options name others.
     """
-    writer = writer_of(form)
+    writer = _with_layout(writer_of(form), form, layout["delimiter"], layout["decimal_comma"])
     if isinstance(writer, ChainExporter):
         if chain is None or overlap is not None or max_length is not None:
             raise UsageError(f"the format {form} is one of chains", hint="name the project and a chain: PROJECT CHAIN")
@@ -170,6 +179,20 @@ def command(
     return 0
 
 
+def _with_layout(
+    writer: ChainExporter | Exporter, form: str, delimiter: str | None, comma: bool
+) -> ChainExporter | Exporter:
+    """``writer`` with what the options say of tables. UsageError where it writes none."""
+    if delimiter is None and not comma:
+        return writer
+    if form != "csv":
+        option = "--decimal-comma" if delimiter is None else "--delimiter"
+        raise UsageError(f"{option} belongs to the format csv", hint="add --format csv, or leave the option out")
+    from chaincover.exporters.table import Table
+
+    return Table(DELIMITERS[delimiter or "semicolon"], comma)
+
+
 def _chain(request: Request, shown: Shown, chain: str, folder: Path, writer: ChainExporter) -> int:
     """Write a chain for a bench into ``folder``."""
     refuse_project(chain)
@@ -177,13 +200,15 @@ def _chain(request: Request, shown: Shown, chain: str, folder: Path, writer: Cha
     if Path(place).name == CHAINS_FILE:
         text, hint = "this is the summary of several chains", "name one of their files, such as chain-1.json"
         raise InputRefused(text, Location(place), hint)
+    bench = request.project().target or Bench()
     read = read_chain(request, shown, place)
     subject, stimulus = read.subject, read.stimulus
     with read.progress.stage("export"), ending.interruptible():
         simulator = Simulator(subject.system)
         run = simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
-        hits = tuple(Hit(goal, step, None) for goal, step in sorted(stimulus.claimed.items(), key=lambda hit: hit[1]))
-        files = writer.files(ExportedChain(subject, run, hits, stimulus.initial, Path(place).name))
+        hits = _hits(subject, run, stimulus)
+        signals = bench.of(subject.system)
+        files = writer.files(ExportedChain(subject, run, hits, stimulus.initial, Path(place).name, signals))
     closing()
     prepare_folder(str(folder))
     for name in files:
@@ -196,6 +221,19 @@ def _chain(request: Request, shown: Shown, chain: str, folder: Path, writer: Cha
     elif shown.text:
         click.echo(f"written to {folder}: {', '.join(files)}")
     return 0
+
+
+def _hits(subject: Subject, run: Run, stimulus: Stimulus) -> tuple[Hit, ...]:
+    """Where the run covers goals. InputRefused where that is not what the chain says of itself."""
+    claims = Claims(stimulus.claimed, stimulus.asked)
+    judged = [*judge_goals(subject.system, subject.goals, WholeRun(subject.system, run), claims)]
+    for each in judged:
+        if each.claimed is not None and each.step != each.claimed:
+            text = f"the chain covers '{each.goal}' at step {each.claimed}, and the program does not"
+            raise InputRefused(text, Location(stimulus.source), "generate it again: the sources have changed")
+    held = {each.goal: each.consequent_held for each in judged}
+    steps = {each.goal: each.step for each in judged if each.verdict == COVERED and each.step is not None}
+    return tuple(Hit(goal, step, held[goal]) for goal, step in sorted(steps.items(), key=lambda hit: hit[1]))
 
 
 # files

@@ -19,8 +19,15 @@ GROUP = "chaincover.exporters"
 OWN = {
     "aiger": "chaincover.exporters.aiger:Aiger",
     "btor2": "chaincover.exporters.btor2:Btor2",
+    "csv": "chaincover.exporters.table:Table",
+    "json": "chaincover.exporters.stimulus:Stimuli",
+    "pytest": "chaincover.exporters.pytest_module:PytestModule",
+    "vcd": "chaincover.exporters.waveform:Waveform",
 }
 """The formats of this package; no other package takes the place of one."""
+
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
+"""What may stand between the columns of the format ``csv``."""
 
 
 def formats() -> dict[str, str]:

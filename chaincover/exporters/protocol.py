@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Protocol, runtime_checkable
 
 from pysmt.fnode import FNode
@@ -10,6 +11,7 @@ from pysmt.fnode import FNode
 from bmc.records import dataclass
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.chain import Hit
+from chaincover.project.bench import Signal
 from chaincover.subject import Subject
 
 VALID = "valid so far"
@@ -73,7 +75,8 @@ class ExportedChain:
 
     ``subject`` has the goals with their properties, the names and types of variables, and the period; ``hits`` are
     where the chain covers goals, in order of their steps. ``chosen`` are start values that the tester chooses.
-    ``source`` is the name of the file that the chain was read from.
+    ``source`` is the name of the file that the chain was read from. ``signals`` says what variables are called on the
+    bench, and in which unit they are recorded there.
     """
 
     subject: Subject
@@ -81,6 +84,7 @@ class ExportedChain:
     hits: Sequence[Hit]
     chosen: Valuation
     source: str
+    signals: Mapping[str, Signal] = field(default_factory=dict)
 
 
 @runtime_checkable

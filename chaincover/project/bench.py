@@ -9,9 +9,10 @@ from math import isfinite
 from typing import Any
 
 from bmc.errors import InputRefused, Location
+from bmc.floats.format import FORMATS, exact, is_nan
 from bmc.records import dataclass
 from bmc.system.names import find_variable, suggestion
-from bmc.system.transition import TransitionSystem, Valuation
+from bmc.system.transition import TransitionSystem, Valuation, ValueType
 from chaincover.project.keys import Keys
 from chaincover.project.values import raw_value
 
@@ -61,6 +62,15 @@ class Signal:
     def tolerant(self) -> bool:
         """Whether a recorded number may differ from the expected one."""
         return bool(self.absolute or self.relative)
+
+    def number(self, raw: int, vtype: ValueType) -> Fraction | None:
+        """The number as which ``raw`` is recorded; None for NaN and infinities."""
+        if not vtype.floating:
+            return self.factor * vtype.value(raw) + self.offset
+        form = FORMATS[vtype.bits]
+        if is_nan(raw, form) or raw & form.infinity == form.infinity:
+            return None
+        return self.factor * exact(raw, form) + self.offset
 
 
 @dataclass(frozen=True)

@@ -185,7 +185,7 @@ class _Occurrences:
     @property
     def failed(self) -> list[int]:
         """The steps at which an occurrence has failed, for certain."""
-        return [each.end for each in self._found if each.certain and each.held is False]
+        return [each.end for each in self._found if each.certain and each.held is False and not each.beyond]
 
     def verdict(self) -> tuple[str, str]:
         """The verdict of the requirement, and what leaves it open, or what was not judged."""

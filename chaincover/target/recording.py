@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from bmc.errors import InputRefused, Location
-from bmc.floats.format import FORMATS, exact, is_nan, nearest
+from bmc.floats.format import FORMATS, is_nan, nearest
 from bmc.floats.ranges import between
 from bmc.formulas.value_sets import Ranges, only, united
 from bmc.records import dataclass
@@ -67,16 +67,6 @@ def cell(text: str, variable: Variable, signal: Signal | None, where: Location) 
         text = f"no value of '{variable.name}' ({vtype.name}) is recorded as {word}"
         raise InputRefused(text, where, "look at 'factor' and 'offset' of the signal, or allow a tolerance")
     return number
-
-
-def number_of(raw: int, vtype: ValueType, signal: Signal) -> Fraction | None:
-    """The number as which ``raw`` is recorded; None for NaN and infinities."""
-    if not vtype.floating:
-        return signal.factor * vtype.value(raw) + signal.offset
-    form = FORMATS[vtype.bits]
-    if is_nan(raw, form) or raw & form.infinity == form.infinity:
-        return None
-    return signal.factor * exact(raw, form) + signal.offset
 
 
 def possible(number: Fraction, vtype: ValueType, signal: Signal) -> Ranges:
@@ -214,7 +204,7 @@ def fits(value: Cell, variable: Variable, step: int, expected: Run, signal: Sign
                 return True
             continue
         assert signal is not None
-        wanted = number_of(state[name], vtype, signal)
+        wanted = signal.number(state[name], vtype)
         if wanted is None:
             continue
         if abs(value - wanted) <= signal.absolute + signal.relative * abs(wanted):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -14,12 +15,11 @@ from bmc.records import dataclass
 from bmc.system.names import suggestion
 from bmc.system.transition import TransitionSystem
 from chaincover.formats.chain_file import START_ROW
+from chaincover.formats.exported import DRIVEN, EXPECTED
 from chaincover.formats.result_file import most_bytes
 from chaincover.project.bench import Signal
 from chaincover.target.recording import Cell, Recording, Variable, cell
 
-DRIVEN, EXPECTED = " [driven]", " [expected]"
-"""What the exporter of tables adds to the titles of columns."""
 _BESIDE = ("step", "time", "goals", "serves", "")
 """Titles of columns that are no signals."""
 
@@ -95,7 +95,7 @@ def read_table(path: str, layout: Layout) -> Recording:
     place = Path(path)
     text = read_text(place, "the recording", "name a recording as .csv or .vcd", most=largest())
     rows, comma = _rows(place, text)
-    titles = [title.strip() for title in rows[0]]
+    titles = [title.strip().removeprefix("'") for title in rows[0]]
     columns, other = layout.found(titles, Location(str(place), 1))
     samples = [*_samples(place, rows, titles, columns, layout, comma)]
     notes = (
@@ -106,19 +106,22 @@ def read_table(path: str, layout: Layout) -> Recording:
 
 def _rows(place: Path, text: str) -> tuple[list[list[str]], bool]:
     """The rows, and whether numbers are written with a decimal comma."""
-    head = text.partition("\n")[0]
-    delimiter = max(",;\t", key=head.count)
     csv.field_size_limit(FILE_SIZE.most)
-    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter)
+    readers = [
+        csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter) for delimiter in ",;\t"
+    ]
+    reader = readers[0]
     try:
-        rows = list(reader)
+        heads = [next(each, []) for each in readers]
+        reader, head = max(zip(readers, heads, strict=True), key=lambda pair: len(pair[1]))
+        rows = [head, *reader]
     except csv.Error as error:
         raise InputRefused(f"this is no table: {error}", Location(str(place), reader.line_num)) from None
     if not rows or not any(rows[0]):
         raise InputRefused(
             "the recording is empty", Location(str(place)), "write a header with the signals' names first"
         )
-    return rows, delimiter != ","
+    return rows, reader.dialect.delimiter != ","
 
 
 def _samples(
@@ -143,16 +146,24 @@ def _samples(
         if layout.start is not None and number < layout.start:
             continue
         texts = {name: row[index].strip() for name, index in columns.items() if row[index].strip()}
-        texts = {name: text.replace(",", ".") for name, text in texts.items()} if comma else texts
+        texts = {name: _with_point(text) for name, text in texts.items()} if comma else texts
         texts = {name: text.removeprefix("'") for name, text in texts.items()}
         if steps is not None and row[steps].strip() == START_ROW:
             yield Sample(None, texts, here)
         elif steps is not None:
             yield Sample(_whole(row[steps], here), texts, here)
         elif times is not None:
-            yield Sample(step_at(row[times].replace(",", ".") if comma else row[times], layout, here), texts, here)
+            yield Sample(step_at(_with_point(row[times]) if comma else row[times], layout, here), texts, here)
         else:
             yield Sample(number - (layout.start or 1), texts, here)
+
+
+def _with_point(text: str) -> str:
+    """A number with a decimal comma as one with a point; any other text, such as the name of a value, as it is."""
+    return text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text
+
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d*(e[+-]?\d+)?", re.I)
 
 
 def _whole(text: str, where: Location) -> int:

@@ -14,23 +14,26 @@ from bmc.floats.format import FORMATS, show
 from bmc.limits import read_text
 from bmc.records import dataclass
 from chaincover.chain import STORED
+from chaincover.formats.exported import SIGNALS
 from chaincover.target.recording import Recording, Variable
 from chaincover.target.table import Layout, Sample, in_steps, largest
-
-TABLE = "chaincover-signals "
-"""What the comment of the exporter begins with that says which signal is which variable: a JSON object with
-``signals`` (variables by signal), ``bits`` (floating variables by the signal with their bits), and ``ticks`` (units of
-time in a step)."""
 
 
 @dataclass(frozen=True)
 class _Header:
-    """The variables of a file by their codes, the names of the signals with their codes, and what its table says."""
+    """The names of the signals with their codes, the sizes of signals by their codes, the codes of ``events``, and what
+    the table of an exported file says."""
 
     codes: Mapping[str, str]
     sizes: Mapping[str, int]
+    events: frozenset[str]
     table: Mapping[str, Any]
     unit: Fraction
+
+    def title(self, name: str) -> str:
+        """What the signal ``name`` is called on the bench; '' for one that an exported file has besides."""
+        signals = self.table.get("signals")
+        return name if signals is None else signals.get(name, "")
 
 
 def read_vcd(path: str, layout: Layout) -> Recording:
@@ -45,7 +48,7 @@ def read_vcd(path: str, layout: Layout) -> Recording:
     tokens = tokenize(io.BytesIO(text.encode()))
     try:
         header = _header(tokens, TokenKind)
-        titles = [header.table.get("signals", {}).get(name, name) for name in header.codes]
+        titles = [header.title(name) for name in header.codes]
         columns, other = layout.found(titles, Location(path))
         names = [*header.codes]
         of_code = {header.codes[names[index]]: name for name, index in columns.items()}
@@ -63,6 +66,7 @@ def read_vcd(path: str, layout: Layout) -> Recording:
 def _header(tokens: Iterator[Any], kinds: Any) -> _Header:
     """What stands before the first value."""
     scopes, found, sizes = list[str](), list[tuple[str, str, str]](), dict[str, int]()
+    events = set[str]()
     table: dict[str, Any] = {}
     unit = Fraction(1)
     for token in tokens:
@@ -75,8 +79,10 @@ def _header(tokens: Iterator[Any], kinds: Any) -> _Header:
             bits = "" if not isinstance(var.bit_index, int) else f"[{var.bit_index}]"
             found.append((var.reference + bits, ".".join([*scopes, var.reference + bits]), var.id_code))
             sizes[var.id_code] = var.size
-        elif token.kind is kinds.COMMENT and token.comment.strip().startswith(TABLE.strip()):
-            table = json.loads(token.comment.strip().removeprefix(TABLE.strip()))
+            if var.type_.value == "event":
+                events.add(var.id_code)
+        elif token.kind is kinds.COMMENT and token.comment.strip().startswith(SIGNALS.strip()):
+            table = json.loads(token.comment.strip().removeprefix(SIGNALS.strip()))
         elif token.kind is kinds.TIMESCALE:
             scale = token.timescale
             power = {"s": 0, "ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15}[scale.unit.value]
@@ -84,7 +90,8 @@ def _header(tokens: Iterator[Any], kinds: Any) -> _Header:
         elif token.kind is kinds.ENDDEFINITIONS:
             break
     short = [name for name, _, _ in found]
-    return _Header({(n if short.count(n) == 1 else path): code for n, path, code in found}, sizes, table, unit)
+    codes = {(n if short.count(n) == 1 else path): code for n, path, code in found}
+    return _Header(codes, sizes, frozenset(events), table, unit)
 
 
 def _ticks(header: _Header, layout: Layout, path: str) -> Fraction:
@@ -113,9 +120,13 @@ class _Samples:
         values: dict[str, str] = {}
         exact: set[str] = set()
         first, step, changed = (self.layout.start or 1) - 1, 0, False
+        start = bool(self.header.table.get("start")) and not first
         for token in tokens:
             if token.kind is kinds.CHANGE_TIME:
                 now = int(Fraction(token.time_change) // self.ticks)
+                if start and token.time_change > 0:
+                    yield Sample(None, dict(values), self.where)
+                    start = False
                 if now > STORED:
                     text = f"the recording has more than {STORED:,} steps"
                     raise InputRefused(text, self.where, "look at the period of the project")
@@ -125,13 +136,16 @@ class _Samples:
                 step, changed = max(step, now), False
                 continue
             change = token.data if isinstance(token.data, tuple) and hasattr(token.data, "id_code") else None
-            if change is None or not hasattr(change, "value"):
+            if change is None or not hasattr(change, "value") or change.id_code in self.header.events:
                 continue
             code, changed = change.id_code, True
             if code in self.bits:
                 name = self.bits[code]
                 exact.add(name)
-                values[name] = show(int(change.value), FORMATS[self.layout.variables[name].type.bits])
+                if isinstance(change.value, int):
+                    values[name] = show(change.value, FORMATS[self.layout.variables[name].type.bits])
+                else:
+                    values.pop(name, None)
             elif code in self.of_code and self.of_code[code] not in exact:
                 name = self.of_code[code]
                 text = _text(change.value, self.header.sizes[code], self.layout.variables[name])

@@ -113,4 +113,5 @@ MAKERS: dict[str, Callable[[], str]] = {
     "fields-of-run": partial(result_fields, "run.json"),
     "fields-of-compare": partial(result_fields, "compare.json"),
     "fields-of-export": partial(result_fields, "export.json"),
+    "fields-of-stimulus": partial(result_fields, "stimulus.json"),
 }

@@ -110,7 +110,7 @@ ENDS = [
         ("FINDING: x can fail: at step 1", "the consequent of x fails"),
     ),
     End("assertion-fails", 1, ("generate", "c.c", *REACH), ("FINDING: ", "c.c:8:"), files=ASSERTS),
-    End("csv-misses", 4, ("replay", "c.c", "a.csv", *REACH), ("not covered",), "", {"c.c": GOOD, "a.csv": "a,b\n0,1"}),
+    End("csv-misses", 4, ("replay", "c.c", "a.csv", *REACH), ("missed",), "", {"c.c": GOOD, "a.csv": "a,b\n0,1"}),
 ]
 
 

@@ -251,6 +251,6 @@ def test_formats_of_other_packages(plug_in: Path) -> None:
     assert export("lines").code == 0
     assert (plug_in / "out").read_text() == "no chain covers all 4 goals and ends in the final condition"
     refused(export("broken"), 2, "the format broken of another package cannot be loaded", "install that package again")
-    refused(export("half"), 2, "has no 'suffix', or no method 'write'")
+    refused(export("half"), 2, "has no method 'files', and no 'suffix' with a method")
     assert export("aiger").code == 0
     assert (plug_in / "out").read_bytes().startswith(b"aig "), "none takes the place of one of its own"

@@ -330,9 +330,10 @@ def test_the_judgement_is_written_whole(tmp_path: Path) -> None:
     assert outcome.json["schema"] == "chaincover/judged/1"
 
 
+@pytest.mark.parametrize("form", ["csv", "vcd"])
 @pytest.mark.parametrize("kind", CHECKS)
-def test_drawn_recordings_are_judged_as_the_whole_run(kind: str) -> None:
+def test_drawn_recordings_are_judged_as_the_whole_run(kind: str, form: str) -> None:
     """A part of the variables, noise, other values: the verdict is that of a judge that sees everything, or open."""
     subject_of.cache_clear()
     with apart():
-        assert [(seed, text) for seed in range(20) for text in faults(kind, seed)] == []
+        assert [(seed, text) for seed in range(20) for text in faults(kind, seed, form)] == []

@@ -1,0 +1,78 @@
+"""The format ``csv``: a chain as a table, one row a step; ``judge`` reads it as the recording of a run."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from fractions import Fraction
+
+from bmc.errors import UsageError
+from bmc.records import dataclass
+from chaincover.exporters.columns import Column, bench_columns, covered_goals
+from chaincover.exporters.protocol import ExportedChain
+from chaincover.formats.chain_file import START_ROW
+from chaincover.formats.exported import DRIVEN, EXPECTED
+from chaincover.project.values import show_value
+
+
+@dataclass(frozen=True)
+class Table:
+    """A writer of tables; numbers have a decimal comma where ``comma`` is true."""
+
+    delimiter: str = ","
+    comma: bool = False
+
+    def files(self, chain: ExportedChain) -> Mapping[str, bytes]:
+        """One table: step, time where the project has a period, inputs, state and outputs after the step, and the goals
+        that are over then."""
+        if self.comma and self.delimiter == ",":
+            hint = "separate the columns by something else: --delimiter semicolon"
+            raise UsageError("numbers with a decimal comma cannot stand between commas", hint=hint)
+        found = bench_columns(chain)
+        period = chain.subject.settings.period
+        told: dict[int, list[str]] = {}
+        for each in covered_goals(chain):
+            told.setdefault(each.end, []).append(each.goal.name)
+        file = io.StringIO()
+        writer = csv.writer(file, delimiter=self.delimiter, lineterminator="\n")
+        titles = [f"{each.title}{DRIVEN if each.driven else EXPECTED}" for each in found]
+        writer.writerow(["step", *(["time"] if period else []), *map(as_text, titles), "goals"])
+        start = [self._shown(each, None if each.driven else -1) for each in found]
+        writer.writerow([START_ROW, *([""] if period else []), *start, as_text("; ".join(told.get(0, [])))])
+        for step in range(chain.run.length):
+            time = [self._number(as_decimal(step * Fraction(str(period))))] if period else []
+            values = [self._shown(each, step) for each in found]
+            writer.writerow([step, *time, *values, as_text("; ".join(told.get(step + 1, [])))])
+        return {"chain.csv": file.getvalue().encode("utf-8", "backslashreplace")}
+
+    def _shown(self, column: Column, step: int | None) -> str:
+        """The value of a column in a step; -1 stands for the start state, None for nothing."""
+        value = None if step is None else column.start if step < 0 else column.values[step]
+        if value is None:
+            return ""
+        if isinstance(value, Fraction):
+            return self._number(as_decimal(value))
+        vtype = column.variable.type
+        text = show_value(vtype, value)
+        labelled = any(text == label for label, _ in vtype.labels)
+        return as_text(text) if labelled else self._number(text)
+
+    def _number(self, text: str) -> str:
+        return text.replace(".", ",") if self.comma else text
+
+
+def as_decimal(number: Fraction) -> str:
+    """A number in decimal places: exactly where so many as a floating number has suffice, else the nearest of these."""
+    places = next((places for places in range(18) if (number * 10**places).denominator == 1), None)
+    if places is None:
+        return repr(float(number))
+    digits = f"{abs(number.numerator) * 10**places // number.denominator:0{places + 1}}"
+    whole = digits[: len(digits) - places]
+    return f"{'-' * (number < 0)}{whole}{'.' * bool(places)}{digits[len(whole) :]}"
+
+
+def as_text(text: str) -> str:
+    """A text as a cell that no spreadsheet takes for a formula, on one line."""
+    plain = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return f"'{plain}" if plain.startswith(("=", "+", "-", "@", "'")) else plain
