@@ -6,7 +6,7 @@ memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -190,6 +190,32 @@ class NativeInterface:
     links: tuple[Link, ...] = ()
     refusal: str = ""
     pointers: tuple[Pointer, ...] = ()
+
+
+@dataclass(frozen=True)
+class CallingText:
+    """How a C program of another one's makes calls the program, which it includes: as C text.
+
+    ``source`` is the number of the source file that defines the step. There ``objects`` are the definitions of what the
+    caller owns, ``links`` the statements that connect these, ``init`` and ``step`` the calls. ``places`` has for each
+    variable that can be reached an expression for it, and the number of the source file whose text has to be before it.
+    ``unreachable`` says why each other one cannot be. ``sizes`` are those of basic types in bytes.
+    ``environment`` is C text of what no source file defines, in a file of its own, ``declared`` what it defines for the
+    caller. ``headers`` are the names and the texts of headers for those that are found nowhere.
+    """
+
+    source: int
+    objects: tuple[str, ...]
+    links: tuple[str, ...]
+    init: tuple[str, ...]
+    step: str
+    places: Mapping[str, tuple[int, str]]
+    unreachable: Mapping[str, str]
+    sizes: Mapping[str, int]
+    char_signed: bool
+    environment: str = ""
+    declared: tuple[str, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class Original(Protocol):

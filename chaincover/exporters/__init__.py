@@ -19,6 +19,8 @@ GROUP = "chaincover.exporters"
 OWN = {
     "aiger": "chaincover.exporters.aiger:Aiger",
     "btor2": "chaincover.exporters.btor2:Btor2",
+    "c": "chaincover.exporters.harness_c:HarnessC",
+    "ctest": "chaincover.exporters.ctest:CTest",
     "csv": "chaincover.exporters.table:Table",
     "json": "chaincover.exporters.stimulus:Stimuli",
     "pytest": "chaincover.exporters.pytest_module:PytestModule",

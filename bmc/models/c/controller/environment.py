@@ -295,13 +295,14 @@ class Environment:
             notes.append(f"these calls are taken to work, with the result 0: {names} (an input with functions.status)")
         return notes
 
-    def text(self, start: Mapping[Key, Content]) -> str:
-        """The environment as C source text, '' if there is none; ``start`` are the cells as they start."""
+    def text(self, start: Mapping[Key, Content], reached: Mapping[MemObject, str] | None = None) -> str:
+        """The environment as C source text, '' if there is none; ``start`` are the cells as they start. ``reached``: as
+        in ``environment_text``."""
         definitions = [
             Definition(obj, {path: start[obj, path] for path, _ in scalars(obj.ctype) if (obj, path) in start})
             for obj in (*self.objects, *self.externs)
         ]
-        return environment_text(list(self.functions.values()), definitions, self.program)
+        return environment_text(list(self.functions.values()), definitions, self.program, reached)
 
 
 def _by_kind(names: Sequence[str]) -> list[str]:

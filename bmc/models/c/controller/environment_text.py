@@ -53,11 +53,18 @@ class Definition:
     start: Mapping[Path, Content]
 
 
-def environment_text(functions: Sequence[External], objects: Sequence[Definition], program: Program) -> str:
-    """C source of these functions and objects; '' if there are none."""
+def environment_text(
+    functions: Sequence[External],
+    objects: Sequence[Definition],
+    program: Program,
+    reached: Mapping[MemObject, str] | None = None,
+) -> str:
+    """C source of these functions and objects; '' if there are none. The objects ``reached`` are at file scope, each
+    with a function of this name that returns its address."""
     if not functions and not objects:
         return ""
-    return _Writer(program.model, {each.object: each for each in objects}, program.registers).text(functions)
+    definitions = {each.object: each for each in objects}
+    return _Writer(program.model, definitions, program.registers, reached or {}).text(functions)
 
 
 @dataclass
@@ -72,14 +79,24 @@ class _Writer:
     model: DataModel
     objects: Mapping[MemObject, Definition]
     registers: Mapping[MemObject, int]
+    reached: Mapping[MemObject, str]
     structs: dict[int, str] = field(default_factory=dict)
     types: list[str] = field(default_factory=list)
 
     def text(self, functions: Sequence[External]) -> str:
-        inside = {slot.object for f in functions for slot in f.slots if slot.object.function}
+        slots = {slot.object for f in functions for slot in f.slots if slot.object.function}
+        inside = slots - self.reached.keys()
         outside = [self._object(obj) for obj in self.objects if obj not in inside and obj not in self.registers]
         bodies = [self._function(function) for function in functions]
-        return "".join([_HEAD, *self.types, *outside, *bodies, self._placed_registers()])
+        ways = [
+            f"void *{name}(void);\nvoid *{name}(void) {{ return {self._symbol(obj)}; }}\n"
+            for obj, name in self.reached.items()
+        ]
+        return "".join([_HEAD, *self.types, *outside, *bodies, *ways, self._placed_registers()])
+
+    def _symbol(self, obj: MemObject) -> str:
+        """The identifier of an object."""
+        return f"{self.reached[obj]}_bytes" if obj in self.reached else obj.symbol
 
     def _placed_registers(self) -> str:
         """Memory for the registers, which is there before anything of the program runs; '' where there are none."""
@@ -96,7 +113,7 @@ class _Writer:
         data = self._bytes(obj)
         static = "" if obj.kind in ("global", "constant") and not obj.function else "static "
         values = ", ".join(map(str, data)) if any(data) else "0"
-        return f"{static}unsigned char {obj.symbol}[{len(data)}] __attribute__((aligned(16))) = {{{values}}};\n"
+        return f"{static}unsigned char {self._symbol(obj)}[{len(data)}] __attribute__((aligned(16))) = {{{values}}};\n"
 
     def _bytes(self, obj: MemObject) -> bytes:
         """What an object holds at the start."""
@@ -113,7 +130,11 @@ class _Writer:
         ]
         parameters += ["..."] if ctype.variadic else []
         result = self._type(ctype.result)
-        lines = [self._object(obj) for obj in dict.fromkeys(s.object for s in external.slots) if obj.function]
+        lines = [
+            self._object(obj)
+            for obj in dict.fromkeys(s.object for s in external.slots)
+            if obj.function and obj not in self.reached
+        ]
         lines += [self._move(slot, ctype.parameters[slot.place - 1][1]) for slot in external.slots if slot.place]
         if external.result is not None:
             lines += self._return(external.result, result)
@@ -124,19 +145,18 @@ class _Writer:
         return f"{result} {external.function.name}({', '.join(parameters) or 'void'}) {{\n{body}}}\n"
 
     def _move(self, slot: Slot, parameter: CType) -> str:
-        here, size = slot.object.symbol, size_of(slot.object.ctype, self.model)
+        here, size = self._symbol(slot.object), size_of(slot.object.ctype, self.model)
         there = f"chaincover_{slot.place}" if isinstance(parameter, PointerType) else f"&chaincover_{slot.place}"
         to, source = (there, here) if slot.way == "gives" else (here, there)
         return f"__builtin_memcpy({to}, {source}, {size});\n"
 
-    @staticmethod
-    def _return(slot: Slot, result: str) -> list[str]:
+    def _return(self, slot: Slot, result: str) -> list[str]:
         assert slot.place == RESULT
         if slot.way == "points":
-            return [f"return {slot.object.symbol};\n"]
+            return [f"return {self._symbol(slot.object)};\n"]
         return [
             f"{result} chaincover_0;\n",
-            f"__builtin_memcpy(&chaincover_0, {slot.object.symbol}, sizeof chaincover_0);\n",
+            f"__builtin_memcpy(&chaincover_0, {self._symbol(slot.object)}, sizeof chaincover_0);\n",
             "return chaincover_0;\n",
         ]
 

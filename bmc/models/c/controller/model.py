@@ -28,7 +28,7 @@ from bmc.models.undetermined import NOTHING, Undetermined
 from bmc.native.original import compiled
 from bmc.records import dataclass
 from bmc.system.names import IN, find_variable, same_front
-from bmc.system.original import NativeInterface, Opener
+from bmc.system.original import CallingText, NativeInterface, Opener
 from bmc.system.transition import Condition, TransitionSystem
 
 
@@ -105,6 +105,13 @@ class CModel:
     def original(self) -> Opener:
         """The compiled program."""
         return partial(compiled, self.native)
+
+    @property
+    def calling(self) -> CallingText:
+        """How C text calls the program. InputRefused for what it cannot name."""
+        from bmc.models.c.controller.calling import calling_text  # which most runs do not need
+
+        return calling_text(self)
 
     def parts(self, kind: str) -> Sequence[Condition]:
         """A program is not made of states and transitions."""
