@@ -13,6 +13,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.value_sets import Ranges
 from bmc.models.model import Model
 from bmc.system.constraints import Rule
+from bmc.system.names import DEFINED
 from bmc.system.original import Original
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, ValueType, symbols_of
@@ -124,9 +125,10 @@ def _on_original(
 ) -> tuple[Run, list[str]]:
     states = original.run(stimulus.inputs, Simulator(system).chosen(stimulus.initial) or None)
     merged = tuple(_merged(model, _state_part(system, own)) for model, own in zip(expected.states, states, strict=True))
+    merged = _remembered(system, merged, expected, stimulus)
     different = []
     for step, (model, own) in enumerate(zip(expected.states, merged, strict=True)):
-        for var in system.state:
+        for var in system.visible_state:
             if model.get(f"{var.name}#defined", 1) and model[var.name] != own[var.name]:
                 ours, theirs = show_value(var.type, model[var.name]), show_value(var.type, own[var.name])
                 values = f"{theirs} in the compiled original, {ours} in the model"
@@ -137,6 +139,22 @@ def _on_original(
 def _merged(model: Valuation, own: Valuation) -> Valuation:
     """The state of the model with the values of the original, where these differ; else the same object."""
     return model if all(model[name] == value for name, value in own.items()) else {**model, **own}
+
+
+def _remembered(
+    system: TransitionSystem, states: tuple[Valuation, ...], expected: Run, stimulus: Stimulus
+) -> tuple[Valuation, ...]:
+    """``states`` of the original, with what the tool remembers of them: of other values than those of the model it
+    remembers other things."""
+    memory = [v for v in system.state if v.role == "internal" and not v.name.endswith(DEFINED)]
+    first = next((step for step, own in enumerate(states) if own is not expected.states[step]), len(states))
+    if not memory or first == len(states):
+        return states
+    compute, found = compile_formulas([var.next for var in memory]), [*states[: first + 1]]
+    for step in range(first, len(states) - 1):
+        after = compute({**found[step], **stimulus.inputs[step]})
+        found.append({**states[step + 1], **dict(zip((var.name for var in memory), after, strict=True))})
+    return tuple(found)
 
 
 def _state_part(system: TransitionSystem, values: Valuation) -> Valuation:

@@ -33,3 +33,23 @@ def test_a_deadline_beyond_the_end_is_not_judged(
     found = outcome.json["goals"][0]
     assert (found["requirement"], found["failed_at"]) == (requirement, failed)
     assert outcome.code == {"failed": 1, "held": 0}.get(requirement, 4)
+
+
+LAMP = """\
+static unsigned char k, lamp;
+void init(void) { k = 0; lamp = 0; }
+void compute(unsigned char a) { if (k < 250) k++; lamp = k >= LIMIT; }
+"""
+
+
+@pytest.mark.needs_compiler
+def test_what_the_tool_remembers_of_another_build_is_that_of_its_values(tmp_path: Path) -> None:
+    """The lamp goes on later there, and so a step later the deadline has passed."""
+    files = {"c.c": LAMP.replace("LIMIT", "60"), "other/c.c": LAMP.replace("LIMIT", "90")}
+    write_files(tmp_path, {**files, "in.csv": "a\n" + "0\n" * 100})
+    goal = ("--property", "soon: G(k == 40 -> F[1,40](lamp == 1))")
+    own = chaincover("replay", "c.c", "in.csv", *goal, "--json", cwd=tmp_path)
+    assert (own.json["goals"][0]["covered_at"], own.json["goals"][0]["requirement"]) == (60, "held")
+    other = chaincover("replay", "c.c", "in.csv", *goal, "--against", "other/c.c", "--json", cwd=tmp_path)
+    assert (other.json["goals"][0]["covered_at"], other.json["goals"][0]["requirement"]) == (80, "failed")
+    assert not [text for text in other.json["disagreements"] if "soon" in text]
