@@ -22,8 +22,14 @@ CHECKS = {
         "bounds and chains over counters equal those of a search over all states, and `verify` proves them",
         "1 s a program",
     ),
+    "boards": Command(
+        "boards.run", "chains are covered as seen on an emulated ATmega328P and an emulated Cortex-M3", "2 minutes"
+    ),
     "clocks": Command(
         "checks.clocks.run", "normal forms follow the states of controllers with free clocks", "3 s a controller"
+    ),
+    "cross": Command(
+        "boards.cross", "drawn programs on emulated boards of 16 and of 32 bits do as their models", "1 s a program"
     ),
     "endings": Command(
         "checks.endings.run", "large, deep and odd programs end in time, with an answer or a refusal", "10 minutes"
@@ -54,6 +60,9 @@ CHECKS = {
     ),
     "layouts": Command(
         "checks.layouts", "sizes and places of members of drawn structs and unions equal gcc's", "1 minute"
+    ),
+    "line": Command(
+        "boards.line", "over a noisy serial line no verdict is wrong, and no step is made twice", "4 s a run"
     ),
     "machines": Command(
         "checks.machines.run", "tours of Mealy machines equal those of the directed Chinese postman", "5 minutes"

@@ -44,6 +44,11 @@ class ValueType:
         """Whether its values are what a pointer may point to."""
         return bool(self.labels) and "*" in self.name
 
+    @property
+    def size(self) -> int:
+        """The bytes that hold a value."""
+        return max(1, (self.bits + 7) // 8)
+
     def symbol(self, name: str) -> FNode:
         return Symbol(name, BVType(self.bits) if self.bits else BOOL)
 

@@ -22,6 +22,7 @@ OWN = {
     "c": "chaincover.exporters.harness_c:HarnessC",
     "ctest": "chaincover.exporters.ctest:CTest",
     "csv": "chaincover.exporters.table:Table",
+    "firmware": "chaincover.exporters.firmware:Firmware",
     "json": "chaincover.exporters.stimulus:Stimuli",
     "pytest": "chaincover.exporters.pytest_module:PytestModule",
     "vcd": "chaincover.exporters.waveform:Waveform",

@@ -130,8 +130,8 @@ class Harness:
                 " * chaincover_run() runs it by the functions of port.h, and returns 0 if nothing failed.\n",
                 *left,
                 " */\n#ifndef CHAINCOVER_CHAIN_H\n#define CHAINCOVER_CHAIN_H\n\n",
-                *_struct("chaincover_inputs", self.inputs),
-                *_struct("chaincover_outputs", self.outputs),
+                *struct("chaincover_inputs", self.inputs),
+                *struct("chaincover_outputs", self.outputs),
                 "int chaincover_run(void);\n\n#endif\n",
             ]
         )
@@ -417,7 +417,8 @@ def _ctype(kind: ValueType, calling: CallingText) -> str:
     return "signed char" if name == "char" else name
 
 
-def _struct(name: str, fields: Sequence[Field]) -> Iterator[str]:
+def struct(name: str, fields: Sequence[Field]) -> Iterator[str]:
+    """The struct ``name`` with these members."""
     yield f"struct {name} {{\n"
     yield "".join(f"  {each.ctype} {each.member}; /* {c_comment(each.name)} */\n" for each in fields)
     if not fields:

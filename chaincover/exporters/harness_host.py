@@ -20,16 +20,28 @@ MARKS = ("__CPROVER_assume", "__CPROVER_cover")
 MARKS_HEAD = "/* What the program calls to tell verification tools something: it does nothing. */\n"
 STUB = "void {mark}(int condition);\n__attribute__((weak)) void {mark}(int condition) {{ (void)condition; }}\n"
 
+HOST_END = """
+#include <stdio.h>
 
-def port_files(harness: Harness) -> dict[str, str]:
-    """The files by their names; ``port_host.c`` has the functions of the port. UsageError for what cannot be named."""
+void chaincover_put(char character) { putchar(character); }
+
+int main(void) { return chaincover_run(); }
+"""
+"""Where characters go to on the host, and what starts the harness there."""
+
+
+def port_files(harness: Harness, end: str = HOST_END) -> dict[str, str]:
+    """The files by their names; ``port_host.c`` has the functions of the port, the last ones as ``end`` has them.
+
+    UsageError for what cannot be named.
+    """
     names = [source.name for source in harness.chain.subject.sources]
     for name in names:
         if not name.isprintable() or any(character in name for character in '"\\?'):
             raise UsageError(f"a harness in C cannot include the file {name!r}", hint="rename it")
     numbers = included(harness)
     first, *others = numbers
-    found = {f"{HOST}.c": "".join(_main(harness, names[first], first, others))}
+    found = {f"{HOST}.c": "".join([*_main(harness, names[first], first, others), end])}
     for number in others:
         found[f"{HOST}_{number}.c"] = "".join(_other(harness, names[number], number))
     marks = [mark for mark in MARKS if any(mark in source.text for source in harness.chain.subject.sources)]
@@ -60,7 +72,6 @@ def _begin(harness: Harness, name: str) -> Iterator[str]:
 def _main(harness: Harness, name: str, number: int, others: Sequence[int]) -> Iterator[str]:
     calling = harness.calling
     yield from _begin(harness, name)
-    yield "#include <stdio.h>\n\n"
     for other in others:
         yield f"void chaincover_choose_{other}(void);\n"
         yield f"void chaincover_give_{other}(const struct chaincover_inputs *inputs);\n"
@@ -75,9 +86,7 @@ def _main(harness: Harness, name: str, number: int, others: Sequence[int]) -> It
     yield f"  {calling.step}\n}}\n\n"
     yield "void chaincover_read(struct chaincover_outputs *outputs) {\n"
     yield "".join(f"  {each}\n" for each in _taken(harness, number))
-    yield "".join(f"  chaincover_read_{other}(outputs);\n" for other in others) + "}\n\n"
-    yield "void chaincover_put(char character) { putchar(character); }\n\n"
-    yield "int main(void) { return chaincover_run(); }\n"
+    yield "".join(f"  chaincover_read_{other}(outputs);\n" for other in others) + "}\n"
 
 
 def _other(harness: Harness, name: str, number: int) -> Iterator[str]:

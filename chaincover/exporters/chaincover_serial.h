@@ -1,14 +1,14 @@
 /* The target's side of the driver "serial": frames over a UART, without heap, stdio or recursion (C99).
  *
- * Give every byte that comes to cc_serial_byte(). It calls the three functions below, which you write. */
+ * Give every byte that comes to cc_serial_byte(). It calls the three functions below: cc_reset() and cc_step() are in
+ * chaincover_binding.c, and cc_put() is yours. */
 #ifndef CHAINCOVER_SERIAL_H
 #define CHAINCOVER_SERIAL_H
 
 #include <stdint.h>
 
-#ifndef CC_INPUT_BYTES
-#error "define CC_INPUT_BYTES and CC_OUTPUT_BYTES: what all inputs, and all outputs, take"
-#endif
+/* It defines CC_INPUT_BYTES and CC_OUTPUT_BYTES: what all inputs, and all outputs, take. */
+#include "chaincover_sizes.h"
 
 /* Reset the program: its init functions. Write what the outputs are then. */
 void cc_reset(uint8_t *outputs);

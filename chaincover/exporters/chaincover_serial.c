@@ -76,9 +76,11 @@ static void answer(uint8_t kind, uint16_t length) {
 }
 
 static void hello(uint32_t of_session, uint16_t of_sequence) {
-  if (has_session != 0u && of_session == session && of_sequence == sequence) {
-    repeated++;
-    again();
+  if (has_session != 0u && of_session == session) {
+    if (of_sequence == sequence) {
+      repeated++;
+      again();
+    } /* else an old one that was under way for long */
     return;
   }
   session = of_session;
