@@ -190,7 +190,7 @@ class _Occurrences:
     def verdict(self) -> tuple[str, str]:
         """The verdict of the requirement, and what leaves it open, or what was not judged."""
         found = [each for each in self._found if not each.beyond]
-        beyond = [each for each in self._found if each.beyond]
+        beyond = [each for each in self._found if each.beyond and each.certain]
         if any(each.certain and each.held is False for each in found):
             return verdicts.FAILED, ""
         may_fail = [each for each in found if each.held is not True]
@@ -200,11 +200,10 @@ class _Occurrences:
         pending = f"the run ends before the occurrence at step {beyond[0].begin} is decided" if beyond else ""
         if exercised:
             return verdicts.HELD, pending
-        if beyond:
-            return verdicts.NOT_JUDGED_TO_THE_END, pending
-        if found:
-            return _in_doubt([doubt for each in found for doubt in each.doubts])
-        return verdicts.NOT_EXERCISED, ""
+        unsure = [each for each in self._found if not each.certain]
+        if unsure and (found or not beyond):
+            return _in_doubt([doubt for each in unsure for doubt in each.doubts])
+        return (verdicts.NOT_JUDGED_TO_THE_END, pending) if beyond else (verdicts.NOT_EXERCISED, "")
 
 
 def _plain(sight: Sight, goal: Goal, inputs: Collection[str]) -> Iterator[_Occurrence]:
@@ -219,7 +218,8 @@ def _plain(sight: Sight, goal: Goal, inputs: Collection[str]) -> Iterator[_Occur
         if occurs is False:
             continue
         if step + judged > sight.length:
-            yield _Occurrence(step, step, bool(occurs), None, beyond=True)
+            doubts = () if occurs else tuple(sight.doubts([antecedent], step))
+            yield _Occurrence(step, step, bool(occurs), None, beyond=True, doubts=doubts)
             continue
         late = next((each for each in sorted(sight.late) if step <= each < step + judged), None)
         if late is not None and judged > 1:

@@ -46,14 +46,14 @@ class Observation:
 class PartialSight:
     """A run that was observed in part: what formulas are on it is None where that is not certain.
 
-    What the tool itself remembers of earlier steps is computed from what was observed.
+    What the tool itself remembers of earlier steps, and whether the program has given a variable a value yet, is
+    computed from what was observed.
     """
 
     def __init__(self, system: TransitionSystem, seen: Observation) -> None:
         self.length, self.late, self._seen = seen.length, seen.late, seen
         self._inputs = {var.name for var in system.inputs}
-        own = [var for var in system.state if var.role == "internal"]
-        self._memory = {var.name: var for var in own if not var.name.endswith(DEFINED)}
+        self._memory = {var.name: var for var in system.state if var.role == "internal"}
         self._computed: list[dict[str, Ranges]] = [{} for _ in seen.states]
         self._origins: dict[str, frozenset[str]] = {}
         self._known: dict[tuple[FNode, Box], bool | None] = {}
@@ -109,14 +109,12 @@ class PartialSight:
         return self._known[formula, box]
 
     def _ranges(self, name: str, step: int) -> Ranges:
-        """The values that ``name`` may have; () for any. A variable that was observed holds a value."""
+        """The values that ``name`` may have; () for any."""
         values = self._seen.inputs if name in self._inputs else self._seen.states
         if step < len(values) and name in values[step]:
             return ((values[step][name],) * 2,)
         if name in self._memory:
             return self._computed[step].get(name, ())
-        if name.endswith(DEFINED):
-            return ALWAYS if self._ranges(name.removesuffix(DEFINED), step) else ()
         return self._seen.sets.get(step, _NOTHING).get(name, ())
 
     def doubts(self, formulas: Iterable[FNode], step: int) -> list[Doubt]:

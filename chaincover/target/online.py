@@ -17,7 +17,7 @@ from chaincover.subject import Subject
 from chaincover.target.drivers import Driver, TargetLost, Value, Values
 from chaincover.target.drivers.values import numbers_of
 from chaincover.target.log import Log
-from chaincover.target.recording import Cell, Recording, Variable, cell, fits
+from chaincover.target.recording import Cell, Recording, Variable, cell, deviating
 
 SLICE = 0.05
 """Seconds between two looks whether the run was called off, while it waits for the next step."""
@@ -56,7 +56,8 @@ class Bench:
     def __init__(
         self, subject: Subject, stimulus: Stimulus, driver: Driver, signals: Mapping[str, Signal], log: Log, name: str
     ) -> None:
-        system, self._driver, self._log, self._name = subject.system, driver, log, name
+        system = self._system = subject.system
+        self._driver, self._log, self._name = driver, log, name
         simulator = Simulator(system)
         self.expected = simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
         self._stimulus, self._final = stimulus, bool(subject.final_text and stimulus.to_final)
@@ -75,14 +76,16 @@ class Bench:
             first = self._driver.reset()
             self._log({"reset": dict(first)})
             self._take(first, self._rows[1][0], self._state)
-            for step in self._paced(pace):
+            why = self._deviation(0)
+            for step in self._paced(pace) if not why else ():
                 told(step)
                 self._step(self._stimulus.inputs[step])
-                wrong = self._deviation(step + 1)
-                if wrong:
-                    ended, why = DEVIATED, wrong
+                why = self._deviation(step + 1)
+                if why:
                     break
-            if ended == ALL and len(self._rows[0]) < len(self._stimulus.inputs):
+            if why:
+                ended = DEVIATED
+            elif len(self._rows[0]) < len(self._stimulus.inputs):
                 ended, why = STOPPED, ending.called_off()
         except TargetLost as error:
             ended, why = LOST, error.message
@@ -140,12 +143,10 @@ class Bench:
 
     def _deviation(self, step: int) -> str:
         """What deviates after so many steps; '' for nothing."""
-        if self._rows[0][step - 1] != {name: self._stimulus.inputs[step - 1][name] for name in self._inputs}:
+        if step and self._rows[0][step - 1] != {name: self._stimulus.inputs[step - 1][name] for name in self._inputs}:
             return f"the inputs of step {step - 1} were not those of the chain"
-        for name, value in self._rows[1][step].items():
-            if not fits(value, self._state[name], step, self.expected, self._signals.get(name)):
-                return f"'{name}' after {counted(step, 'step')}"
-        return ""
+        wrong = deviating(self._rows[1][step], step, self.expected, self._system, self._signals)
+        return f"'{wrong[0]}' after {counted(step, 'step')}" if wrong else ""
 
     def _stop(self, ended: str, safe: Sequence[Valuation]) -> int:
         """The steps made after the end: the chain's way to the final condition where the run was called off and all

@@ -89,7 +89,7 @@ def _aligned(recording: Recording, inputs: Sequence[Valuation], system: Transiti
     """The recording from the step on from which its inputs fit those of the chain best: a late output is no reason."""
     if not shift:
         return recording
-    later = [replace(recording, inputs=recording.inputs[by:], states=recording.states[by:]) for by in range(shift + 1)]
+    later = [recording, *(_from_reset(recording, by) for by in range(1, shift + 1))]
     later = [each for each in later if each.length]
     wrong = [sum(1 for _ in differing_inputs(each, inputs, system)) for each in later]
     best = [by for by, number in enumerate(wrong) if number == min(wrong)]
@@ -101,6 +101,11 @@ def _aligned(recording: Recording, inputs: Sequence[Valuation], system: Transiti
         return recording
     note = f"the recording begins {counted(best[0], 'step')} before the reset, by its inputs"
     return replace(later[best[0]], notes=(*recording.notes, note))
+
+
+def _from_reset(recording: Recording, by: int) -> Recording:
+    """The recording from a reset after so many steps on: what was there before is not the start state."""
+    return replace(recording, inputs=recording.inputs[by:], states=({}, *recording.states[by + 1 :]))
 
 
 def _applied(recording: Recording, inputs: Sequence[Valuation], system: TransitionSystem) -> list[Valuation]:

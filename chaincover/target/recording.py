@@ -13,6 +13,7 @@ from bmc.floats.ranges import between
 from bmc.formulas.value_sets import Ranges, only, united
 from bmc.records import dataclass
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from chaincover.formats.rows import defined
 from chaincover.project.bench import Signal
 from chaincover.project.values import parse_value, show_value
 from chaincover.target.comparison import Comparison, Deviation, around
@@ -155,23 +156,20 @@ def compared(
 ) -> Comparison:
     """The comparison of what was recorded of the state and the outputs with ``expected``.
 
-    All outputs, and all that the project names as signals, have to be there for it to agree. ``serves`` gives the goals
-    that the chain serves in a step.
+    All outputs, and all that the project names as signals, at least one variable, have to be there after each step for
+    it to agree. ``serves`` gives the goals that the chain serves in a step.
     """
     state = {var.name: var for var in system.visible_state}
-    signals = [name for name in state if name in recording.recorded]
+    signals = [name for name in state if any(name in row for row in recording.states[1:])]
     required = {name for name, var in state.items() if var.role == "output" or name in recording.signals}
     first, number, agrees, seen, whole = None, 0, 0, 0, bool(signals)
-    for step in range(1, min(recording.length, expected.length) + 1):
+    for step in range(min(recording.length, expected.length) + 1):
         row = recording.states[step]
-        present = [name for name in signals if name in row]
-        deviating = [
-            name for name in present if not fits(row[name], state[name], step, expected, recording.signals.get(name))
-        ]
-        if deviating and first is None:
-            first = _deviation(recording, expected, state[deviating[0]], step, serves)
-        number, seen = number + len(deviating), seen + bool(present)
-        whole = whole and not deviating and row.keys() >= required
+        wrong = deviating(row, step, expected, system, recording.signals)
+        if wrong and first is None:
+            first = _deviation(recording, expected, state[wrong[0]], step, serves)
+        number, seen = number + len(wrong), seen + bool(step and row)
+        whole = whole and not wrong and (not step or (bool(row) and row.keys() >= required))
         agrees = step if whole else agrees
     return Comparison(tuple(signals), seen, first, number, agrees)
 
@@ -182,23 +180,50 @@ def _deviation(
     """What is said of the value of ``variable`` after ``step`` steps, which deviates."""
     name = variable.name
     actual = [_shown(recording, each, name, variable) for each in range(recording.length + 1)]
-    wanted = [show_value(variable.type, each[name]) for each in expected.states]
-    return Deviation(name, step, wanted[step], actual[step], around(step, wanted, actual), tuple(serves(step - 1)))
+    wanted = [_expected(each[name], variable, recording.signals.get(name)) for each in expected.states]
+    served = tuple(serves(max(step - 1, 0)))
+    return Deviation(name, step, wanted[step], actual[step], around(step, wanted, actual), served)
 
 
 def _shown(recording: Recording, step: int, name: str, variable: Variable) -> str:
     value = recording.states[step].get(name)
     if value is None:
         return ""
-    unit = recording.signals[name].unit if isinstance(value, Fraction) else ""
-    text = f"{float(value):.9g}" if isinstance(value, Fraction) else show_value(variable.type, value)
-    return f"{text} {unit}".strip() if unit != "1" else text
+    return _number(value, recording.signals[name]) if isinstance(value, Fraction) else show_value(variable.type, value)
 
 
-def fits(value: Cell, variable: Variable, step: int, expected: Run, signal: Signal | None) -> bool:
+def _expected(raw: int, variable: Variable, signal: Signal | None) -> str:
+    """An expected value as it would be recorded."""
+    number = signal.number(raw, variable.type) if signal is not None and signal.scaled else None
+    return show_value(variable.type, raw) if signal is None or number is None else _number(number, signal)
+
+
+def _number(number: Fraction, signal: Signal) -> str:
+    text = f"{float(number):.9g}"
+    return f"{text} {signal.unit}".strip() if signal.unit != "1" else text
+
+
+def deviating(
+    row: Mapping[str, Cell], step: int, expected: Run, system: TransitionSystem, signals: Mapping[str, Signal]
+) -> list[str]:
+    """The variables whose values in ``row``, after so many steps, are not the expected ones.
+
+    A value that the program does not define there may be any; before the first step that is one that init leaves open.
+    """
+    known = [var for var in system.visible_state if step or var.init is not None or var.name in system.chosen]
+    return [
+        var.name
+        for var in known
+        if var.name in row and not _fits(row[var.name], var, step, expected, signals.get(var.name))
+    ]
+
+
+def _fits(value: Cell, variable: StateVariable, step: int, expected: Run, signal: Signal | None) -> bool:
     """Whether a recorded value is the expected one, within tolerance and jitter."""
     name, vtype, jitter = variable.name, variable.type, 0 if signal is None else signal.jitter
     for state in expected.states[max(0, step - jitter) : step + jitter + 1]:
+        if not defined([variable], state):
+            return True
         if isinstance(value, int):
             if value == state[name]:
                 return True

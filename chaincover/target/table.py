@@ -56,13 +56,17 @@ class Layout:
     def found(self, titles: Sequence[str], place: Location) -> tuple[dict[str, int], int]:
         """The column of each variable that has one, and how many titles are those of none.
 
-        InputRefused where a signal of the project has none, where a variable has two, or no variable has one.
+        ``step`` is a variable of that name, unless an exported table has that one as ``step [driven]``. InputRefused
+        where a signal of the project has no column, where a variable has two, or no variable has one.
         """
         by_title = {signal.name: name for name, signal in self.signals.items()}
         by_title |= {name: name for name in self.variables if name not in self.signals}
         columns: dict[str, int] = {}
         other = 0
+        numbering = {each for each in _BESIDE if each + DRIVEN in titles or each + EXPECTED in titles}
         for index, title in enumerate(titles):
+            if title in numbering:
+                continue
             name = by_title.get(title.removesuffix(DRIVEN).removesuffix(EXPECTED))
             if name is None:
                 other += title not in _BESIDE
@@ -132,8 +136,9 @@ def _samples(
     layout: Layout,
     comma: bool,
 ) -> Iterator[Sample]:
-    steps = titles.index("step") if "step" in titles else None
-    times = titles.index("time") if "time" in titles and steps is None else None
+    beside = {title: index for index, title in enumerate(titles) if index not in columns.values()}
+    steps = beside.get("step")
+    times = beside.get("time") if steps is None else None
     number = 0
     for line, row in enumerate(rows[1:], 2):
         here = Location(str(place), line)

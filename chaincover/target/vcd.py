@@ -158,12 +158,16 @@ class _Samples:
 
 
 def _text(value: Any, size: int, variable: Variable) -> str:
-    """A value as text; '' where some bit is not 0 or 1."""
+    """A value as text; '' where some bit is not 0 or 1. A signal wider than its variable has the sign on top."""
+    vtype = variable.type
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, str):
+        if any(value == label for label, _ in vtype.labels):
+            return value
         if value not in ("0", "1"):
             return ""
         value = int(value)
-    vtype = variable.type
+    if vtype.signed and not vtype.floating and size > vtype.bits and value >> (size - 1):
+        return str(value - (1 << size))
     return str(vtype.value(value) if size == max(vtype.bits, 1) else value)

@@ -28,6 +28,9 @@ OWN = {
 """The drivers of this package; no other package takes the place of one."""
 NEEDS_SAFE = frozenset({"serial", "can"})
 """Drivers of targets that move something: they do not start without safe inputs."""
+TO_START = 10.0
+"""Seconds for the first answer at least, as a target may have to be loaded first. Twice as many: one that never starts
+is lost so much later."""
 
 Value = int | float | str
 Values = Mapping[str, Value]

@@ -16,11 +16,8 @@ import time
 from bmc import ending
 from bmc.errors import UsageError
 from bmc.native.commands import kill
-from chaincover.target.drivers import Bus, TargetLost, Values
+from chaincover.target.drivers import TO_START, Bus, TargetLost, Values
 
-TO_START = 10.0
-"""Seconds for the first answer at least, as a program has to be loaded first. Twice as many: one that never starts is
-found so much later."""
 LONGEST = 1 << 20
 """Bytes of an answer at most. Twice as many: a program that never ends a line takes twice the memory."""
 

@@ -185,6 +185,18 @@ text = "cover(a.c::n < -7)"
     assert {*done.outcomes.values()} <= {"passed", "skipped"}, done.out
 
 
+@pytest.mark.needs_compiler
+def test_a_variable_that_is_called_like_a_function_of_the_c_library(tmp_path: Path) -> None:
+    """The program's own ``time`` is read and written, not that of the library."""
+    source = "unsigned time;\nvoid compute(unsigned char up) { if (up) time += 3; }\n"
+    write_files(tmp_path, {"c.c": source, "in.csv": "up\n1\n0\n1\n"})
+    goal = ("--property", "x: cover(time == 6)")
+    assert chaincover("export", "c.c", "in.csv", *goal, "--format", "pytest", "-o", ".", cwd=tmp_path).code == 0
+    done = run_tests(tmp_path / "test_chain.py")
+    assert {*done.outcomes.values()} <= {"passed", "skipped"}, done.out
+    assert done.outcomes
+
+
 def test_a_chain_of_other_sources_is_refused(counter: Path, tmp_path: Path) -> None:
     files = {"c.c": COUNTER.replace("n < 9", "n < 1"), "chaincover.toml": COUNTER_PROJECT}
     write_files(tmp_path, files)

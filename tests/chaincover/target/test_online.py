@@ -112,6 +112,22 @@ def test_from_a_fault_on_only_the_safe_inputs_are_applied(own: str, why: str, st
     assert outcome.code == (5 if lost else 1)
 
 
+def test_an_object_that_hangs_is_lost_and_called_no_more(tmp_path: Path) -> None:
+    """Without the watchdog the run would never end."""
+    own = "def answer(self, found, inputs): import threading; self.made == 3 and threading.Event().wait(); return found"
+    outcome = run(tmp_path, "python:CLASS", "--watchdog", "0.5", own=own, target=SAFE)
+    assert "the target was lost: Target.step gave no answer within 0.5 s" in outcome.json["remarks"][0]
+    assert (outcome.code, log(tmp_path)[-1]["steps"]) == (5, 2)
+
+
+def test_a_target_that_starts_in_another_state_makes_no_step(tmp_path: Path) -> None:
+    own = "def reset(self):\n    self.n, self.made = 3, 0\n    return {'n': 3, 'o.lamp': 0}"
+    outcome = run(tmp_path, "python:CLASS", own=own, target=SAFE)
+    assert "a deviation: 'n' after 0 steps" in outcome.json["remarks"][0]
+    first = outcome.json["comparison"]["first"]
+    assert (outcome.code, first["variable"], first["step"], log(tmp_path)[-1]["after"]) == (1, "n", 0, 2)
+
+
 def test_without_a_fault_nothing_follows_the_chain(tmp_path: Path) -> None:
     run(tmp_path, "python:CLASS", target=SAFE)
     assert not any("after_end" in line for line in log(tmp_path))

@@ -124,6 +124,104 @@ def test_the_first_deviation_is_told_with_the_values_around_it(tmp_path: Path) -
     assert text.startswith("DEVIATES: after 4 steps o.level is 36, not 35\n")
 
 
+def test_the_start_state_is_compared_where_it_was_recorded(tmp_path: Path) -> None:
+    outcome = judge(tmp_path, GOOD.replace("init,,,1,0", "init,,,1,1").replace("init,,,0,0", "init,,,0,1"))
+    assert outcome.code == 1
+    first = outcome.json["comparison"]["first"]
+    assert (first["variable"], first["step"], first["expected"], first["actual"]) == ("o.lamp", 0, "0", "1")
+    assert verdicts(outcome)["third"][0] == "not observable"
+
+
+STATE_ONLY = """\
+static unsigned char n, lamp;
+void init(void) { n = 0; lamp = 0; }
+void compute(unsigned char up) { if (up && n < 9) n++; lamp = n >= 2; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("lamps", "expected", "signals"),
+    [("011", "covered", ["lamp"]), ("0..", "not observable", ["lamp"]), ("...", "not observable", [])],
+)
+def test_nothing_is_predicted_where_nothing_was_compared(
+    lamps: str, expected: str, signals: list[str], tmp_path: Path
+) -> None:
+    """The program declares no output, and the column of the lamp has empty cells."""
+    cells = [lamp.replace(".", "") for lamp in lamps]
+    table = "up,lamp\n" + "".join(f"{up},{lamp}\n" for up, lamp in zip("110", cells, strict=True))
+    project = '[sources]\nfiles = ["c.c"]\n[functions]\ninit = "init"\nstep = "compute"\n'
+    project += '[interface]\nstate = ["n", "lamp"]\n'
+    write_files(tmp_path, {"c.c": STATE_ONLY, "p.toml": project, "in.csv": "up\n1\n1\n0\n", "run.csv": table})
+    goal = ("--property", "x: cover(n == 2)", "--no-native", "--json")
+    outcome = chaincover("judge", "p.toml", "in.csv", "run.csv", *goal, cwd=tmp_path)
+    assert outcome.json["comparison"]["signals"] == signals
+    assert verdicts(outcome)["x"][0] == expected
+
+
+UNSET = """\
+typedef struct { unsigned char level, lamp; } out_t;
+void init(void) { }
+void compute(unsigned char up, out_t *o) { o->lamp = up; if (up) o->level = 7; }
+"""
+
+
+@pytest.mark.parametrize(("last", "deviates"), [(7, False), (9, True)])
+def test_a_value_that_the_program_does_not_define_may_be_any(last: int, deviates: bool, tmp_path: Path) -> None:
+    """The level is set in the second step, so that what stands there before is of no matter."""
+    table = f"up,o->level,o->lamp\n0,99,0\n1,{last},1\n"
+    write_files(tmp_path, {"c.c": UNSET, "in.csv": "up\n0\n1\n", "run.csv": table})
+    goal = ("--property", "x: cover(o->lamp == 1)", "--no-native", "--json")
+    first = chaincover("judge", "c.c", "in.csv", "run.csv", *goal, cwd=tmp_path).json["comparison"]["first"]
+    assert (None if first is None else (first["variable"], first["step"])) == (("o->level", 2) if deviates else None)
+
+
+UNSET_GOALS = (
+    ("--property", "a: G(o->level < 5 -> X(o->lamp == 1))"),
+    ("--property", "b: cover(o->lamp == 0 && o->level == 0)"),
+    ("--property", "c: G(X(o->lamp == 1) -> o->level == 0)"),
+)
+
+
+@pytest.mark.parametrize("start", ["", "init,,0,0\n"])
+def test_a_condition_on_a_value_that_is_not_defined_does_not_hold(start: str, tmp_path: Path) -> None:
+    """What a bench records there is no value of the program: the verdicts are those of the replay of the same run."""
+    table = f"step,up,o->level,o->lamp\n{start}0,0,0,0\n1,1,7,1\n2,0,7,0\n"
+    write_files(tmp_path, {"c.c": UNSET, "in.csv": "up\n0\n1\n0\n", "run.csv": table})
+    goals = (*(word for goal in UNSET_GOALS for word in goal), "--no-native", "--json")
+    judged = chaincover("judge", "c.c", "in.csv", "run.csv", *goals, cwd=tmp_path)
+    assert {name: (found[0], found[2]) for name, found in verdicts(judged).items()} == {
+        "a": ("missed", "not exercised"),
+        "b": ("missed", ""),
+        "c": ("covered", "failed"),
+    }
+    replayed = chaincover("replay", "c.c", "in.csv", *goals, cwd=tmp_path)
+    assert verdicts(replayed) == verdicts(judged)
+
+
+CLOCK = """\
+int step; unsigned time;
+void init(void) { time = 0; step = 0; }
+void compute(unsigned char goals) { time += 2; if (goals) step = -1; }
+"""
+
+
+def test_variables_that_are_called_like_columns_of_a_table(tmp_path: Path) -> None:
+    """Their own columns are those with the suffix in exported tables, and those of the plain name in others."""
+    own = "goals,step,time\n0,0,2\n1,-1,4\n0,-1,6\n"
+    write_files(tmp_path, {"c.c": CLOCK, "in.csv": "goals\n0\n1\n0\n", "own.csv": own})
+    goal = ("--property", "x: cover(step == -1 && time == 4)", "--no-native")
+    chaincover("export", "c.c", "in.csv", *goal, "--format", "csv", "-o", ".", cwd=tmp_path)
+    for table in ("chain.csv", "own.csv"):
+        found = chaincover("judge", "c.c", "in.csv", table, *goal, "--json", cwd=tmp_path).json["comparison"]
+        assert (sorted(found["signals"]), found["steps"], found["first"]) == (["step", "time"], 3, None)
+
+
+def test_an_antecedent_that_may_never_have_held_is_not_called_unjudged(tmp_path: Path) -> None:
+    """Whether the antecedent holds depends on the lamp, which was not recorded; its deadline lies beyond the end."""
+    cut = "\n".join(line.rpartition(",")[0] for line in PLAIN.splitlines()[:6])
+    assert verdicts(judge(tmp_path, cut))["soon"][2] == "not observable"
+
+
 def test_a_requirement_that_fails_on_the_bench_is_a_finding(tmp_path: Path) -> None:
     """The lamp stays on after it should have gone off; where the recording ends before, that is not judged."""
     stays_on = rows(**{"o.level": LEVELS, "o.lamp": (0, 0, 0, 1, 1, 1), "s.n": (1, 2, 3, 4, 0, 0)})
@@ -160,7 +258,8 @@ def test_tolerance_and_units_belong_to_the_comparison(tmp_path: Path) -> None:
     assert found["comparison"]["first"] is None
     far = rows(Level=[*numbers[:3], 19.3, *numbers[4:]], Lamp=LAMPS)
     first = judge(tmp_path, far, target=TOLERANT).json["comparison"]["first"]
-    assert (first["variable"], first["step"], first["actual"]) == ("o.level", 4, "19.3 mm")
+    assert (first["variable"], first["step"]) == ("o.level", 4)
+    assert (first["expected"], first["actual"]) == ("18.5 mm", "19.3 mm")
 
 
 def test_a_verdict_that_tolerance_or_jitter_leaves_open_is_undecided(tmp_path: Path) -> None:
@@ -216,6 +315,8 @@ def test_a_shift_is_found_by_the_inputs_alone(tmp_path: Path) -> None:
     found = judge(tmp_path, early, target="[target]\nshift = 3\n").json
     assert found["remarks"][0] == "the recording begins 2 steps before the reset, by its inputs"
     assert (found["comparison"]["first"], found["steps"]) == (None, 6)
+    lit = judge(tmp_path, f"{head}\n0,1,-5,0\n0,0,-5,1\n{rest}", target="[target]\nshift = 3\n").json
+    assert lit["comparison"]["first"] is None, "what was there before the reset is not the start state"
     late = rows(**{"o.level": (-5, *LEVELS[:-1]), "o.lamp": (0, *LAMPS[:-1])})
     shifted = judge(tmp_path, late, target="[target]\nshift = 3\n").json
     assert shifted["comparison"]["first"]["step"] == 1
@@ -252,6 +353,38 @@ def test_times_and_decimal_commas(tmp_path: Path) -> None:
     assert outcome.json["comparison"]["steps"] == 6
     assert outcome.json["comparison"]["first"] is None
     assert outcome.json["remarks"][0] == "1 column of the recording is not looked at"
+
+
+MODES = """\
+enum mode { OFF, ON };
+static enum mode mode; static signed char level;
+void init(void) { mode = OFF; level = 0; }
+void compute(signed char by) { mode = by < 0 ? ON : OFF; level = by; }
+"""
+WIDE = """\
+$timescale 1 us $end
+$var integer 32 ! by $end
+$var string 1 " mode $end
+$var integer 32 # level $end
+$enddefinitions $end
+#0
+b11111111111111111111111111111110 ! sON " b11111111111111111111111111111110 #
+#2
+b101 ! sOFF " b101 #
+#4
+"""
+
+
+def test_signals_of_simulators_that_are_wider_or_texts(tmp_path: Path) -> None:
+    """A simulator writes a signed number of 8 bits as one of 32, and an enumeration by its names."""
+    pytest.importorskip("vcd")
+    project = 'period = 0.000002\n[sources]\nfiles = ["c.c"]\n[functions]\ninit = "init"\nstep = "compute"\n'
+    write_files(tmp_path, {"c.c": MODES, "p.toml": project, "in.csv": "by\n-2\n5\n", "run.vcd": WIDE})
+    goal = ("--property", "x: G(by == 5 && level == -2 -> mode == ON)", "--no-native", "--json")
+    outcome = chaincover("judge", "p.toml", "in.csv", "run.vcd", *goal, cwd=tmp_path)
+    found = outcome.json["comparison"]
+    assert (sorted(found["signals"]), found["steps"], found["first"]) == (["level", "mode"], 2, None)
+    assert verdicts(outcome)["x"] == ("covered", "as seen", "held")
 
 
 VCD = """\
