@@ -290,7 +290,7 @@ class Harness:
     def _judge_one(self, number: int, each: JudgedHere) -> Iterator[str]:
         statements, values = computed(each.formulas, self._symbol, self.word)
         yield from statements
-        yield f"if ({values[0]}) cc_covers({number}u, step - {each.goal.length}u);"
+        yield f"if ({values[0]}) cc_covers({number}u, step - {each.goal.over(0)}u);"
         if each.requirement_line:
             _, occurred, decided, violated = values
             known = f"cc_goals[{number}].known"

@@ -249,18 +249,18 @@ def _judged(goal: Goal, sight: _Visible, memory: Memory, inputs: Collection[str]
     that the chain does not exercise, has no line."""
     if not sight.sees(goal.antecedent):
         return None
-    covered = _now(memory, goal.antecedent, goal.length)
+    covered = _now(memory, goal.antecedent, goal.over(0))
     consequent = goal.consequent
     if consequent is None or not all(map(sight.sees, _formulas(goal))):
-        return JudgedHere(goal, covered, None, None, None, goal.length, in_chain, False)
+        return JudgedHere(goal, covered, None, None, None, goal.over(0), in_chain, False)
     if goal.deadline is not None:
         first = goal.deadline.antecedent
         assert first is not None
         known = max(goal.deadline.base, last_step([first], inputs))
-        judged = goal.length
+        judged = goal.over(0)
     else:
         first, known = goal.antecedent, goal_length([goal.antecedent], inputs)
-        judged = max(goal.length, goal_length([goal.antecedent, consequent], inputs))
+        judged = max(goal.over(0), goal_length([goal.antecedent, consequent], inputs))
     violated = both(goal.antecedent, negate(consequent)) if goal.violated is None else goal.violated
     return JudgedHere(
         goal,

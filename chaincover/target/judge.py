@@ -6,7 +6,7 @@ Last: a run that was judged, with all that is said of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from chaincover import verdicts
 from chaincover.chain import COVERED, UNDECIDED
 from chaincover.target.sight import Covered, Doubt, Sight, WholeRun
 from properties.deadlines import Deadline, last_step
-from properties.goal import Goal, goal_length
+from properties.goal import Goal, goal_length, violation
 from properties.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -110,17 +110,15 @@ class _Judge:
         claims, claimed = self.claims, self.claims.claimed.get(goal.name)
         steps, how = covers.steps, verdicts.AS_SEEN
         if not steps and self.prediction is not None:
-            reach = self.prediction.agrees - goal.length
-            steps = [step for step in predicted if step in covers.uncertain and step <= reach]
+            agrees = self.prediction.agrees
+            steps = [step for step in predicted if step in covers.uncertain and goal.over(step) <= agrees]
             how = verdicts.AS_PREDICTED
         verdict, detail = (COVERED, "") if steps else self._uncovered(covers)
         step = (claimed if claimed in steps else steps[0]) if steps else None
-        requirement, why, failed_at, held = "", "", None, None
-        if goal.consequent is not None:
-            occurrences = _Occurrences(self.sight, goal, self.inputs)
-            requirement, why = occurrences.verdict()
-            failed_at = min(occurrences.failed, default=None)
-            held = self.sight.value(goal.consequent, step) if covers.steps and step is not None else None
+        requirement, why, failed_at = self._requirement(goal)
+        held = None
+        if goal.consequent is not None and covers.steps and step is not None:
+            held = self.sight.value(goal.consequent, step)
         return JudgedGoal(
             goal.name,
             verdict,
@@ -137,6 +135,13 @@ class _Judge:
             detail,
             why,
         )
+
+    def _requirement(self, goal: Goal) -> tuple[str, str, int | None]:
+        """The verdict of the requirement of ``goal``, what leaves it open, and the first step at which it failed."""
+        if goal.consequent is None:
+            return "", "", None
+        occurrences = _Occurrences(self.sight, goal, self.inputs)
+        return *occurrences.verdict(), min(occurrences.failed, default=None)
 
     def _uncovered(self, covers: Covered) -> tuple[str, str]:
         """The verdict of a goal that is not known to be covered, and what leaves it open."""
@@ -195,15 +200,18 @@ class _Occurrences:
             return verdicts.FAILED, ""
         may_fail = [each for each in found if each.held is not True]
         if may_fail:
-            return _in_doubt([doubt for each in may_fail for doubt in each.doubts])
-        exercised = any(each.certain for each in found)
+            return _in_doubt(_doubts(may_fail))
         pending = f"the run ends before the occurrence at step {beyond[0].begin} is decided" if beyond else ""
-        if exercised:
+        if any(each.certain for each in found):
             return verdicts.HELD, pending
-        unsure = [each for each in self._found if not each.certain]
-        if unsure and (found or not beyond):
-            return _in_doubt([doubt for each in unsure for doubt in each.doubts])
-        return (verdicts.NOT_JUDGED_TO_THE_END, pending) if beyond else (verdicts.NOT_EXERCISED, "")
+        if found or not beyond:
+            unsure = [each for each in self._found if not each.certain]
+            return _in_doubt(_doubts(unsure)) if unsure else (verdicts.NOT_EXERCISED, "")
+        return verdicts.NOT_JUDGED_TO_THE_END, pending
+
+
+def _doubts(occurrences: Iterable[_Occurrence]) -> list[Doubt]:
+    return [doubt for each in occurrences for doubt in each.doubts]
 
 
 def _plain(sight: Sight, goal: Goal, inputs: Collection[str]) -> Iterator[_Occurrence]:
@@ -212,7 +220,7 @@ def _plain(sight: Sight, goal: Goal, inputs: Collection[str]) -> Iterator[_Occur
     assert consequent is not None
     violated = both(antecedent, negate(consequent)) if goal.violated is None else goal.violated
     needed = goal_length([antecedent], inputs)
-    judged = max(goal.length, goal_length([antecedent, consequent], inputs))
+    judged = violation(goal, inputs).over(0)
     for step in range(sight.length - needed + 1):
         occurs = sight.value(antecedent, step)
         if occurs is False:
@@ -234,33 +242,47 @@ def _plain(sight: Sight, goal: Goal, inputs: Collection[str]) -> Iterator[_Occur
 
 def _of_deadline(sight: Sight, deadline: Deadline, inputs: Collection[str]) -> Iterator[_Occurrence]:
     """Those of a property with a deadline, in the order in which they begin."""
-    antecedent, condition = deadline.antecedent, deadline.condition
+    antecedent = deadline.antecedent
     assert antecedent is not None
     known = max(deadline.base, last_step([antecedent], inputs))
-    checked = max(deadline.base, last_step([condition], inputs))
-    settles = deadline.word == "F"
-    checks = [sight.value(condition, at) for at in range(sight.length - checked + 1)]
-    settling = _following(checks, lambda value: value is settles)
-    unsure = _following(checks, lambda value: value is None)
+    checks = _Checks(sight, deadline, max(deadline.base, last_step([deadline.condition], inputs)))
     for begin in range(sight.length - known + 1):
         occurs = sight.value(antecedent, begin)
-        if occurs is False:
-            continue
-        first, last = begin + deadline.first, begin + deadline.last
-        settled, open_check = (each[first] if first < len(checks) else None for each in (settling, unsure))
-        doubts = () if occurs else tuple(sight.doubts([antecedent], begin))
-        at = settled if settled is not None and settled <= last else last
-        late = next((step for step in sorted(sight.late) if begin <= step < at), None)
-        end = max(begin + known, at + checked)
+        if occurs is not False:
+            doubts = () if occurs else tuple(sight.doubts([antecedent], begin))
+            yield checks.decided(begin, known, bool(occurs), doubts)
+
+
+class _Checks:
+    """The checks of a deadline's condition, each over ``span`` steps, from each step on."""
+
+    def __init__(self, sight: Sight, deadline: Deadline, span: int) -> None:
+        self._sight, self._deadline, self._span = sight, deadline, span
+        self._settles = deadline.word == "F"
+        values = [sight.value(deadline.condition, at) for at in range(sight.length - span + 1)]
+        self._number = len(values)
+        self._settling = _following(values, lambda value: value is self._settles)
+        self._unsure = _following(values, lambda value: value is None)
+
+    def decided(self, begin: int, known: int, certain: bool, doubts: tuple[Doubt, ...]) -> _Occurrence:
+        """The occurrence from ``begin`` on, which is known after so many steps, as it is decided."""
+        first, last = begin + self._deadline.first, begin + self._deadline.last
+        settled, unsure = (self._within(each, first, last) for each in (self._settling, self._unsure))
+        at = last if settled is None else settled
+        late = next((step for step in sorted(self._sight.late) if begin <= step < at), None)
+        held: bool | None = self._settles if settled is not None else not self._settles
+        beyond = settled is None and last >= self._number
         if late is not None:
-            yield _Occurrence(begin, end, bool(occurs), None, doubts=(*doubts, Doubt("", late)))
-        elif at == settled:
-            yield _Occurrence(begin, end, bool(occurs), settles, doubts=doubts)
-        elif open_check is not None and open_check <= last and not (settles and last >= len(checks)):
-            doubts = (*doubts, *sight.doubts([condition], open_check))
-            yield _Occurrence(begin, end, bool(occurs), None, doubts=doubts)
-        else:
-            yield _Occurrence(begin, end, bool(occurs), not settles, last >= len(checks), doubts)
+            held, beyond, doubts = None, False, (*doubts, Doubt("", late))
+        elif settled is None and unsure is not None and not (self._settles and beyond):
+            held, beyond = None, False
+            doubts = (*doubts, *self._sight.doubts([self._deadline.condition], unsure))
+        return _Occurrence(begin, max(begin + known, at + self._span), certain, held, beyond, doubts)
+
+    def _within(self, following: Sequence[int | None], first: int, last: int) -> int | None:
+        """The first place in ``following`` from the check ``first`` on, if it is none after ``last``."""
+        place = following[first] if first < self._number else None
+        return place if place is not None and place <= last else None
 
 
 def _following(values: Sequence[bool | None], wanted: Callable[[bool | None], bool]) -> list[int | None]:
@@ -319,9 +341,13 @@ class JudgedRun:
             return ExitCode.FINDING
         if self.cut_short:
             return ExitCode.LIMIT
+        return ExitCode.NOT_COVERED if self._misses or self.not_known or self.final is False else ExitCode.DONE
+
+    @property
+    def _misses(self) -> bool:
+        """Whether a goal that the run was made for is not covered, or it is open whether its requirement held."""
         asked = [g for g in self.goals if g.asked]
-        missed = any(g.verdict != COVERED or g.requirement in verdicts.OPEN_REQUIREMENTS for g in asked)
-        return ExitCode.NOT_COVERED if missed or self.not_known or self.final is False else ExitCode.DONE
+        return any(g.verdict != COVERED or g.requirement in verdicts.OPEN_REQUIREMENTS for g in asked)
 
 
 def short_compiler(name: str) -> str:

@@ -65,7 +65,9 @@ class PartialSight:
         return {goal.name: self._covered(goal) for goal in goals}
 
     def _covered(self, goal: Goal) -> Covered:
-        values = [self.value(goal.antecedent, step) for step in range(self.length - goal.length + 1)]
+        values = [
+            self.value(goal.antecedent, step) for step in range(self.length + 1) if goal.over(step) <= self.length
+        ]
         uncertain = [step for step, value in enumerate(values) if value is None]
         doubts = dict.fromkeys(doubt for step in uncertain for doubt in self.doubts([goal.antecedent], step))
         return Covered([step for step, value in enumerate(values) if value], frozenset(uncertain), [*doubts])

@@ -34,14 +34,12 @@ def judge_recording(
     claimed = sorted((step, name) for name, step in stimulus.claimed.items() if name in goals)
 
     def serves(step: int) -> Sequence[str]:
-        return [name for begin, name in claimed if begin <= step < begin + max(1, goals[name].length)] or [
-            name for begin, name in claimed if begin > step
-        ][:1]
+        under_way = [name for begin, name in claimed if step - begin in goals[name].under_way]
+        return under_way or [name for begin, name in claimed if begin > step][:1]
 
     comparison = compared(recording, expected, system, serves)
-    known = all(
-        name in row for row in recording.inputs[: comparison.agrees] for name in (v.name for v in system.inputs)
-    )
+    names = {var.name for var in system.inputs}
+    known = all(row.keys() >= names for row in recording.inputs[: comparison.agrees])
     prediction = Prediction(expected, comparison.agrees) if known and not differing else None
     sight = PartialSight(system, observed(recording, system))
     claims = Claims({}, stimulus.asked, frozenset(infeasible))
@@ -50,10 +48,8 @@ def judge_recording(
         for each in judge_goals(system, subject.goals, sight, claims, prediction)
     )
     final, cut_short = None, recording.length < len(stimulus.inputs)
-    if subject.final is not None and subject.final_text and stimulus.to_final and not cut_short:
-        final = sight.value(at(subject.final, 0), recording.length)
-        if final is None and prediction is not None and prediction.agrees >= recording.length:
-            final = bool(compile_formulas([subject.final])(expected.states[-1])[0])
+    if subject.final_text and stimulus.to_final and not cut_short:
+        final = _final(subject, sight, prediction)
     remarks = [*recording.notes]
     if not comparison.signals:
         remarks.append(
@@ -76,6 +72,16 @@ def judge_recording(
         cut_short=cut_short,
         steps=recording.length,
     )
+
+
+def _final(subject: Subject, sight: PartialSight, prediction: Prediction | None) -> bool | None:
+    """Whether the run ends in the final condition, as seen or as predicted; None where that is not known."""
+    if subject.final is None:
+        return None
+    final = sight.value(at(subject.final, 0), sight.length)
+    if final is None and prediction is not None and prediction.agrees >= sight.length:
+        return bool(compile_formulas([subject.final])(prediction.run.states[-1])[0])
+    return final
 
 
 def _as_claimed(goal: JudgedGoal, claimed: int | None, steps: int) -> JudgedGoal:

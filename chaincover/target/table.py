@@ -101,7 +101,7 @@ def read_table(path: str, layout: Layout) -> Recording:
     rows, comma = _rows(place, text)
     titles = [title.strip().removeprefix("'") for title in rows[0]]
     columns, other = layout.found(titles, Location(str(place), 1))
-    samples = [*_samples(place, rows, titles, columns, layout, comma)]
+    samples = [*_Table(place, titles, columns, comma).samples(rows[1:], layout)]
     notes = (
         [f"{counted(other, 'column')} of the recording {'is' if other == 1 else 'are'} not looked at"] if other else []
     )
@@ -128,39 +128,40 @@ def _rows(place: Path, text: str) -> tuple[list[list[str]], bool]:
     return rows, reader.dialect.delimiter != ","
 
 
-def _samples(
-    place: Path,
-    rows: Sequence[Sequence[str]],
-    titles: Sequence[str],
-    columns: Mapping[str, int],
-    layout: Layout,
-    comma: bool,
-) -> Iterator[Sample]:
-    beside = {title: index for index, title in enumerate(titles) if index not in columns.values()}
-    steps = beside.get("step")
-    times = beside.get("time") if steps is None else None
-    number = 0
-    for line, row in enumerate(rows[1:], 2):
-        here = Location(str(place), line)
-        if not any(each.strip() for each in row):
-            continue
-        number += 1
-        if len(row) != len(titles):
-            hint = "write one value under each title; leave a cell empty where nothing was recorded"
-            raise InputRefused(f"{len(row)} values for {counted(len(titles), 'column')}", here, hint)
-        if layout.start is not None and number < layout.start:
-            continue
-        texts = {name: row[index].strip() for name, index in columns.items() if row[index].strip()}
-        texts = {name: _with_point(text) for name, text in texts.items()} if comma else texts
-        texts = {name: text.removeprefix("'") for name, text in texts.items()}
-        if steps is not None and row[steps].strip() == START_ROW:
-            yield Sample(None, texts, here)
-        elif steps is not None:
-            yield Sample(_whole(row[steps], here), texts, here)
-        elif times is not None:
-            yield Sample(step_at(_with_point(row[times]) if comma else row[times], layout, here), texts, here)
-        else:
-            yield Sample(number - (layout.start or 1), texts, here)
+@dataclass(frozen=True)
+class _Table:
+    """A table that was read: its ``titles``, the ``columns`` of variables, whether numbers have a decimal ``comma``."""
+
+    place: Path
+    titles: Sequence[str]
+    columns: Mapping[str, int]
+    comma: bool
+
+    def samples(self, rows: Sequence[Sequence[str]], layout: Layout) -> Iterator[Sample]:
+        """A sample for each of ``rows``, from the first one after the reset on."""
+        filled = [(line, row) for line, row in enumerate(rows, 2) if any(each.strip() for each in row)]
+        for number, (line, row) in enumerate(filled, 1):
+            here = Location(str(self.place), line)
+            if len(row) != len(self.titles):
+                hint = "write one value under each title; leave a cell empty where nothing was recorded"
+                raise InputRefused(f"{len(row)} values for {counted(len(self.titles), 'column')}", here, hint)
+            if number >= (layout.start or 1):
+                yield Sample(self._step(row, number, layout, here), self._texts(row), here)
+
+    def _texts(self, row: Sequence[str]) -> dict[str, str]:
+        texts = {name: row[index].strip() for name, index in self.columns.items() if row[index].strip()}
+        return {name: (_with_point(text) if self.comma else text).removeprefix("'") for name, text in texts.items()}
+
+    def _step(self, row: Sequence[str], number: int, layout: Layout, here: Location) -> int | None:
+        """The step of a row; None for the start state."""
+        beside = {title: index for index, title in enumerate(self.titles) if index not in self.columns.values()}
+        if "step" in beside:
+            text = row[beside["step"]].strip()
+            return None if text == START_ROW else _whole(text, here)
+        if "time" in beside:
+            text = row[beside["time"]]
+            return step_at(_with_point(text) if self.comma else text, layout, here)
+        return number - (layout.start or 1)
 
 
 def _with_point(text: str) -> str:
@@ -197,42 +198,55 @@ def in_steps(
     Where several samples lie in one step the last one counts; where none does, what is recorded there is not known, but
     for signals that are held.
     """
-    inputs: list[dict[str, Cell]] = []
-    states: list[dict[str, Cell]] = [{}]
-    first: int | None = None
+    steps = _Steps(layout)
     for sample in samples:
         row = {
             n: cell(text, layout.variables[n], layout.signals.get(n), sample.where) for n, text in sample.cells.items()
         }
         if sample.step is None:
-            states[0] |= {name: value for name, value in row.items() if name not in layout.inputs}
-            continue
-        if first is None:
-            first = sample.step if layout.start is not None else 0
-            if sample.step != first:
-                hint = "name the row of the first step after the reset: --start ROW"
-                raise InputRefused(f"the recording begins with step {sample.step}, not at a reset", sample.where, hint)
-        step = sample.step - first
-        if step < len(inputs) - 1 or step < 0:
-            raise InputRefused("the recording goes back in time", sample.where, "put its rows in order")
-        if step - len(inputs) > MOST_MISSING:
-            text = f"there is no sample of {step - len(inputs):,} steps before this one"
-            raise InputRefused(text, sample.where, "look at the period of the project, or at the times")
-        while len(inputs) <= step:
-            held = {n: v for n, v in (states[-1] if inputs else {}).items() if _held(layout, n)}
-            inputs.append({n: v for n, v in inputs[-1].items() if _held(layout, n)} if inputs else {})
-            states.append(held)
-        for name, value in row.items():
-            (inputs[step] if name in layout.inputs else states[step + 1])[name] = value
-    if not inputs:
+            steps.states[0] |= {name: value for name, value in row.items() if name not in layout.inputs}
+        else:
+            steps.take(steps.number(sample.step, sample.where), row)
+    if not steps.inputs:
         raise InputRefused("the recording has no sample", Location(source), "record at least one step")
-    return Recording(source, tuple(inputs), tuple(states), recorded, layout.signals, tuple(notes))
+    found = tuple(steps.inputs), tuple(steps.states)
+    return Recording(source, *found, recorded, layout.signals, tuple(notes))
+
+
+class _Steps:
+    """The steps of a recording, one after the other: ``inputs`` of each, and ``states``, one more."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout, self._first = layout, 0 if layout.start is None else None
+        self._held = {name for name, signal in layout.signals.items() if signal.held}
+        self.inputs: list[dict[str, Cell]] = []
+        self.states: list[dict[str, Cell]] = [{}]
+
+    def number(self, step: int, where: Location) -> int:
+        """The number of a step, counted from the reset on. InputRefused where it cannot follow those before."""
+        if self._first is None:
+            self._first = step
+        if not self.inputs and step != self._first:
+            hint = "name the row of the first step after the reset: --start ROW"
+            raise InputRefused(f"the recording begins with step {step}, not at a reset", where, hint)
+        number = step - self._first
+        if number < len(self.inputs) - 1:
+            raise InputRefused("the recording goes back in time", where, "put its rows in order")
+        if number - len(self.inputs) > MOST_MISSING:
+            text = f"there is no sample of {number - len(self.inputs):,} steps before this one"
+            raise InputRefused(text, where, "look at the period of the project, or at the times")
+        return number
+
+    def take(self, step: int, row: Mapping[str, Cell]) -> None:
+        """What was recorded of a step; signals that are held go on where steps before it have no sample."""
+        while len(self.inputs) <= step:
+            before = (self.inputs[-1], self.states[-1]) if self.inputs else ({}, {})
+            inputs, state = ({n: v for n, v in each.items() if n in self._held} for each in before)
+            self.inputs.append(inputs)
+            self.states.append(state)
+        for name, value in row.items():
+            (self.inputs[step] if name in self._layout.inputs else self.states[step + 1])[name] = value
 
 
 MOST_MISSING = 1_000_000
 """Steps without a sample that may lie between two samples. Twice as many take twice the memory."""
-
-
-def _held(layout: Layout, name: str) -> bool:
-    signal = layout.signals.get(name)
-    return signal is not None and signal.held

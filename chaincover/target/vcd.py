@@ -117,44 +117,57 @@ class _Samples:
 
     def all(self, tokens: Iterator[Any], kinds: Any) -> Iterator[Sample]:
         """One for each step, from the first to that of the last change."""
-        values: dict[str, str] = {}
-        exact: set[str] = set()
+        values = _Values(self)
         first, step, changed = (self.layout.start or 1) - 1, 0, False
         start = bool(self.header.table.get("start")) and not first
         for token in tokens:
-            if token.kind is kinds.CHANGE_TIME:
-                now = int(Fraction(token.time_change) // self.ticks)
-                if start and token.time_change > 0:
-                    yield Sample(None, dict(values), self.where)
-                    start = False
-                if now > STORED:
-                    text = f"the recording has more than {STORED:,} steps"
-                    raise InputRefused(text, self.where, "look at the period of the project")
-                for each in range(step, now):
-                    if each >= first:
-                        yield Sample(each, dict(values), self.where)
-                step, changed = max(step, now), False
+            if token.kind is not kinds.CHANGE_TIME:
+                changed = values.take(token.data) or changed
                 continue
-            change = token.data if isinstance(token.data, tuple) and hasattr(token.data, "id_code") else None
-            if change is None or not hasattr(change, "value") or change.id_code in self.header.events:
-                continue
-            code, changed = change.id_code, True
-            if code in self.bits:
-                name = self.bits[code]
-                exact.add(name)
-                if isinstance(change.value, int):
-                    values[name] = show(change.value, FORMATS[self.layout.variables[name].type.bits])
-                else:
-                    values.pop(name, None)
-            elif code in self.of_code and self.of_code[code] not in exact:
-                name = self.of_code[code]
-                text = _text(change.value, self.header.sizes[code], self.layout.variables[name])
-                if text:
-                    values[name] = text
-                else:
-                    values.pop(name, None)
+            now = int(Fraction(token.time_change) // self.ticks)
+            if start and token.time_change > 0:
+                yield Sample(None, dict(values.now), self.where)
+                start = False
+            if now > STORED:
+                text = f"the recording has more than {STORED:,} steps"
+                raise InputRefused(text, self.where, "look at the period of the project")
+            for each in range(max(step, first), now):
+                yield Sample(each, dict(values.now), self.where)
+            step, changed = max(step, now), False
         if changed and step >= first:
-            yield Sample(step, dict(values), self.where)
+            yield Sample(step, dict(values.now), self.where)
+
+
+class _Values:
+    """The values of variables ``now``, as texts; what is not known is not there."""
+
+    def __init__(self, samples: _Samples) -> None:
+        self._samples = samples
+        self._exact: set[str] = set()
+        self.now: dict[str, str] = {}
+
+    def take(self, change: Any) -> bool:
+        """Take a change of a signal; whether it is one."""
+        if not hasattr(change, "id_code") or not hasattr(change, "value"):
+            return False
+        code, samples = change.id_code, self._samples
+        if code in samples.header.events:
+            return False
+        if code in samples.bits:
+            name = samples.bits[code]
+            self._exact.add(name)
+            form = FORMATS[samples.layout.variables[name].type.bits]
+            self._set(name, show(change.value, form) if isinstance(change.value, int) else "")
+        elif code in samples.of_code and samples.of_code[code] not in self._exact:
+            name = samples.of_code[code]
+            self._set(name, _text(change.value, samples.header.sizes[code], samples.layout.variables[name]))
+        return True
+
+    def _set(self, name: str, text: str) -> None:
+        if text:
+            self.now[name] = text
+        else:
+            self.now.pop(name, None)
 
 
 def _text(value: Any, size: int, variable: Variable) -> str:
