@@ -72,7 +72,7 @@ def test_the_shortest_chain_ends_once_each_claimed_occurrence_is_decided(seed: i
     (tmp_path / "c.c").write_text(SOURCE)
     (tmp_path / "chaincover.toml").write_text("[sources]\nfiles = ['c.c']\n" + PROJECT)
     asked = [word for text in texts for word in ("--property", text)]
-    outcome = chaincover("generate", tmp_path, *asked, "-o", tmp_path / "out")
+    outcome = chaincover("generate", tmp_path, *asked, "--no-replay", "-o", tmp_path / "out")
     document = json.loads((tmp_path / "out" / "chain.json").read_text())
     if shortest is not None:
         bounds = document["bounds"]
@@ -110,9 +110,8 @@ def test_no_occurrence_begins_before_the_first_step(
         "typedef struct { unsigned char b; } t_input; typedef struct { unsigned char m; } t_state;\n"
         f"void init(t_state *s) {{ s->m = {begins}; }} void compute(t_input *i, t_state *s) {{ s->m = i->b & 1; }}\n"
     )
-    outcome = chaincover(
-        "generate", tmp_path / "c.c", "--property", f"r: {text}", "--final", "none", "-o", tmp_path / "out"
-    )
+    options = ("--property", f"r: {text}", "--final", "none", "--no-replay")
+    outcome = chaincover("generate", tmp_path / "c.c", *options, "-o", tmp_path / "out")
     document = json.loads((tmp_path / "out" / "chain.json").read_text())
     assert (document["bounds"]["length"], document["bounds"]["minimal"]) == (length, length is not None), outcome.out
     (ruling,) = document["requirements"]["rulings"]

@@ -147,8 +147,9 @@ def test_a_state_that_differs_by_one_place_is_found(made: tuple[Path, Path], tmp
     assert "'about 1' is no value of type float" in played.err
 
 
-def test_a_table_by_hand_is_replayed(made: tuple[Path, Path], tmp_path: Path) -> None:
-    source, _ = made
+@pytest.mark.parametrize("few", [False, True], ids=["many", "few"])
+def test_a_table_by_hand_is_replayed(few: bool, tmp_path: Path) -> None:
+    source = project(tmp_path / "heater", few)
     (tmp_path / "inputs.csv").write_text(
         "step,temp,demand,gain,s->offset\ninit,,,,0x1.333334p-2\n0,1e1,1,0.1,\n1,24.75,.1,-0,\n2,nan,0.1,0.1,\n"
     )

@@ -30,6 +30,8 @@ LARGE = {
     *("oven", "reminder", "seat", "stairlight", "tank", "turnsignal", "turret"),
 }
 """Models that take longest; smaller programs show what solves them: accelerated counters, normal forms, flows."""
+ALIKE = {"belt", "crossing", "door", "heater", "pump", "wiper"}
+"""Models that are read and solved as others are that stay in the suite: alarm, elevator, fan, latch and window."""
 LONG = {"boiler", "mixer", "seat"}
 """Models whose length without a final condition ``partition/test_coverable_sets.py`` alone asks for."""
 JUMPED = {"drive", "lubricator", "reminder", "tank"}
@@ -55,7 +57,7 @@ def generate(model: str, run: dict[str, Any], folder: Path, *options: object) ->
 
 @pytest.mark.parametrize(
     ("model", "number", "run"),
-    [pytest.param(*one, marks=pytest.mark.evidence if one[0] in LARGE else pytest.mark.slow) for one in RUNS],
+    [pytest.param(*one, marks=pytest.mark.evidence if one[0] in LARGE | ALIKE else pytest.mark.slow) for one in RUNS],
     ids=IDS,
 )
 def test_what_a_run_answers(model: str, number: int, run: dict[str, Any], tmp_path: Path) -> None:
@@ -186,7 +188,8 @@ def test_fig_1_has_no_way_back(tmp_path: Path) -> None:
 
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize(
-    "model", [pytest.param(m, marks=pytest.mark.evidence if m in LARGE else pytest.mark.slow) for m in MODEL_NAMES]
+    "model",
+    [pytest.param(m, marks=pytest.mark.evidence if m in LARGE | ALIKE else pytest.mark.slow) for m in MODEL_NAMES],
 )
 def test_the_symbolic_step_equals_the_compiled_original(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every variable that outlives a step; ``check --compare N`` takes as many steps as one likes."""

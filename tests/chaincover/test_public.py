@@ -73,10 +73,10 @@ for name in found:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(EXAMPLES)))
-def test_example(number: int, tmp_path: Path) -> None:
+def test_examples(tmp_path: Path) -> None:
+    """One after the other in one process, each with names of its own; a failure shows the code of its example."""
     shutil.copytree(MODELS / "cruise", tmp_path / "benchmarks" / "models" / "cruise")
-    python(EXAMPLES[number], tmp_path)
+    python("\n".join(f"exec(compile({body!r}, {body!r}, 'exec'), {{}})" for body in EXAMPLES), tmp_path)
 
 
 STRICT = """

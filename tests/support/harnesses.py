@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,11 +67,18 @@ def chain_of(project: Path, folder: Path) -> Path:
     return folder
 
 
+@cache
+def bundled_chain(name: str) -> Path:
+    """The folder of the chain of a bundled model, which serves all tests."""
+    return chain_of(MODELS / name, Path(tempfile.mkdtemp()))
+
+
 def model(name: str, tmp_path: Path) -> tuple[Path, Path]:
     """A copy of a bundled model, so that it can be changed, and the folder of its harness."""
-    project = tmp_path / name
+    project, chain = tmp_path / name, tmp_path / "chain"
     shutil.copytree(MODELS / name, project)
-    return project, export(project, chain_of(project, tmp_path / "chain"), tmp_path / "harness")
+    shutil.copytree(bundled_chain(name), chain)
+    return project, export(project, chain, tmp_path / "harness")
 
 
 def build(folder: Path, project: Path, *more: str, sources: Iterable[str] = ()) -> subprocess.CompletedProcess[str]:

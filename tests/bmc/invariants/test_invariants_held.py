@@ -85,7 +85,7 @@ def guesses(system: TransitionSystem, states: Sequence[Valuation], rng: random.R
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ticks", [1, 2, 3])
+@pytest.mark.parametrize("ticks", [1, 2])
 @seeds(2)
 def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> None:
     free, goals, _ = case_of(seed)
@@ -105,8 +105,8 @@ def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ticks", [1, 2, 3])
-@seeds(4)
+@pytest.mark.parametrize("ticks", [1, 3])
+@seeds(3)
 def test_of_guesses_partly_false_only_true_ones_are_kept(seed: int, ticks: int) -> None:
     system = hold(case_of(seed)[0], ticks)
     states, rng = reachable(system), random.Random(seed)

@@ -116,9 +116,9 @@ def test_floating_operations_are_those_of_the_circuits() -> None:
         symbols = [Symbol(f"ev_{n}{k.bits}", BVType(k.bits)) for n, k in zip("ab", kinds, strict=False)]
         first = kinds[0]
         if first.form is None:
-            columns = [integer_patterns(first.bits, 60, chance).tolist()]
+            columns = [integer_patterns(first.bits, 30, chance).tolist()]
         else:
-            patterns = float_patterns(first.form, 60, chance)
+            patterns = float_patterns(first.form, 30, chance)
             columns = [patterns.tolist(), *(related(patterns, k.form, chance).tolist() for k in kinds[1:] if k.form)]
         terms = list(operation.terms(*symbols))
         if not any(_too_wide(node) for node in post_order(terms)):

@@ -130,7 +130,7 @@ def compiled_libraries(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[b
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_damage_is_told_or_passed_over(
     tmp_path_factory: pytest.TempPathFactory,

@@ -183,9 +183,9 @@ def test_the_limits_hold_for_the_invariants_too(tmp_path: Path, monkeypatch: pyt
             super().__init__(seconds, query_limit, effort)
 
     monkeypatch.setattr(options, "Limits", Noted)
-    given = ("--query-limit", "3", "--effort", "0.05", "--bound", "0")
+    given = ("--query-limit", "3", "--effort", "0.005", "--bound", "0")
     assert chaincover("generate", MODELS / "cruise", *given, "-q", "-o", tmp_path).code == 4
-    assert made == [(None, 3.0, 0.05)]
+    assert made == [(None, 3.0, 0.005)]
 
 
 @pytest.mark.parametrize("most", [Limits(0.0), Limits(effort=1e-9).share(0.5)])

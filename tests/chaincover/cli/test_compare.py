@@ -224,7 +224,7 @@ def test_unknown_ordering_bad_folder_and_no_seeds_are_usage_errors(tmp_path: Pat
     assert chaincover("compare", CRUISE, "-o", tmp_path / "file").code == 2
 
 
-SAMPLE = ["cruise_fig1", "elevator"]
+SAMPLE = ["cruise_fig1", pytest.param("elevator", marks=pytest.mark.evidence)]
 """One that no chain covers is among them. The other bundled models take longer."""
 
 

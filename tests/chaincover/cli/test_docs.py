@@ -27,7 +27,11 @@ OPTIONS_OF_OTHERS = {"--check", "--keep-going"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", COMPARED_BY_TESTS, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [page if page.stem == "README" else pytest.param(page, marks=pytest.mark.evidence) for page in COMPARED_BY_TESTS],
+    ids=lambda page: page.stem,
+)
 def test_a_page_shows_what_its_commands_print(page: Path, tmp_path: Path) -> None:
     """``python tests/support/pages.py --write`` mends the pages, and runs those that no test runs."""
     before = {*tmp_path.iterdir()}

@@ -160,8 +160,8 @@ def test_a_program_of_several_files(tmp_path: Path) -> None:
     files = {
         "include/both.h": "typedef struct { signed char by; } in_t;\nint other(int by);\n",
         "src/a.c": '#include "both.h"\nstatic int n;\nvoid init(void) { n = START; }\n'
-        "void step(in_t *i) { n += i->by; if (other(i->by) > 3) n = -n; }\n",
-        "src/b.c": '#include "both.h"\nstatic int n;\nint other(int by) { n += by > 0; return n; }\n',
+        "void step(in_t *i) { if (n < 20 && n > -20) n += i->by; if (other(i->by) > 3) n = -n; }\n",
+        "src/b.c": '#include "both.h"\nstatic int n;\nint other(int by) { n += by > 0 && n < 9; return n; }\n',
         "chaincover.toml": """\
 [sources]
 files = ["src/a.c", "src/b.c"]

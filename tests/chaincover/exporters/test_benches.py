@@ -32,8 +32,9 @@ from bmc.system.transition import ValueType
 from chaincover.project.load import Request, load_request
 from chaincover.project.values import raw_value
 
-SHORT = ("cruise", "window", "seat", "floats")
-LONG = ("belt", "drive", "kiln")
+SHORT = ("cruise", "window", "floats")
+LONG = ("seat", "drive", "kiln")
+"""Models that take seconds: evidence."""
 SCHEMA = json.loads((ROOT / "chaincover/formats/schemas/stimulus.json").read_text(encoding="utf-8"))
 
 
@@ -73,7 +74,14 @@ class Files:
         return found
 
 
-@pytest.fixture(scope="module", params=[*SHORT, *(pytest.param(name, marks=pytest.mark.slow) for name in LONG)])
+@pytest.fixture(
+    scope="module",
+    params=[
+        *SHORT,
+        pytest.param("belt", marks=pytest.mark.slow),
+        *(pytest.param(name, marks=pytest.mark.evidence) for name in LONG),
+    ],
+)
 def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Files:
     return Files(request.param, tmp_path_factory.mktemp(request.param))
 

@@ -89,7 +89,7 @@ def test_arguments_of_cmake_are_plain_text() -> None:
 @needs_compiler
 @needs_cmake
 @needs_gcovr
-@pytest.mark.parametrize("name", ["latch", pytest.param("kiln", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["latch", pytest.param("kiln", marks=pytest.mark.evidence)])
 def test_branches_covered_are_those_that_we_count(name: str, tmp_path: Path) -> None:
     """gcc's branches are both outcomes of each condition, and the labels of each switch."""
     project = tmp_path / name

@@ -152,8 +152,8 @@ def test_a_changed_line_deviates_at_the_exact_step(
 @pytest.mark.parametrize(
     ("name", "line", "changed"),
     [
-        pytest.param("kiln", "k->minutes >= SOAK_TIME", "k->minutes > SOAK_TIME", marks=pytest.mark.slow),
-        pytest.param("kiln", "if (p->door)\n", "if (p->door && k->ticks)\n", marks=pytest.mark.slow),
+        pytest.param("kiln", "k->minutes >= SOAK_TIME", "k->minutes > SOAK_TIME", marks=pytest.mark.evidence),
+        pytest.param("kiln", "if (p->door)\n", "if (p->door && k->ticks)\n", marks=pytest.mark.evidence),
         ("cruise", "if (i->gas || i->brake)", "if (i->gas)"),
         ("oven", "o->heater = ", "o->heater = !"),
     ],
@@ -268,7 +268,7 @@ def test_results_of_the_step_and_programs_without_inputs(tmp_path: Path) -> None
 # what is written
 
 
-@pytest.mark.parametrize(("name", "most"), [("kiln", 4096), ("belt", 100)])
+@pytest.mark.parametrize(("name", "most"), [pytest.param("kiln", 4096, marks=pytest.mark.evidence), ("belt", 100)])
 def test_long_chains_take_small_tables(name: str, most: int, tmp_path: Path) -> None:
     _, folder = model(name, tmp_path)
     size = int((folder / "chain.h").read_text().partition("tables of ")[2].split()[0])
@@ -285,7 +285,7 @@ def test_the_same_chain_gives_the_same_bytes(tmp_path: Path) -> None:
     assert all((folder / name).read_bytes() == (again / name).read_bytes() for name in files)
 
 
-@pytest.mark.parametrize("name", ["latch", "belt", "fan", pytest.param("turret", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["latch", "belt", "fan", pytest.param("turret", marks=pytest.mark.evidence)])
 @pytest.mark.parametrize("compiler", ["gcc", "clang", *CROSS])
 def test_no_compiler_warns(name: str, compiler: str, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,20 @@ def write(folder: Path, hold: str = "hold = 4") -> None:
 
 def generate(folder: Path, *options: object) -> Outcome:
     return chaincover("generate", ".", "-o", "out", "--exclude", "short_press", *options, cwd=folder)
+
+
+@cache
+def chain_files() -> dict[str, str]:
+    """What ``generate`` writes for the project."""
+    with tempfile.TemporaryDirectory() as place:
+        write(Path(place))
+        generate(Path(place))
+        return {f"out/{file.name}": file.read_text() for file in (Path(place) / "out").iterdir()}
+
+
+def write_with_chain(folder: Path) -> None:
+    write(folder)
+    write_files(folder, chain_files())
 
 
 def document(folder: Path) -> dict[str, Any]:
@@ -162,8 +178,7 @@ def test_compare_and_graph_hold_inputs_too(tmp_path: Path) -> None:
 
 
 def test_replay_takes_the_hold_of_the_chain(tmp_path: Path) -> None:
-    write(tmp_path)
-    generate(tmp_path)
+    write_with_chain(tmp_path)
     write(tmp_path, "")
     played = chaincover("replay", ".", "out", "--json", cwd=tmp_path)
     assert played.code == 0
@@ -172,8 +187,7 @@ def test_replay_takes_the_hold_of_the_chain(tmp_path: Path) -> None:
 
 
 def test_replay_tells_where_a_chain_does_not_hold_its_inputs(tmp_path: Path) -> None:
-    write(tmp_path)
-    generate(tmp_path)
+    write_with_chain(tmp_path)
     change(tmp_path, hold=3)
     played = chaincover("replay", ".", "out", "--json", cwd=tmp_path)
     assert played.code == 1
@@ -204,8 +218,7 @@ def verdicts(outcome: Outcome) -> dict[str, str]:
 
 @needs_compiler
 def test_verify_proves_the_bound_of_held_runs_again(tmp_path: Path) -> None:
-    write(tmp_path)
-    generate(tmp_path)
+    write_with_chain(tmp_path)
     write(tmp_path, "")
     outcome = verify(tmp_path)
     assert outcome.code == 0
@@ -225,8 +238,7 @@ def test_verify_without_a_list_of_states(tmp_path: Path) -> None:
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("hold", [None, 1, 3])
 def test_verify_finds_a_bound_that_is_claimed_for_other_runs(hold: int | None, tmp_path: Path) -> None:
-    write(tmp_path)
-    generate(tmp_path)
+    write_with_chain(tmp_path)
     found = document(tmp_path)
     if hold is None:
         del found["settings"]["hold"]
@@ -242,8 +254,7 @@ def test_verify_finds_a_bound_that_is_claimed_for_other_runs(hold: int | None, t
 @pytest.mark.slow
 @pytest.mark.parametrize("hold", [0, "4", True, 65536, None, 1.5])
 def test_a_damaged_hold_is_refused(hold: Any, tmp_path: Path) -> None:
-    write(tmp_path)
-    generate(tmp_path)
+    write_with_chain(tmp_path)
     change(tmp_path, hold=hold)
     for command in ("verify", "replay"):
         outcome = chaincover(command, ".", "out", cwd=tmp_path)

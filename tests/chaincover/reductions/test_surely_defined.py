@@ -17,7 +17,7 @@ void compute(t_input *i, t_state *s) {
     if (i->by > 3 && s->sum < LIMIT) s->sum += i->by; else if (s->sum > 1000) s->sum -= i->off;
     switch (s->m) {
         case 0: if (i->go) { s->m = 1; s->t = 0; } break;
-        case 1: if (++s->t >= 500) { s->m = 2; s->t = 0; } break;
+        case 1: if (++s->t >= 150) { s->m = 2; s->t = 0; } break;
         case 2: if (!i->go) s->m = 0; break;
     }
 }
@@ -36,6 +36,6 @@ def generated(folder: Path, *more: str) -> tuple[int | None, bool]:
 @pytest.mark.needs_compiler
 def test_a_sum_that_never_overflows_keeps_no_chain_from_its_proof(tmp_path: Path) -> None:
     signed = ["-D", "SUM=int32_t", "-D", "LIMIT=100000"]
-    assert generated(tmp_path, *signed) == (502, True)
+    assert generated(tmp_path, *signed) == (152, True)
     assert chaincover("verify", "c.c", "out", "-q", *signed, cwd=tmp_path).code == 0
-    assert generated(tmp_path, "-D", "SUM=uint32_t", "-D", "LIMIT=100000") == (502, True)
+    assert generated(tmp_path, "-D", "SUM=uint32_t", "-D", "LIMIT=100000") == (152, True)

@@ -109,7 +109,8 @@ def test_a_wrong_claim_about_all_chains_is_found_out(claims: dict[str, Any], tex
 def test_no_chain_of_so_few_steps(most: int, branches: Path) -> None:
     """One step covers one of the goals, two steps cover both."""
     goals = ("--property", "later: cover(n == 2 && b)", "--property", "b: cover(b)")
-    chaincover("generate", branches / "p", "-o", branches / "out", "-q", *goals, "--max-length", most)
+    options = ("--no-replay", "-q", *goals, "--max-length", most)
+    chaincover("generate", branches / "p", "-o", branches / "out", *options)
     document = json.loads((branches / "out" / "chain.json").read_text())
     assert (document["chain"] is None) == (most == 0)
     outcome = verify(document, branches, branches / "p")
@@ -139,7 +140,20 @@ void compute(In *i, St *s) {
   if (s->m == 0) { if (i->a) s->m = 1; else if (i->b) s->m = 3; } else if (s->m == 1) { if (!i->a) s->m = 2; }
   else if (s->m == 3) { if (i->b) s->m = 0; } else if (i->a) s->m = 0; }
 """
+PLACES = [
+    text for n, name in enumerate(("one", "two", "three"), 1) for text in ("--property", f"{name}: cover(m == {n})")
+]
 SHORTER = "no chain of at most {} step{} covers all goals: none is shorter than 1{}"
+
+
+@cache
+def machine_chain() -> str:
+    """What ``generate`` writes for ``MACHINE`` and a chain of at most two steps."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(Path(folder), {"c.c": MACHINE})
+        options = ("--no-replay", "-q", *PLACES, "--max-length", "2")
+        chaincover("generate", f"{folder}/c.c", "-o", f"{folder}/out", *options)
+        return (Path(folder) / "out" / "chain.json").read_text()
 
 
 @pytest.mark.slow
@@ -158,17 +172,13 @@ def test_no_words_of_a_detail_stand_for_a_proof(
 ) -> None:
     """A run of four steps covers all three goals; a chain of at most two leaves one of them out."""
     write_files(tmp_path, {"c.c": MACHINE})
-    goals = [
-        text for n, name in enumerate(("one", "two", "three"), 1) for text in ("--property", f"{name}: cover(m == {n})")
-    ]
-    chaincover("generate", tmp_path / "c.c", "-o", tmp_path / "out", "--no-replay", "-q", *goals, "--max-length", "2")
-    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    document = json.loads(machine_chain())
     document["settings"]["max_length"] = None
     claim(document, **{"most": None, "conflicts": (), **claims})
     left_out = next(goal for goal in document["goals"] if goal["verdict"] != "covered")
     assert left_out["name"] == "three"
     left_out.update(verdict=verdict, detail=detail, test=None)
-    outcome = verify(document, tmp_path, tmp_path / "c.c", *goals)
+    outcome = verify(document, tmp_path, tmp_path / "c.c", *PLACES)
     assert CHECK in wrong(outcome), outcome.json
 
 
@@ -212,12 +222,13 @@ int final(St *s) { return s->n == 0; }
 """No goal reads the lamp. A chain through both goals has 14 steps, one through the second alone 6."""
 
 
-@pytest.fixture
-def counter(tmp_path: Path) -> Path:
-    """The program ``UP_AND_DOWN`` with its chain."""
-    write_files(tmp_path, {"c.c": f"#include <assert.h>\nvoid __CPROVER_assume(_Bool);\n{UP_AND_DOWN}"})
-    assert chaincover("generate", "c.c", "-o", "out", "--no-replay", "-q", cwd=tmp_path).code == 0
-    return tmp_path
+@pytest.fixture(scope="module")
+def counter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program ``UP_AND_DOWN`` with its chain in ``out``."""
+    folder = tmp_path_factory.mktemp("counter")
+    write_files(folder, {"c.c": f"#include <assert.h>\nvoid __CPROVER_assume(_Bool);\n{UP_AND_DOWN}"})
+    assert chaincover("generate", "c.c", "-o", "out", "--no-replay", "-q", cwd=folder).code == 0
+    return folder
 
 
 @pytest.mark.slow

@@ -264,7 +264,7 @@ def test_goals_that_may_not_share_steps(overlap: str, tmp_path: Path) -> None:
     [
         ("latch", Options()),
         pytest.param("latch", Options(effort=0.05), marks=pytest.mark.evidence),
-        ("latch", Options(engine="z3")),
+        pytest.param("latch", Options(engine="z3"), marks=pytest.mark.evidence),
         ("cruise", Options(overlap="forbid")),
         pytest.param("turnsignal", Options(effort=0.05), marks=pytest.mark.evidence),
     ],

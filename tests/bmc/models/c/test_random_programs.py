@@ -20,7 +20,7 @@ from benchmarks.checks.fuzz.generator import Program
 from bmc.errors import UnsupportedConstruct
 
 pytestmark = pytest.mark.needs_compiler
-PROGRAMS = 3
+PROGRAMS = 2
 REFUSED = ("in no given order", "of which only some are set", "that may not all be set")
 """What drawn programs may be refused for."""
 

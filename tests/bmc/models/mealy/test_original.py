@@ -68,7 +68,7 @@ def test_system_second_reader_and_table_agree(seed: int, tmp_path_factory: pytes
 
 
 @pytest.mark.slow
-@seeds(40)
+@seeds(20)
 def test_system_second_reader_and_table_agree_on_many(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     agree(seed, tmp_path_factory.mktemp("drawn"), most=60)
 
@@ -107,7 +107,7 @@ def plain(written: str) -> str:
 
 
 @pytest.mark.slow
-@seeds(4)
+@seeds(2)
 def test_pydot_reads_the_same_arrows(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     rng = random.Random(seed)
     drawn = drawn_machine(rng, moore=True, partial=True, most=5)
@@ -121,7 +121,11 @@ def test_pydot_reads_the_same_arrows(seed: int, tmp_path_factory: pytest.TempPat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(file, marks=pytest.mark.evidence) if number % 3 else file for number, file in enumerate(FILES)],
+    ids=lambda file: file.stem,
+)
 def test_both_readers_and_pydot_read_the_same_files(file: Path) -> None:
     machine = read_machine(str(file), partial=True)
     model = MachineModel(machine)
