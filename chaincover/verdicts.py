@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from bmc.ending import CALLED_OFF
 from bmc.errors import counted
@@ -21,9 +20,6 @@ from chaincover.chain import (
 from chaincover.options import Options
 from chaincover.result import BY
 from properties.goal import Goal
-
-if TYPE_CHECKING:
-    pass
 
 NEXT_STEP = {
     UNREACHABLE: "correct the antecedent, or the ranges, constraints and held inputs that exclude it",

@@ -19,6 +19,7 @@ from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
 from chaincover.report import console
 from chaincover.report.documents import judged_document
+from chaincover.target.judge import JudgedRun
 from chaincover.target.readers import read_recording
 from chaincover.target.recorded import judge_recording
 from chaincover.target.table import Layout
@@ -63,17 +64,23 @@ def command(
     judged = replace(judged, not_known=read.not_known, remarks=(*judged.remarks, *read.notes))
     closing()
     read.progress.done()
-    document = judged_document(system.name, Path(place).name, judged)
+    deliver(judged, system.name, Path(place).name, shown, (output, junit))
+    return judged.exit_code
+
+
+def deliver(judged: JudgedRun, controller: str, chain: str, shown: Shown, files: tuple[str | None, str | None]) -> None:
+    """Write the judgement into ``files`` (as JSON, as JUnit), where they are named, and show it."""
+    document = to_json(judged_document(controller, chain, judged))
+    output, junit = files
     if output is not None:
-        write_text(Path(output), to_json(document))
+        write_text(Path(output), document)
     if junit is not None:
         from chaincover.report import junit as cases
 
-        write_text(Path(junit), cases.junit(system.name, cases.of_judged(judged)))
+        write_text(Path(junit), cases.junit(controller, cases.of_judged(judged)))
     if shown.as_json:
-        click.echo(to_json(document), nl=False)
+        click.echo(document, nl=False)
     elif shown.text:
         out = console.console(shown.verbose > 0)
         console.show_replay(out, judged)
         console.show_replay_goals(out, judged)
-    return judged.exit_code

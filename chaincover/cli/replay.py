@@ -178,7 +178,12 @@ def read_chain(request: Request, shown: Shown, chain: str) -> ReadChain:
         restored = restore(recorded, request)
         ending.reads(str)
     subject = restored.subject
-    stimulus = chain_file.read_stimulus(chain, subject.below.system)
+    if chain.endswith(".jsonl"):
+        from chaincover.target.log import stimulus_of_log
+
+        stimulus = stimulus_of_log(chain, subject.below.system)
+    else:
+        stimulus = chain_file.read_stimulus(chain, subject.below.system)
     if subject.library is not None:
         subject = replace(subject, library=with_values(subject.system, subject.library, stimulus)).below
     if request.final is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,16 +13,14 @@ from bmc import ending
 from bmc.ending import CALLED_OFF, ExitCode
 from bmc.errors import UsageError, counted
 from chaincover.cli.entry import closing
+from chaincover.cli.judge import deliver
 from chaincover.cli.options import SECONDS, Shown, junit_option, request_options, shown_options
 from chaincover.cli.replay import ReadChain, read_chain
 from chaincover.formats.document import chain_place
-from chaincover.formats.output import to_json, write_text
 from chaincover.formats.writer import tool_version
 from chaincover.project.bench import Bench as BenchOfProject
 from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
-from chaincover.report import console
-from chaincover.report.documents import judged_document
 from chaincover.target.drivers import NEEDS_SAFE, Bus, driver, kind_of
 from chaincover.target.judge import JudgedRun
 from chaincover.target.log import log_file
@@ -42,7 +41,7 @@ from chaincover.target.recorded import judge_recording
 @junit_option
 @shown_options
 @ending.uninterrupted()
-def command(request: Request, shown: Shown, chain: str, **given: object) -> int:
+def command(request: Request, shown: Shown, chain: str, **given: Any) -> int:
     """Run CHAIN (chain.json, its folder, or a hand-written inputs.csv) on a target, and judge it.
 
     Steps are made in real time where the project has a period. After a deviation or a lost target only the safe inputs
@@ -51,7 +50,7 @@ def command(request: Request, shown: Shown, chain: str, **given: object) -> int:
     refuse_project(chain)
     place = chain if chain.endswith(".csv") else str(chain_place(chain))
     bench = request.project().target or BenchOfProject()
-    spec = _spec(given["spec"], bench, bool(given["yes"]))
+    spec = _spec(given["spec"], bench, given["yes"])
     read = read_chain(request, shown, place)
     system = read.subject.system
     safe = bench.safe_inputs(system)
@@ -59,9 +58,8 @@ def command(request: Request, shown: Shown, chain: str, **given: object) -> int:
         hint = 'write [target] safe = { "INPUT" = VALUE } in the project, or give --no-safe'
         raise UsageError(f"the driver {kind_of(spec)} moves a target, and the project names no safe inputs", hint=hint)
     outputs = system.visible_state
-    watchdog = float(str(given["watchdog"]))
     native = getattr(read.subject.model, "native", None)
-    bus = Bus(system.inputs, outputs, read.stimulus.inputs, native, watchdog)
+    bus = Bus(system.inputs, outputs, read.stimulus.inputs, native, given["watchdog"])
     period = None if given["fast"] else read.subject.settings.period
     head = {"tool": f"chaincover {tool_version()}", "controller": system.name, "chain": Path(place).name}
     steps = len(read.stimulus.inputs)
@@ -69,7 +67,7 @@ def command(request: Request, shown: Shown, chain: str, **given: object) -> int:
     def told(step: int) -> None:
         read.progress(f"step {step + 1} of {steps}")
 
-    with log_file(str(given["log"] or "online.jsonl"), {**head, "driver": spec, "period": period}) as log:
+    with log_file(given["log"] or "online.jsonl", {**head, "driver": spec, "period": period}) as log:
         target = driver(spec, bus)
         try:
             own = Bench(read.subject, read.stimulus, target, bench.of(system), log, spec)
@@ -81,10 +79,10 @@ def command(request: Request, shown: Shown, chain: str, **given: object) -> int:
     return _deliver(read, shown, done, Path(place).name, (given["output"], given["junit"]))
 
 
-def _spec(named: object, bench: BenchOfProject, yes: bool) -> str:
+def _spec(named: str | None, bench: BenchOfProject, yes: bool) -> str:
     """The driver; one that a project file names is shown and has to be confirmed. UsageError where there is none."""
     if named is not None:
-        return str(named)
+        return named
     if not bench.driver:
         raise UsageError("no driver is named", hint="give --driver NAME:TEXT, or write [target] driver in the project")
     if not yes:
@@ -96,7 +94,7 @@ def _spec(named: object, bench: BenchOfProject, yes: bool) -> str:
     return bench.driver
 
 
-def _deliver(read: ReadChain, shown: Shown, done: OnLine, chain: str, files: tuple[object, object]) -> int:
+def _deliver(read: ReadChain, shown: Shown, done: OnLine, chain: str, files: tuple[str | None, str | None]) -> int:
     """Judge the run, write and show the judgement; the exit code."""
     judged = judge_recording(read.subject, read.stimulus, done.recording, read.never)
     remarks = [*judged.remarks, *read.notes]
@@ -109,20 +107,7 @@ def _deliver(read: ReadChain, shown: Shown, done: OnLine, chain: str, files: tup
         remarks.append(f"the bench was late in {late}, by up to {1000 * done.latest:.1f} ms")
     judged = replace(judged, not_known=read.not_known, remarks=tuple(remarks))
     read.progress.done()
-    document = judged_document(read.subject.system.name, chain, judged)
-    output, junit = files
-    if output is not None:
-        write_text(Path(str(output)), to_json(document))
-    if junit is not None:
-        from chaincover.report import junit as cases
-
-        write_text(Path(str(junit)), cases.junit(read.subject.system.name, cases.of_judged(judged)))
-    if shown.as_json:
-        click.echo(to_json(document), nl=False)
-    elif shown.text:
-        out = console.console(shown.verbose > 0)
-        console.show_replay(out, judged)
-        console.show_replay_goals(out, judged)
+    deliver(judged, read.subject.system.name, chain, shown, files)
     return _exit_code(done, judged)
 
 

@@ -15,7 +15,10 @@ from typing import Any
 
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_text
+from bmc.system.transition import TransitionSystem, Valuation
+from chaincover.formats.chain_file import Stimulus
 from chaincover.formats.output import CannotWrite
+from chaincover.project.values import raw_value
 from chaincover.target.recording import Recording
 from chaincover.target.table import Layout, Sample, in_steps, largest
 
@@ -84,6 +87,20 @@ def read_log(path: str, layout: Layout) -> Recording:
     whole = any("end" in line for line in lines)
     notes = () if whole else ("the log has no end: the run was killed",)
     return replace(in_steps(path, samples, recorded, own, notes), late=late)
+
+
+def stimulus_of_log(path: str, system: TransitionSystem) -> Stimulus:
+    """The inputs that a log says were applied, to be replayed. InputRefused, with its place, if they cannot be read."""
+    inputs = list[Valuation]()
+    for number, line in enumerate(lines_of(path), 1):
+        if "step" in line and isinstance(line.get("inputs"), dict):
+            here = Location(path, number)
+            missing = [var.name for var in system.inputs if var.name not in line["inputs"]]
+            if missing:
+                raise InputRefused(f"the log gives no value for the input '{missing[0]}'", here, "run it again")
+            values = {var.name: raw_value(line["inputs"][var.name], var.type, here, var.name) for var in system.inputs}
+            inputs.append(values)
+    return Stimulus(path, tuple(inputs), {}, {}, (), None, False)
 
 
 def _samples(path: str, lines: list[dict[str, Any]], layout: Layout) -> Iterator[Sample]:

@@ -88,7 +88,7 @@ class Bench:
             elif len(self._rows[0]) < len(self._stimulus.inputs):
                 ended, why = STOPPED, ending.called_off()
         except TargetLost as error:
-            ended, why = LOST, error.message
+            ended, why = LOST, f"{error.message} ({error.hint})" if error.hint else error.message
         done = len(self._rows[0])
         after = self._stop(ended, safe)
         self._log({"end": ended, "why": why, "steps": done, "after": after, "last_inputs": self._last})
@@ -167,9 +167,5 @@ class Bench:
         return made
 
     def _way_to_final(self) -> Sequence[Valuation] | None:
-        """The inputs of the chain from the last state on that is the one of now; None where it does not end so."""
-        if not self._final:
-            return None
-        states, now = self.expected.states, len(self._rows[0])
-        last = max(step for step in range(now, len(states)) if states[step] == states[now])
-        return self._stimulus.inputs[last:]
+        """The rest of the chain; None where it does not end in a final condition."""
+        return self._stimulus.inputs[len(self._rows[0]) :] if self._final else None

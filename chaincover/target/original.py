@@ -49,7 +49,7 @@ def replay(
         run, different, on, why = expected, [], "model", error.message
         remarks = (f"replayed on the model: {why}",)
     different += _against_file(system, stimulus, run)
-    refused = tuple(_refused(subject, simulator, expected, stimulus))
+    refused = tuple(refused_steps(subject, simulator, expected, stimulus))
     violations = tuple(
         f"{condition.where}: assertion fails in step {step}" for step, condition in simulator.all_violated(run)
     )
@@ -182,7 +182,7 @@ def ends_within(hold: int) -> str:
     return f"the run ends within a held step of {hold} steps"
 
 
-def _refused(subject: Subject, simulator: Simulator, run: Run, stimulus: Stimulus) -> list[str]:
+def refused_steps(subject: Subject, simulator: Simulator, run: Run, stimulus: Stimulus) -> list[str]:
     """What of ``run`` is not allowed: values that a variable may not have, and what a step breaks by its name."""
     system = simulator.system
     starts = [

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from bmc.errors import InputRefused, Location, counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem, Valuation
+from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.formats.chain_file import Stimulus
 from chaincover.subject import Subject
 from chaincover.target.judge import Claims, JudgedGoal, JudgedRun, Prediction, judge_goals
 from chaincover.target.observation import PartialSight
+from chaincover.target.original import ends_within, refused_steps
 from chaincover.target.recording import Recording, compared, differing_inputs, observed
 
 
@@ -38,10 +39,11 @@ def judge_recording(
         return under_way or [name for begin, name in claimed if begin > step][:1]
 
     comparison = compared(recording, expected, system, serves)
-    names = {var.name for var in system.inputs}
-    known = all(row.keys() >= names for row in recording.inputs[: comparison.agrees])
+    seen = observed(recording, system)
+    pairs = zip(seen.inputs[: comparison.agrees], stimulus.inputs, strict=False)
+    known = all(own.items() >= {var.name: raw[var.name] for var in system.inputs}.items() for own, raw in pairs)
     prediction = Prediction(expected, comparison.agrees) if known and not differing else None
-    sight = PartialSight(system, observed(recording, system))
+    sight = PartialSight(system, seen)
     claims = Claims({}, stimulus.asked, frozenset(infeasible))
     judged = tuple(
         _as_claimed(each, stimulus.claimed.get(each.goal), recording.length)
@@ -64,7 +66,7 @@ def judge_recording(
         judged,
         final,
         (),
-        (),
+        tuple(_not_allowed(subject, expected, stimulus)),
         (),
         tuple(remarks),
         comparison=comparison,
@@ -72,6 +74,15 @@ def judge_recording(
         cut_short=cut_short,
         steps=recording.length,
     )
+
+
+def _not_allowed(subject: Subject, run: Run, stimulus: Stimulus) -> Iterator[str]:
+    """What of a run under the recorded inputs is not allowed: of such steps the model says nothing. A recording may end
+    within a held step."""
+    simulator = Simulator(subject.system)
+    for text in refused_steps(subject, simulator, run, replace(stimulus, inputs=run.inputs, lines=())):
+        if text != ends_within(subject.hold):
+            yield text
 
 
 def _final(subject: Subject, sight: PartialSight, prediction: Prediction | None) -> bool | None:

@@ -111,9 +111,8 @@ def read_table(path: str, layout: Layout) -> Recording:
 def _rows(place: Path, text: str) -> tuple[list[list[str]], bool]:
     """The rows, and whether numbers are written with a decimal comma."""
     csv.field_size_limit(FILE_SIZE.most)
-    readers = [
-        csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter) for delimiter in ",;\t"
-    ]
+    content = text.removeprefix("\ufeff")
+    readers = [csv.reader(io.StringIO(content, newline=""), delimiter=mark, strict=True) for mark in ",;\t"]
     reader = readers[0]
     try:
         heads = [next(each, []) for each in readers]

@@ -251,6 +251,13 @@ def test_a_library_is_run_as_the_compiled_original(tmp_path: Path) -> None:
     )
 
 
+def test_a_log_is_replayed_as_any_inputs(tmp_path: Path) -> None:
+    run(tmp_path, "python:CLASS")
+    played = chaincover("replay", ".", "online.jsonl", "--json", "--no-native", cwd=tmp_path)
+    assert (played.code, played.json["steps"]) == (0, 6)
+    assert [goal["requirement"] for goal in played.json["goals"]] == ["held"]
+
+
 def test_a_log_of_a_killed_run_is_read_up_to_its_last_whole_line(tmp_path: Path) -> None:
     run(tmp_path, "python:CLASS")
     text = (tmp_path / "online.jsonl").read_text()

@@ -470,3 +470,23 @@ def test_drawn_recordings_are_judged_as_the_whole_run(kind: str, form: str) -> N
     subject_of.cache_clear()
     with apart():
         assert [(seed, text) for seed in range(20) for text in faults(kind, seed, form)] == []
+
+
+def test_a_step_under_inputs_that_are_not_allowed_is_told(tmp_path: Path) -> None:
+    """Of such a step the model says nothing."""
+    outcome = judge(tmp_path, PLAIN.replace("0,0,-5,0\n", "0,7,-5,0\n"))
+    assert outcome.json["refused_steps"] == ["step 5: i->clear is 7, allowed 0..1"]
+    assert outcome.code == 1
+
+
+def test_nothing_is_predicted_under_inputs_that_are_not_certain(tmp_path: Path) -> None:
+    """An input within tolerance may have been another one."""
+    loose = '[target.signals]\n"i->up" = { name = "i->up", unit = "V", absolute = 1.0 }\n'
+    assert verdicts(judge(tmp_path, GOOD, target=loose))["third"][0] == "not observable"
+    assert verdicts(judge(tmp_path, GOOD))["third"][:2] == ("covered", "as predicted")
+
+
+def test_a_quote_without_an_end_is_no_table(tmp_path: Path) -> None:
+    outcome = judge(tmp_path, PLAIN.replace("0,1,-5,0", '0,"1,-5,0'))
+    assert outcome.code == 3
+    assert "this is no table" in outcome.stderr
