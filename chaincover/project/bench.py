@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 from bmc.errors import InputRefused, Location
 from bmc.floats.format import FORMATS, exact, is_nan
@@ -15,6 +15,8 @@ from bmc.system.names import find_variable, suggestion
 from bmc.system.transition import TransitionSystem, Valuation, ValueType
 from chaincover.project.keys import Keys
 from chaincover.project.values import raw_value
+
+T = TypeVar("T")
 
 SIGNAL_KEYS: Mapping[str, str] = {
     "name": "what the signal is called in recordings; default: as the variable",
@@ -152,31 +154,48 @@ def _signal(keys: Keys, variable: str, value: Any) -> Signal:
     for key in value:
         if key not in SIGNAL_KEYS:
             keys.refuse(InputRefused(f"unknown key '{key}' of a signal", where, suggestion(key, [*SIGNAL_KEYS])))
-    numbers = {}
-    for key in ("factor", "offset", "absolute", "relative"):
-        number = value.get(key, 1 if key == "factor" else 0)
-        good = isinstance(number, int | float) and not isinstance(number, bool) and isfinite(number)
-        if not good or (key == "factor" and not number) or (key in ("absolute", "relative") and not number >= 0):
-            needed = "a number other than 0" if key == "factor" else "a number"
-            needed += " that is not negative" if key in ("absolute", "relative") else ""
-            keys.refuse(InputRefused(f"'{key}' of the signal of '{variable}' must be {needed}", where))
-            number = 1 if key == "factor" else 0
-        numbers[key] = Fraction(str(number))
-    if numbers["relative"] >= 1:
-        keys.refuse(InputRefused(f"'relative' of the signal of '{variable}' must be below 1", where))
-        numbers["relative"] = Fraction(0)
-    jitter, held = value.get("jitter", 0), value.get("held", False)
-    if isinstance(jitter, bool) or not isinstance(jitter, int) or jitter < 0:
-        keys.refuse(InputRefused(f"'jitter' of the signal of '{variable}' must be a number of steps", where))
-        jitter = 0
-    if not isinstance(held, bool):
-        keys.refuse(InputRefused(f"'held' of the signal of '{variable}' must be true or false", where))
-        held = False
-    name, unit = (value.get(key, default) for key, default in (("name", variable), ("unit", "")))
-    if not isinstance(name, str) or not isinstance(unit, str):
-        keys.refuse(InputRefused(f"'name' and 'unit' of the signal of '{variable}' must be texts in quotes", where))
-        name, unit = variable, ""
-    if numbers["absolute"] and not unit:
+    read = _SignalReader(keys, variable, value, where)
+    signal = Signal(
+        read.value("name", str, variable, "a text in quotes"),
+        read.value("unit", str, "", "a text in quotes"),
+        read.number("factor", 1, "a number other than 0", lambda number: number != 0),
+        read.number("offset", 0, "a number", lambda number: True),
+        read.number("absolute", 0, "a number that is not negative", lambda number: number >= 0),
+        read.number("relative", 0, "a number of at least 0 and below 1", lambda number: 0 <= number < 1),
+        read.value("jitter", int, 0, "a number of steps"),
+        read.value("held", bool, False, "true or false"),
+        where,
+    )
+    if signal.absolute and not signal.unit:
         hint = 'write the unit in which it is recorded, such as unit = "mm"; "1" for a plain number'
         keys.refuse(InputRefused(f"the tolerance of the signal of '{variable}' has no unit", where, hint))
-    return Signal(name, unit, jitter=jitter, held=held, where=where, **numbers)
+    return signal
+
+
+@dataclass(frozen=True)
+class _SignalReader:
+    """Reads the table of the signal of a ``variable``; what is of another type is noted, and the default stands."""
+
+    keys: Keys
+    variable: str
+    table: Mapping[str, Any]
+    where: Location
+
+    def value(self, key: str, kind: type[T], default: T, needed: str) -> T:
+        """The value of ``key``; a number is not negative."""
+        found = self.table.get(key, default)
+        if type(found) is kind and not (isinstance(found, int) and found < 0):
+            return found
+        self._refuse(key, needed)
+        return default
+
+    def number(self, key: str, default: int, needed: str, good: Callable[[float], bool]) -> Fraction:
+        """The number of ``key``, exactly as it is written."""
+        found = self.table.get(key, default)
+        if type(found) in (int, float) and isfinite(found) and good(found):
+            return Fraction(str(found))
+        self._refuse(key, needed)
+        return Fraction(default)
+
+    def _refuse(self, key: str, needed: str) -> None:
+        self.keys.refuse(InputRefused(f"'{key}' of the signal of '{self.variable}' must be {needed}", self.where))

@@ -14,6 +14,7 @@ from bmc.limits import FILE_SIZE, InputLimit, read_text
 from bmc.records import dataclass
 from bmc.system.names import suggestion
 from bmc.system.transition import TransitionSystem
+from chaincover.chain import STORED
 from chaincover.formats.chain_file import START_ROW
 from chaincover.formats.exported import DRIVEN, EXPECTED
 from chaincover.formats.result_file import most_bytes
@@ -231,7 +232,7 @@ class _Steps:
         number = step - self._first
         if number < len(self.inputs) - 1:
             raise InputRefused("the recording goes back in time", where, "put its rows in order")
-        if number - len(self.inputs) > MOST_MISSING:
+        if number - len(self.inputs) > STORED:
             text = f"there is no sample of {number - len(self.inputs):,} steps before this one"
             raise InputRefused(text, where, "look at the period of the project, or at the times")
         return number
@@ -245,7 +246,3 @@ class _Steps:
             self.states.append(state)
         for name, value in row.items():
             (self.inputs[step] if name in self._layout.inputs else self.states[step + 1])[name] = value
-
-
-MOST_MISSING = 1_000_000
-"""Steps without a sample that may lie between two samples. Twice as many take twice the memory."""
