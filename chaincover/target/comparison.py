@@ -37,7 +37,8 @@ class Deviation:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """What was compared: ``signals`` (variables), at so many ``steps``; ``first`` is the first deviation, ``number``
-    how many values deviate. ``agrees``: up to so many steps all outputs were observed, and nothing deviates."""
+    how many values deviate. ``agrees`` is the number of steps up to which all outputs were observed and none deviates.
+    """
 
     signals: tuple[str, ...] = ()
     steps: int = 0
