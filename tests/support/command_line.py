@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from typing import Any
 from unittest import mock
 
 from bmc.models.c.source.survey import apart
+from chaincover.cli import entry
 from chaincover.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,8 +77,17 @@ def chaincover(*arguments: object, cwd: Path | None = None, **variables: str) ->
             main()
         except SystemExit as ending:
             code = ending.code
+        finally:
+            without_alarms()
     assert isinstance(code, int)
     return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def without_alarms() -> None:
+    """A run that a limit or a signal has called off ends its process soon after, which here is that of the tests."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    entry._alarms.__init__()  # type: ignore[misc]
 
 
 def in_process_of_its_own(*arguments: object, cwd: Path | None = None, **variables: str) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -309,3 +310,11 @@ def test_the_fixtures_of_pytest(code: str, told: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", *plugin, *named, "test_x.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert told in done.stdout, done.stdout + done.stderr
+
+
+def test_a_run_that_was_called_off_leaves_no_alarm(tmp_path: Path) -> None:
+    """An alarm that comes later would end the process of the tests."""
+    own = "def answer(self, found, inputs):\n    from bmc import ending\n"
+    own += "    ending.call_off('interrupt')\n    return found"
+    assert run(tmp_path, "python:CLASS", own=own).code == 130
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
