@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,9 @@ from chaincover.chain import Hit
 from chaincover.exporters.protocol import ExportedChain
 from chaincover.subject import Subject
 from properties.goal import Goal
+
+if hasattr(signal, "SIGPIPE"):  # vcdvcd lets it end the process, which here is that of the tests
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 FORMATS = ("csv", "json", "vcd", "pytest")
 Rows = list[dict[str, Any]]
