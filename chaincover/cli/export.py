@@ -28,14 +28,14 @@ from chaincover.cli.options import (
     time_option,
 )
 from chaincover.cli.progress import Progress
-from chaincover.cli.replay import read_chain
+from chaincover.cli.replay import one_chain, read_chain
 from chaincover.exporters import DELIMITERS, formats
 from chaincover.exporters import exporter as writer_of
 from chaincover.exporters.claims import Claim, LeftOut, claims
 from chaincover.exporters.protocol import ChainExporter, ExportedChain, Exporter, Question, Statement
 from chaincover.exporters.questions import chain_question
 from chaincover.formats.chain_file import Stimulus
-from chaincover.formats.document import CHAINS_FILE, chain_place, read_document
+from chaincover.formats.document import read_document
 from chaincover.formats.output import NoFolder, prepare_folder, to_json, write_texts
 from chaincover.formats.recorded_subject import load_for
 from chaincover.formats.writer import tool_version
@@ -44,7 +44,6 @@ from chaincover.problem import Problem
 from chaincover.project.bench import Bench
 from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
-from chaincover.project.project_file import refuse_project
 from chaincover.subject import Subject
 from chaincover.target.judge import Claims, judge_goals
 from chaincover.target.sight import WholeRun
@@ -106,11 +105,7 @@ def _no_chain(problem: Problem, most: int | None) -> Statement:
 
 def _of_result(request: Request, chain: str, folder: Path, tools: Tools, head: Index) -> Index:
     """Write the claims of a result into ``folder``."""
-    refuse_project(chain)
-    place = chain_place(chain)
-    if place.name == CHAINS_FILE:
-        text, hint = "this is the summary of several chains", "name one of their files, such as chain-1.json"
-        raise InputRefused(text, Location(str(place)), hint)
+    place = Path(one_chain(chain))
     document = read_document(place)
     prepare_folder(str(folder))
     with tools.progress.stage("read"), ending.interruptible():
@@ -195,11 +190,7 @@ def _with_layout(
 
 def _chain(request: Request, shown: Shown, chain: str, folder: Path, writer: ChainExporter) -> int:
     """Write a chain for a bench into ``folder``."""
-    refuse_project(chain)
-    place = chain if chain.endswith(".csv") else str(chain_place(chain))
-    if Path(place).name == CHAINS_FILE:
-        text, hint = "this is the summary of several chains", "name one of their files, such as chain-1.json"
-        raise InputRefused(text, Location(place), hint)
+    place = one_chain(chain)
     bench = request.project().target or Bench()
     read = read_chain(request, shown, place)
     subject, stimulus = read.subject, read.stimulus

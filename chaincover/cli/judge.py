@@ -8,15 +8,12 @@ from pathlib import Path
 import click
 
 from bmc import ending
-from bmc.errors import InputRefused, Location
 from chaincover.cli.entry import closing
 from chaincover.cli.options import Shown, junit_option, request_options, shown_options, time_option
-from chaincover.cli.replay import read_chain
-from chaincover.formats.document import chain_place
+from chaincover.cli.replay import one_chain, read_chain
 from chaincover.formats.output import to_json, write_text
 from chaincover.project.bench import Bench
 from chaincover.project.load import Request
-from chaincover.project.project_file import refuse_project
 from chaincover.report import console
 from chaincover.report.documents import judged_document
 from chaincover.target.judge import JudgedRun
@@ -50,10 +47,7 @@ def command(
     Tells where outputs first deviate from the model, what became of each goal, and whether each requirement held. What
     was not recorded is not known. The table [target.signals] of the project says how variables are recorded.
     """
-    refuse_project(chain)
-    place = str(chain_place(chain)) if not chain.endswith(".csv") else chain
-    if Path(place).name == "chains.json":
-        raise InputRefused("this is the summary of several chains", Location(place), "name one of them, chain-1.json")
+    place = one_chain(chain)
     bench = request.project().target or Bench()
     read = read_chain(request, shown, place)
     system = read.subject.system

@@ -32,6 +32,7 @@ from chaincover.formats.chain_file import (
     read_recorded,
     unreadable,
 )
+from chaincover.formats.document import CHAINS_FILE, chain_place
 from chaincover.formats.output import to_json, write_text
 from chaincover.library import Bounded, TrueRuns
 from chaincover.project.bounds import UseOfBounds
@@ -168,6 +169,19 @@ class ReadChain:
     not_known: tuple[str, ...]
     notes: tuple[str, ...]
     progress: Progress
+
+
+def one_chain(chain: str) -> str:
+    """The file of one chain that ``chain`` names, for commands that take no more.
+
+    InputRefused for a project, or for the summary of several chains.
+    """
+    refuse_project(chain)
+    place = chain if chain.endswith(".csv") else str(chain_place(chain))
+    if Path(place).name == CHAINS_FILE:
+        text, hint = "this is the summary of several chains", "name one of their files, such as chain-1.json"
+        raise InputRefused(text, Location(place), hint)
+    return place
 
 
 def read_chain(request: Request, shown: Shown, chain: str) -> ReadChain:

@@ -15,12 +15,10 @@ from bmc.errors import UsageError, counted
 from chaincover.cli.entry import closing
 from chaincover.cli.judge import deliver
 from chaincover.cli.options import SECONDS, Shown, junit_option, request_options, shown_options
-from chaincover.cli.replay import ReadChain, read_chain
-from chaincover.formats.document import chain_place
+from chaincover.cli.replay import ReadChain, one_chain, read_chain
 from chaincover.formats.writer import tool_version
 from chaincover.project.bench import Bench as BenchOfProject
 from chaincover.project.load import Request
-from chaincover.project.project_file import refuse_project
 from chaincover.target.drivers import NEEDS_SAFE, Bus, driver, kind_of
 from chaincover.target.judge import JudgedRun
 from chaincover.target.log import log_file
@@ -47,8 +45,7 @@ def command(request: Request, shown: Shown, chain: str, **given: Any) -> int:
     Steps are made in real time where the project has a period. After a deviation or a lost target only the safe inputs
     of the project ([target] safe) are applied; Ctrl-C lets the chain go on to its final condition.
     """
-    refuse_project(chain)
-    place = chain if chain.endswith(".csv") else str(chain_place(chain))
+    place = one_chain(chain)
     bench = request.project().target or BenchOfProject()
     spec = _spec(given["spec"], bench, given["yes"])
     read = read_chain(request, shown, place)

@@ -318,3 +318,11 @@ def test_a_run_that_was_called_off_leaves_no_alarm(tmp_path: Path) -> None:
     own += "    ending.call_off('interrupt')\n    return found"
     assert run(tmp_path, "python:CLASS", own=own).code == 130
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_the_summary_of_several_chains_is_none(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": COUNTER, "chaincover.toml": PROJECT, "chains.json": "{}", "x.csv": ""})
+    for command in (("run", ".", "chains.json"), ("judge", ".", "chains.json", "x.csv")):
+        refused = chaincover(*command, cwd=tmp_path)
+        assert refused.code == 3
+        assert "this is the summary of several chains" in refused.stderr
