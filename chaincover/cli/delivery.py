@@ -58,7 +58,10 @@ Replays = Sequence["JudgedRun | None"]
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the command: for what, with which settings, and where its files go."""
+    """One run of the command: for what, with which settings, and where its files go.
+
+    ``page``: the folder of the sources where a report is wanted, else None.
+    """
 
     subject: Subject
     options: Options
@@ -67,6 +70,7 @@ class Run:
     shown: Shown
     with_replay: bool
     junit: str | None = None
+    page: str | None = None
 
 
 @dataclass(frozen=True)
@@ -267,6 +271,11 @@ def deliver(delivery: OneChain | Several, stage: str) -> int:
             cases = of_answer(run.subject.goals, found.verdicts, rulings)
             cases += [case for own in replays.played if own is not None for case in of_judged(own)]
             write_text(Path(run.junit), junit(run.subject.system.name, cases))
+        if run.page is not None:
+            from chaincover.cli.report import REPORT, write_report
+
+            write_report([str(run.folder)], run.folder / REPORT, run.page)
+            asked = replace(asked, written=f"{asked.written}, {REPORT}")
     except CannotWrite as error:
         errors.insert(0, error)
     if run.shown.as_json and not errors:

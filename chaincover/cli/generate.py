@@ -5,6 +5,7 @@ With ``--several`` it finds as few chains as it takes, each with its own files, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -52,6 +53,7 @@ Find = Callable[[Problem, Options, Listener], ChainResult]
 @click.option("--several", is_flag=True, help="As few chains as it takes, where one cannot cover every goal.")
 @click.option("--most", is_flag=True, help="The one chain that covers most goals, where it cannot cover every goal.")
 @click.option("--violations", is_flag=True, help="Violations of requirements are goals too: those that can fail do so.")
+@click.option("--report", is_flag=True, help="Write report.html too: the result as one HTML page.")
 @junit_option
 @shown_options
 @ending.uninterrupted()
@@ -71,12 +73,18 @@ def command(request: Request, search: Search, shown: Shown, output: str, junit: 
     subject, options = prepare(
         request, search, progress, bounds=UseOfBounds.REFUSED if several or most else UseOfBounds.SEARCHED
     )
-    run = Run(subject, options, prepare_folder(output), progress, shown, not no_replay, junit)
+    page = _sources(request) if asked["report"] else None
+    run = Run(subject, options, prepare_folder(output), progress, shown, not no_replay, junit, page)
     if subject.library is not None:
         return generate_bounded(run)
     if several:
         return generate_chains(run)
     return generate_chain(run, _find(most))
+
+
+def _sources(request: Request) -> str:
+    """The folder from which the names of the sources are told."""
+    return request.path if os.path.isdir(request.path) else os.path.dirname(request.path) or "."
 
 
 def _find(most: bool) -> Find:

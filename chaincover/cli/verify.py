@@ -21,12 +21,12 @@ from chaincover.formats.writer import tool_version, versions
 from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
 from chaincover.report import console
+from chaincover.report.documents import VERIFIED_SCHEMA
 from chaincover.verification.limits import Limits
 from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, as_data
 from chaincover.verification.several import verify_chains
 from chaincover.verification.verification import Listener, verify
 
-SCHEMA = "chaincover/verification/1"
 ENDED = "all checks"
 """The name of the line that tells what ended them before all were done."""
 WIDTH = len("open start values")
@@ -91,7 +91,11 @@ def command(
 
         write_text(Path(junit), cases.junit(place.name, cases.of_verification(found.lines)))
     if shown.as_json:
-        head = {"schema": SCHEMA, "tool": {"name": "chaincover", "version": tool_version()}, "versions": versions()}
+        head = {
+            "schema": VERIFIED_SCHEMA,
+            "tool": {"name": "chaincover", "version": tool_version()},
+            "versions": versions(),
+        }
         click.echo(to_json({**head, **as_data(found)}), nl=False)
     elif shown.text:
         telling.end()

@@ -27,7 +27,7 @@ from chaincover.project.project_file import Project
 from chaincover.project.values import parse_value, raw_value, shown
 from chaincover.subject import Subject
 
-SCHEMA = "chaincover/chain/5"
+SCHEMA = "chaincover/chain/6"
 CHAINS_SCHEMA = "chaincover/chains/6"
 START_ROW = "init"
 """In the column ``step`` of a CSV file: the row holds start values that the tester chooses."""

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bmc.engines import installed
-from bmc.system.transition import Run, TransitionSystem
+from bmc.formulas.unroll import unframed
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, Valuation, symbols_of
 from chaincover import certificate
-from chaincover.chain import COVERED, LongTest, Ruling
+from chaincover.chain import COVERED, Chain, LongTest, Ruling
 from chaincover.formats.chain_file import CHAINS_SCHEMA, SCHEMA, start_record
 from chaincover.formats.rows import ChainRows, reported
 from chaincover.options import HERE, Options
+from chaincover.project.names import of_run, value_labels
 from chaincover.project.values import show_ranges, shown
 from chaincover.result import ChainResult, Requirements, SeveralChains
 from chaincover.subject import Subject
@@ -68,7 +70,7 @@ def chain_document(
     return {
         "schema": SCHEMA,
         "tool": {"name": "chaincover", "version": tool_version()},
-        "controller": _controller(subject, sources_of(subject) if sources is None else sources),
+        "controller": _controller(subject, sources_of(subject) if sources is None else sources, result.chain),
         "settings": _settings(subject, result.options),
         "versions": versions(),
         "goals": _goals(subject, result),
@@ -100,21 +102,41 @@ def sources_of(subject: Subject) -> list[dict[str, str]]:
     ]
 
 
-def _controller(subject: Subject, sources: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """The controller's ``sources`` as they are given, its functions, and its variables with their types and values."""
+def _controller(subject: Subject, sources: Sequence[Mapping[str, str]], chain: Chain | None) -> dict[str, Any]:
+    """The controller's ``sources`` as they are given, its functions, and its variables with their types and values.
+
+    ``labels``: what values of a variable are called, where those of ``chain`` have names.
+    """
     system = subject.system
+    labels = _labels(subject, chain)
+    state, outputs = reported(system, "state"), reported(system, "output")
     return {
         "name": system.name,
         "sources": list(sources),
         **subject.model.described,
         "period": subject.settings.period,
         "inputs": [
-            {"name": var.name, "type": var.type.name, "values": show_ranges(var.values, var.type)}
+            {"name": var.name, "type": var.type.name, "values": show_ranges(var.values, var.type), **labels[var.name]}
             for var in system.inputs
         ],
-        "state": [{"name": var.name, "type": var.type.name} for var in reported(system, "state")],
-        "outputs": [{"name": var.name, "type": var.type.name} for var in reported(system, "output")],
+        "state": [{"name": var.name, "type": var.type.name, **labels[var.name]} for var in state],
+        "outputs": [{"name": var.name, "type": var.type.name, **labels[var.name]} for var in outputs],
     }
+
+
+def _labels(subject: Subject, chain: Chain | None) -> dict[str, dict[str, dict[str, str]]]:
+    """For each variable the entry ``labels``, by values as the document has them; none where they have no names."""
+    system = subject.system
+    variables: list[StateVariable | InputVariable] = [*system.state, *system.inputs]
+    names = subject.model.value_names([var.name for var in variables], [goal.text for goal in subject.goals])
+    states: Sequence[Valuation] = () if chain is None else chain.run.states
+    inputs: Sequence[Valuation] = () if chain is None else chain.run.inputs
+    called = value_labels(of_run(system.state, states) + of_run(system.inputs, inputs), names)
+    found = {}
+    for var in variables:
+        own = {var.type.show(number): label for number, label in sorted(called.get(var.name, {}).items())}
+        found[var.name] = {"labels": own} if own else {}
+    return found
 
 
 def _settings(subject: Subject, options: Options) -> dict[str, Any]:
@@ -143,6 +165,7 @@ def _goals(subject: Subject, result: ChainResult) -> list[dict[str, Any]]:
                 "generated": goal.generated or None,
                 "representative": None if same == goal.name else same,
                 "length": goal.length,
+                "reads": reads(goal),
                 "verdict": verdict.status,
                 "step": verdict.step,
                 "consequent_held": hit.consequent_held if hit else None,
@@ -152,6 +175,16 @@ def _goals(subject: Subject, result: ChainResult) -> list[dict[str, Any]]:
             }
         )
     return goals
+
+
+def reads(goal: Goal) -> list[str]:
+    """The variables of the program that a goal reads, sorted: of a deadline those of what it asks for."""
+    formulas = [goal.antecedent, goal.consequent]
+    if goal.deadline is not None:
+        formulas = [goal.deadline.antecedent, goal.deadline.condition]
+    memory = {variable.name for variable in goal.memory}
+    read = {unframed(symbol)[0] for formula in formulas if formula is not None for symbol in symbols_of(formula)}
+    return sorted(read - memory)
 
 
 def _requirements(subject: Subject, found: Requirements) -> dict[str, Any] | None:
@@ -204,12 +237,35 @@ def _chain(subject: Subject, result: ChainResult) -> dict[str, Any] | None:
     return {
         "length": chain.length,
         "order": list(chain.order),
-        "hits": [{"goal": h.goal, "step": h.step, "consequent_held": h.consequent_held} for h in chain.hits],
+        "hits": _hits(subject, chain),
         "failures": [{"goal": h.goal, "step": h.step} for h in chain.failures],
         "violations": [{"assertion": v.name, "step": v.step} for v in chain.violations],
         "initial": start_record(subject.system, chain),
         "steps": ChainRows(subject.system, chain, subject.goals),
     }
+
+
+def _hits(subject: Subject, chain: Chain) -> list[dict[str, Any]]:
+    """Where each goal is covered, of a deadline with the occurrence of the antecedent that is decided there."""
+    deadlines = {goal.name: goal.deadline for goal in subject.goals if goal.deadline is not None}
+    inputs = {variable.name for variable in subject.system.inputs}
+    found = []
+    for hit in chain.hits:
+        row: dict[str, Any] = {"goal": hit.goal, "step": hit.step, "consequent_held": hit.consequent_held}
+        deadline = deadlines.get(hit.goal)
+        if deadline is not None:
+            decisions = deadline.decisions(chain.run, inputs)
+            decided = next(one for one in decisions if (one.after, one.held) == (hit.step, hit.consequent_held))
+            begin = decided.begin + deadline.base
+            check = decided.check + deadline.base
+            row["deadline"] = {
+                "asked": deadline.text,
+                "antecedent": begin,
+                "check": check,
+                "last": begin + deadline.last,
+            }
+        found.append(row)
+    return found
 
 
 def graph_data(graph: ReachGraph, goals: Iterable[Goal]) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from bmc.system.names import same_front
+from bmc.system.names import IN, same_front
+from bmc.system.transition import InputVariable, StateVariable, Valuation
 
 Labels = Mapping[str, Mapping[int, str]]
 """By variable: what its values are called."""
@@ -36,3 +37,29 @@ def without_front(labels: Mapping[int, str]) -> dict[int, str]:
     cut = ["(none)" if text == NO_CHILD else text.removeprefix(front) for text in texts]
     whole = len(set(cut)) < len(cut) or not all(re.match(r"[A-Za-z(]", text) for text in cut)
     return dict(zip(labels, labels.values() if whole else cut, strict=True))
+
+
+Rows = tuple[StateVariable | InputVariable, Sequence[Valuation]]
+"""A variable with the valuations of a run."""
+
+
+def of_run(variables: Iterable[StateVariable | InputVariable], rows: Sequence[Valuation]) -> list[Rows]:
+    """Each of ``variables`` with the valuations ``rows``."""
+    return [(var, rows) for var in variables]
+
+
+def value_labels(rows: Iterable[Rows], labels: Labels) -> dict[str, dict[int, str]]:
+    """By variable what its values are called: enumerators, else ``labels`` where every value of the rows has one.
+
+    ``rows``: each variable with the valuations of a run. Words for truth are left out: these are shown as flags.
+    """
+    found: dict[str, dict[int, str]] = {}
+    for var, values in rows:
+        own = {number: label for label, number in var.type.labels} or labels.get(var.name, {})
+        seen = {var.type.value(row[var.name]) for row in values} if own and not var.type.labels else set()
+        generated = any(IN.search(label) for label in own.values())
+        cut = without_front(own)
+        truth = {label.lower() for label in cut.values()} <= {"true", "false"}
+        if own and not truth and (generated or seen <= own.keys()):
+            found[var.name] = cut
+    return found

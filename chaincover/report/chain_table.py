@@ -16,11 +16,11 @@ from itertools import pairwise
 from bmc.errors import counted
 from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
-from bmc.system.names import IN, same_front
+from bmc.system.names import same_front
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, symbols_of
 from chaincover.chain import Chain
 from chaincover.formats.rows import reported
-from chaincover.project.names import Labels, short_names, without_front
+from chaincover.project.names import Labels, of_run, short_names, value_labels
 from chaincover.project.values import show_value
 from chaincover.report.console import LEAST_FOLDED, NARROW, Console, shortened
 from chaincover.subject import Subject
@@ -93,7 +93,8 @@ class ChainTable:
         state = [*reported(system, "state"), *reported(system, "output")]
         self._chain, self._read, self._of_system = chain, read, (state, system.inputs)
         self._names = short_names([var.name for var in state]) | short_names([var.name for var in system.inputs])
-        self._labels = self._called(labels or {})
+        rows = of_run(state, chain.run.states) + of_run(system.inputs, chain.run.inputs)
+        self._labels = value_labels(rows, labels or {})
         self._cells = {var.name: self._texts(var, chain.run.states) for var in state}
         self._cells |= {var.name: self._texts(var, chain.run.inputs) for var in system.inputs}
         self._front = same_front([self._names[var.name] for var in system.inputs])
@@ -124,24 +125,6 @@ class ChainTable:
                 out.line(text)
         for text in notes:
             out.line(text)
-
-    def _called(self, labels: Labels) -> dict[str, Mapping[int, str]]:
-        """By variable what its values are called: enumerators, else ``labels`` where every value on the chain has one.
-
-        Not the words for truth: these are shown as flags.
-        """
-        state, inputs = self._of_system
-        found: dict[str, Mapping[int, str]] = {}
-        for variables, rows in ((state, self._chain.run.states), (inputs, self._chain.run.inputs)):
-            for var in variables:
-                own = {number: label for label, number in var.type.labels} or labels.get(var.name, {})
-                seen = {var.type.value(row[var.name]) for row in rows} if own and not var.type.labels else set()
-                generated = any(IN.search(label) for label in own.values())
-                cut = without_front(own)
-                truth = {label.lower() for label in cut.values()} <= {"true", "false"}
-                if own and not truth and (generated or seen <= own.keys()):
-                    found[var.name] = cut
-        return found
 
     def _texts(self, var: StateVariable | InputVariable, rows: Sequence[Valuation]) -> list[str]:
         """The values of a variable as they are shown, in each of ``rows``."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 RUN_SCHEMA = "chaincover/run/3"
 JUDGED_SCHEMA = "chaincover/judged/1"
+VERIFIED_SCHEMA = "chaincover/verification/1"
 
 NOTHING_REPLAYED: Mapping[str, JudgedRun] = {}
 

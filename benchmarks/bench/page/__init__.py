@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 
+from markupsafe import Markup
+
 from benchmarks.bench.page.data import table_data
-from benchmarks.bench.page.markup import escaped, script_json
 from benchmarks.bench.page.plots import all_plots, scatter_data
 from benchmarks.bench.page.results import Results
 from benchmarks.bench.page.svg import STYLE, as_file
 from benchmarks.bench.page.table import summary, tables
 from benchmarks.bench.row import Row
 from chaincover.formats.output import write_texts
+from chaincover.report.html import kit
+from chaincover.report.html.markup import escaped
 
 NAME = "index.html"
 
@@ -36,30 +36,22 @@ def write(folder: Path, title: str, rows: Sequence[Row], changes: Mapping[str, s
 
 def page(title: str, results: Results, pictures: Mapping[str, str], changes: Mapping[str, str]) -> str:
     """The page as text."""
-    script = _own("page.js")
     data = {"table": table_data(results.rows, changes), "scatter": scatter_data(results)}
     still = [name for name in pictures if not name.startswith("scatter-")]
     moving = [name for name in pictures if name.startswith("scatter-")]
     parts = {
-        "title": escaped(title or "Results of a suite"),
-        "script-hash": b64encode(sha256(script.encode()).digest()).decode(),
-        "style": STYLE + _own("page.css"),
         "facts": _facts(results, changes),
         "changes": _changed(results, changes),
         "summary": summary(results, changes),
         "tables": tables(results, changes),
         "figures": "\n".join(_figure(name, pictures[name]) for name in still),
         "scatters": "\n".join(_figure(name, pictures[name]) for name in moving),
-        "scatter-hidden": "" if moving else " hidden",
-        "data": script_json(data),
-        "script": script,
     }
-    first, *pieces = _own("page.html").split("{{")
-    return first + "".join(parts[name] + rest for name, rest in (piece.split("}}", 1) for piece in pieces))
-
-
-def _own(name: str) -> str:
-    return (files(__name__) / name).read_text(encoding="utf-8")
+    values = {"title": title or "Results of a suite", "moving": bool(moving)}
+    values |= {name: Markup(text) for name, text in parts.items()}
+    return kit.page(
+        __name__, "page.html", [STYLE, kit.own("page.css", __name__)], [kit.own("page.js", __name__)], values, data
+    )
 
 
 def _figure(name: str, picture: str) -> str:

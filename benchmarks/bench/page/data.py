@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
-from benchmarks.bench.page.markup import link
 from benchmarks.bench.row import COLUMNS, Row
+from chaincover.report.html.markup import link
 
 FIRST = (
     "model",

@@ -9,10 +9,10 @@ from functools import cached_property
 from statistics import fmean, quantiles
 from typing import Any
 
-from benchmarks.bench.page.markup import average
 from benchmarks.bench.row import Row
 from benchmarks.bench.tools.protocol import FINISHED, MISSING
 from bmc.records import dataclass
+from chaincover.report.html.markup import average
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
-from benchmarks.bench.page.markup import escaped, number
 from bmc.records import dataclass
+from chaincover.report.html.markup import escaped, number
 
 WIDTH = 520
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 40, 46

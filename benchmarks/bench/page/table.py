@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.bench.page.markup import average, escaped, number
 from benchmarks.bench.page.results import Best, Cell, Key, Model, Results, seconds_of
 from benchmarks.bench.row import Row
 from benchmarks.bench.tools.protocol import CRASHED, MISSING, OUT_OF_MEMORY, TIME_OUT
+from chaincover.report.html.markup import average, escaped, number
 
 PUBLISHED = {
     "lkh": "ChainCover 2014, LKH",

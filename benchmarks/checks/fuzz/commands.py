@@ -243,7 +243,7 @@ def _made() -> dict[str, str]:
         "d/chaincover.toml": PROJECT,
         "d/p.toml": PROJECT.replace("[[property]]", "[search]\nbound = 2\n[[property]]", 1),
         "empty.c": "",
-        "bad.json": '{"schema": "chaincover/chain/5", "chain": {}}',
+        "bad.json": '{"schema": "chaincover/chain/6", "chain": {}}',
         "in.csv": "a,b\n1,1\n1,1\n3,0\n",
     }
     with tempfile.TemporaryDirectory() as name:

@@ -131,7 +131,7 @@ ODD: tuple[Tree, ...] = (
         "\u2028",
     ),
     *([], {}, [[]], [0], [None], {"a": {}}, "nan", "init", "end", "none", "G(", "G(1 -> 0)", "cover(n == 1)", "../x"),
-    *("covered", "unreachable", "undecided", "/dev/zero", "%s", "{}", "A=1", "allow", "chaincover/chain/5", "1e400"),
+    *("covered", "unreachable", "undecided", "/dev/zero", "%s", "{}", "A=1", "allow", "chaincover/chain/6", "1e400"),
     *("9" * 1_200, "0x10", " 1", "1.0", "inf", json.loads("[" * 110 + "]" * 110)),
 )
 

@@ -17,11 +17,12 @@ from click.testing import CliRunner
 from suite_rows import EVIL, PAPER, of_one_text, of_paper, row, stopped, synthetic
 
 from benchmarks.bench.page import __main__ as command
-from benchmarks.bench.page import markup, plots, write
+from benchmarks.bench.page import plots, write
 from benchmarks.bench.page.data import table_data
 from benchmarks.bench.page.results import Results
 from benchmarks.bench.page.svg import axis
 from benchmarks.bench.row import Row, from_line, to_csv, to_line
+from chaincover.report.html import markup
 
 
 class Page(HTMLParser):

@@ -59,7 +59,7 @@ def test_files_of_a_run(tmp_path: Path) -> None:
     assert chaincover("generate", CRUISE, "-o", tmp_path / "deep" / "er").code == 0
     folder = tmp_path / "deep" / "er"
     document = json.loads((folder / "chain.json").read_text())
-    assert document["schema"] == "chaincover/chain/5"
+    assert document["schema"] == "chaincover/chain/6"
     assert document["bounds"]["minimal"] is True
     assert {"python", "pysmt", "z3-solver"} <= document["versions"].keys()
     rows = list(csv.DictReader((folder / "chain.csv").open()))

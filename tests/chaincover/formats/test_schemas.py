@@ -26,7 +26,7 @@ def in_schema(place: Path, schema: object) -> Path:
 def test_an_older_chain_is_refused(command: str, folder: Path) -> None:
     outcome = chaincover(command, CRUISE, in_schema(folder / "chain.json", "chaincover/chain/1"))
     assert outcome.code == 3
-    assert "this is no chain of the schema 'chaincover/chain/5'" in outcome.err
+    assert "this is no chain of the schema 'chaincover/chain/6'" in outcome.err
     assert "write it with 'chaincover generate'" in outcome.err
 
 

@@ -158,15 +158,15 @@ csv-long-row ¦ a,b⏎1,0,1⏎ ¦ :2: 3 values for 2 columns ¦ one value under 
 
 def chain_json(steps: object) -> str:
     chain = {"steps": steps, "initial": {"chosen": {}}, "hits": []}
-    return json.dumps({"schema": "chaincover/chain/5", "chain": chain})
+    return json.dumps({"schema": "chaincover/chain/6", "chain": chain})
 
 
 # content, message after the file's name
 DOCUMENTS = {
-    "json-cut-off": ('{"schema": "chaincover/chain/5",\n', ":2:1: this is not JSON"),
+    "json-cut-off": ('{"schema": "chaincover/chain/6",\n', ":2:1: this is not JSON"),
     "json-other-schema": ('{"schema": "chaincover/chain/9"}', ": this is no chain of the schema"),
-    "json-no-chain": ('{"schema": "chaincover/chain/5", "chain": null}', ": this result holds no chain"),
-    "json-damaged": ('{"schema": "chaincover/chain/5", "chain": {}}', ": the chain is damaged"),
+    "json-no-chain": ('{"schema": "chaincover/chain/6", "chain": null}', ": this result holds no chain"),
+    "json-damaged": ('{"schema": "chaincover/chain/6", "chain": {}}', ": the chain is damaged"),
     "json-deep": ("[" * 100_000, ": there are more than 100 lists and tables one within the other"),
     "json-long-number": (chain_json([int("9" * 1_200)]), ":1:54: there are more than 1,000 digits in a number"),
     "json-infinite": (chain_json([float("inf")]), ": this is not JSON: Infinity is no finite number"),

@@ -36,8 +36,8 @@ def cruise() -> Document:
         "{",
         "[]",
         "{}",
-        '{"schema": "chaincover/chain/5", "chain": null}',
-        '{"schema": "chaincover/chain/5", "chain": {}}',
+        '{"schema": "chaincover/chain/6", "chain": null}',
+        '{"schema": "chaincover/chain/6", "chain": {}}',
     ],
 )
 def test_a_damaged_file_is_refused(text: str, tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ import re
 from typing import Any
 from urllib.parse import quote
 
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _DRIVE = re.compile("[A-Za-z]:")
 
 
 def escaped(text: object) -> str:
     """Text for the inside of an element or of a quoted attribute; characters that XML forbids are replaced."""
-    return html.escape(_FORBIDDEN.sub("\ufffd", str(text)))
+    return html.escape(FORBIDDEN.sub("\ufffd", str(text)))
 
 
 def script_json(data: Any) -> str:
@@ -45,4 +45,4 @@ def link(place: str) -> str:
     parts = place.split("/")
     if "" in parts or ".." in parts or "\\" in place or _DRIVE.match(place):
         return ""
-    return quote(_FORBIDDEN.sub("\ufffd", place))
+    return quote(FORBIDDEN.sub("\ufffd", place))

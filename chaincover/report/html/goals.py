@@ -1,0 +1,218 @@
+"""Traceability and findings: each requirement with its goal and what became of it, and each finding with its run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bmc.errors import counted
+from bmc.records import dataclass
+from chaincover.chain import CAN_FAIL, COVERED, UNREACHABLE
+from chaincover.report.html.saved import Saved, SavedChain
+from chaincover.report.html.summary import goals_in, goals_of, hits_of, rulings_of, seconds
+from chaincover.report.html.table import StepTable, step_table
+from chaincover.report.html.trace import Trace, Variable, variables, violation_trace
+
+
+@dataclass(frozen=True)
+class Row:
+    """A goal as the table of traceability shows it.
+
+    ``exercised_by`` names what covers the goal: a chain, or a run of its own. ``impacted``: how the text of its
+    property differs from that of an earlier report, '' where it does not.
+    """
+
+    goal: str
+    requirement: str
+    description: str
+    property: str
+    criterion: str
+    verdict: str
+    detail: str
+    chain: str
+    step: int | None
+    time: str
+    ruling: str
+    ruling_detail: str
+    consequent: str
+    exercised_by: str
+    impacted: str
+
+
+def rows_of(saved: Saved) -> list[Row]:
+    """A row for each goal, written ones first as they stand in the project."""
+    hits, rulings = hits_of(saved), {ruling["goal"]: ruling for ruling in rulings_of(saved)}
+    before = {goal["name"]: goal for goal in (goals_in(saved.earlier) if saved.earlier else ())}
+    period = ((saved.chains[0].data.get("controller") or {}) if saved.chains else {}).get("period")
+    found = []
+    for goal in goals_of(saved):
+        chain, step = hits.get(goal["name"], (None, None))
+        ruling = rulings.get(goal["name"], {})
+        held = goal.get("consequent_held")
+        own = "a test of its own" if goal.get("test") or goal.get("long_test") else ""
+        found.append(
+            Row(
+                goal["name"],
+                goal.get("requirement", ""),
+                goal.get("description", ""),
+                goal.get("property", ""),
+                goal.get("generated") or "",
+                goal["verdict"],
+                goal.get("detail", ""),
+                "" if chain is None else chain.file,
+                step,
+                "" if step is None else seconds(step, period),
+                ruling.get("ruling", ""),
+                ruling.get("detail", ""),
+                "" if held is None else "held" if held else "failed",
+                chain.file if chain is not None else own,
+                _impacted(goal, before) if saved.earlier is not None else "",
+            )
+        )
+    return found
+
+
+def _impacted(goal: Mapping[str, Any], before: Mapping[str, Mapping[str, Any]]) -> str:
+    """How the goal differs from that of an earlier result, '' where it is the same."""
+    earlier = before.get(goal["name"])
+    if earlier is None:
+        return "new"
+    if earlier.get("property") != goal.get("property"):
+        return "property changed"
+    return "text changed" if earlier.get("description") != goal.get("description") else ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A value that a consequent reads in a run that violates it."""
+
+    variable: str
+    step: int
+    actual: str
+    expected: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an engineer has to look at: a title, a sentence, and where it applies a run with the consequent's parts.
+
+    ``trace`` is the name of its run among the traces of the waveform, ``step`` where to look; ``commands`` show it
+    again; ``held`` are other requirements that hold at that step; ``next``: what to do.
+    """
+
+    kind: str
+    title: str
+    text: str
+    property: str = ""
+    trace: str = ""
+    step: int | None = None
+    parts: tuple[Part, ...] = ()
+    held: tuple[str, ...] = ()
+    table: StepTable | None = None
+    commands: tuple[str, ...] = ()
+    next: str = ""
+
+
+def findings_of(saved: Saved) -> list[Finding]:
+    """All findings, requirements that can fail first, then what failed, deviated, or is not covered."""
+    return [*_violations(saved), *_on_chains(saved), *_deviations(saved), *_not_covered(saved)]
+
+
+def _violations(saved: Saved) -> Iterator[Finding]:
+    goals = {goal["name"]: goal for goal in goals_of(saved)}
+    for ruling in rulings_of(saved):
+        if ruling["ruling"] != CAN_FAIL:
+            continue
+        goal = goals.get(ruling["goal"], {})
+        parts = tuple(
+            Part(each["variable"], each["step"], str(each["actual"]), str(each["expected"] or ""))
+            for each in ruling["values"]
+        )
+        home = next((chain for chain in saved.chains if ruling["goal"] in chain.violations), None)
+        trace, shown = _violating_run(home, ruling)
+        title = f"{ruling['goal']}{_named(goal)} can fail"
+        yield Finding(
+            "requirement",
+            title,
+            _violation_text(ruling),
+            goal.get("property", ""),
+            "" if trace is None else trace.name,
+            ruling["step"],
+            parts,
+            tuple(ruling["held"]),
+            None if trace is None else step_table(trace, shown, _read(goal, parts), ruling["step"]),
+            (f"chaincover replay PROJECT violation-{ruling['goal']}.csv",) if trace is not None else (),
+        )
+
+
+def _violating_run(home: SavedChain | None, ruling: Mapping[str, Any]) -> tuple[Trace | None, Sequence[Variable]]:
+    if home is None or not ruling.get("test") or not ruling["test"].get("inputs"):
+        return None, ()
+    shown = variables(home.data)
+    return violation_trace(home.data, ruling, home.violations[ruling["goal"]], shown), shown
+
+
+def _named(goal: Mapping[str, Any]) -> str:
+    return f" ({goal['requirement']})" if goal.get("requirement") else ""
+
+
+def _violation_text(ruling: Mapping[str, Any]) -> str:
+    """Where the requirement fails, in a sentence."""
+    length = ruling["test"]["length"] if ruling.get("test") and "length" in ruling["test"] else None
+    run = (
+        "a run" if length is None else f"a{' shortest' if ruling['shortest'] else ''} run of {counted(length, 'step')}"
+    )
+    deadline = ruling.get("deadline")
+    if deadline is not None:
+        return (
+            f"In {run} the antecedent holds at step {deadline['antecedent']}, and {deadline['asked']} has not held "
+            f"by step {deadline['check']}."
+        )
+    if ruling["step"] is None:
+        return f"{ruling['detail']}."
+    return f"In {run} the antecedent holds at step {ruling['step']}, and the consequent does not."
+
+
+def _read(goal: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
+    return [*dict.fromkeys([*goal.get("reads", ()), *(part.variable for part in parts)])]
+
+
+def _on_chains(saved: Saved) -> Iterator[Finding]:
+    """Consequents and assertions that fail on a chain, and disagreements of its replay."""
+    for chain in saved.chains:
+        own = chain.data.get("chain") or {}
+        for failure in own.get("failures", ()):
+            text = f"The antecedent holds at step {failure['step']} of the chain, and the consequent does not."
+            title = f"the consequent of {failure['goal']} fails on {chain.file}"
+            yield Finding("requirement", title, text, trace=chain.file, step=failure["step"])
+        for each in own.get("violations", ()):
+            title = f"{each['assertion']} fails on {chain.file}"
+            yield Finding("assertion", title, f"It fails in step {each['step']}.", trace=chain.file, step=each["step"])
+        replay = (chain.run or {}).get("replay") or {}
+        for text in replay.get("disagreements", ()):
+            yield Finding("disagreement", f"model and compiled original differ on {chain.file}", f"{text}.")
+
+
+def _deviations(saved: Saved) -> Iterator[Finding]:
+    """What a judged run did otherwise than the model."""
+    for name, judged in saved.judged:
+        for text in judged.get("disagreements", ()):
+            yield Finding("deviation", f"{judged['on']} deviates from the model ({name})", f"{text}.")
+        for goal in judged["goals"]:
+            if goal.get("failed_at") is not None:
+                text = f"{goal['why'] or 'Its consequent does not hold'}."
+                yield Finding(
+                    "requirement", f"{goal['name']} failed on {judged['on']} ({name})", text, step=goal["failed_at"]
+                )
+
+
+def _not_covered(saved: Saved) -> Iterator[Finding]:
+    """Goals that are not covered; those of a criterion that are proved unreachable are no finding."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for goal in goals_of(saved):
+        if goal["verdict"] != COVERED and not (goal.get("generated") and goal["verdict"] == UNREACHABLE):
+            alike.setdefault((goal["verdict"], goal.get("detail", "")), []).append(goal["name"])
+    for (verdict, detail), names in alike.items():
+        title = f"{', '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}: {verdict}"
+        proved = "This is proved." if verdict == UNREACHABLE else "This is not proved to be impossible."
+        yield Finding("goal", title, f"{detail or verdict}. {proved}")

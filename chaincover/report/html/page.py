@@ -1,0 +1,152 @@
+"""The report as a page: its parts in order, each made by itself, so that one that cannot be made leaves the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from bmc.records import dataclass
+from chaincover.formats.document import DAMAGED
+from chaincover.formats.drawing import STYLE
+from chaincover.report.html import bounds, goals, kit, runs, summary
+from chaincover.report.html.saved import Saved
+
+ROOM = "chaincover.report.html"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the page: its anchor, its title, its template, and what makes the template's values of a result.
+
+    What is made is empty where a result has nothing for the part, which then is left out.
+    """
+
+    anchor: str
+    title: str
+    template: str
+    make: Callable[[Saved], Mapping[str, Any]]
+
+
+def _traceability(saved: Saved) -> dict[str, Any]:
+    rows = goals.rows_of(saved)
+    verdicts = [*dict.fromkeys(row.verdict for row in rows)]
+    rulings = [*dict.fromkeys(row.ruling for row in rows if row.ruling)]
+    criteria = [*dict.fromkeys(row.criterion for row in rows if row.criterion)]
+    if not rows:
+        return {}
+    return {
+        "rows": rows,
+        "verdicts": verdicts,
+        "rulings": rulings,
+        "criteria": criteria,
+        "compared": saved.earlier is not None,
+    }
+
+
+def _findings(saved: Saved) -> dict[str, Any]:
+    return {"findings": goals.findings_of(saved)}
+
+
+def _waveform(saved: Saved) -> dict[str, Any]:
+    own = runs.traces(saved)
+    return {"traces": [trace for trace, _ in own]} if own else {}
+
+
+def _why(saved: Saved) -> dict[str, Any]:
+    return {"chains": [bounds.why(chain) for chain in saved.chains]} if saved.chains else {}
+
+
+def _graph(saved: Saved) -> dict[str, Any]:
+    graphs = [graph for chain in saved.chains if (graph := bounds.graph_of(chain)) is not None]
+    return {"graphs": graphs, "markup": Markup} if graphs else {}
+
+
+def _interface(saved: Saved) -> dict[str, Any]:
+    uses = runs.interface(saved)
+    return {"uses": uses, "resets": runs.resets(saved)} if uses else {}
+
+
+def _checks(saved: Saved) -> dict[str, Any]:
+    return {"verified": saved.verified} if saved.verified else {}
+
+
+ROW_COLUMNS = (
+    "model",
+    "configuration",
+    "ordering",
+    "status",
+    "goals",
+    "covered",
+    "chains",
+    "length",
+    "lower",
+    "minimal",
+)
+"""The columns of rows of a benchmark that the report shows."""
+
+MOST_BENCH_ROWS = 500
+"""Rows of a benchmark in the report. Twice as many: twice as long a page; the page of `bench` has all of them."""
+
+
+def _rows(saved: Saved) -> dict[str, Any]:
+    tables = []
+    for name, rows in saved.rows:
+        columns = [column for column in ROW_COLUMNS if any(row.get(column) not in (None, "") for row in rows)]
+        cells = [["" if row.get(c) is None else row[c] for c in columns] for row in rows[:MOST_BENCH_ROWS]]
+        tables.append((name, columns, cells, max(0, len(rows) - MOST_BENCH_ROWS)))
+    return {"tables": tables} if tables else {}
+
+
+PARTS = (
+    Part("traceability", "Traceability", "part_traceability.html", _traceability),
+    Part("findings", "Findings", "part_findings.html", _findings),
+    Part("waveform", "Waveform", "part_waveform.html", _waveform),
+    Part("graph", "Order of the goals", "part_graph.html", _graph),
+    Part("bound", "Why no shorter chain", "part_bound.html", _why),
+    Part("interface", "Interface", "part_interface.html", _interface),
+    Part("change", "Compared with the earlier result", "part_change.html", lambda saved: bounds.change(saved) or {}),
+    Part("checks", "What verify checked", "part_checks.html", _checks),
+    Part("rows", "Rows of a benchmark", "part_rows.html", _rows),
+)
+
+
+def report(saved: Saved) -> tuple[str, list[str]]:
+    """The page as text, and what is missing in it, a sentence each. Both depend on ``saved`` alone."""
+    notes = [*saved.notes]
+    made = {part.anchor: _made(part, saved, notes) for part in PARTS}
+    head = _safe("the head", lambda: summary.head(saved), notes) or {}
+    tiles = _safe("the figures", lambda: summary.tiles(saved), notes) or []
+    data = _safe("the waveform's data", lambda: runs.waveform(saved), notes) or {"variables": [], "traces": []}
+    own = kit.environment(ROOM)
+    parts = [
+        (part, Markup(own.get_template(part.template).render(**made[part.anchor])))
+        for part in PARTS
+        if made[part.anchor]
+    ]
+    values = {
+        "title": f"{summary.name_of(saved)}: report",
+        "name": summary.name_of(saved),
+        "head": head,
+        "tiles": tiles,
+        "parts": parts,
+        "notes": notes,
+    }
+    scripts = [kit.own("report.js"), kit.own("waveform.js")]
+    return kit.page(ROOM, "page.html", [kit.own("report.css"), STYLE], scripts, values, data), notes
+
+
+def _made(part: Part, saved: Saved, notes: list[str]) -> Mapping[str, Any]:
+    return _safe(f"the part '{part.title}'", lambda: part.make(saved), notes) or {}
+
+
+def _safe(what: str, make: Callable[[], Any], notes: list[str]) -> Any:
+    """What ``make`` makes; None, and a note, where the result's data are damaged."""
+    try:
+        return make()
+    except DAMAGED as error:
+        notes.append(
+            f"{what[0].upper()}{what[1:]} cannot be made: the result is damaged ({type(error).__name__}: {error})."
+        )
+        return None

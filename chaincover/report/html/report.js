@@ -1,0 +1,57 @@
+"use strict";
+// Tables that can be sorted and filtered. No text of a result is ever read as HTML, and nothing is fetched.
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const collator = new Intl.Collator("en", { numeric: true });
+
+  // --- sorting: a button in each heading of a table of the class `sorted` ---------------------------------------------------------
+  const content = (row, column) => {
+    const cell = row.cells[column];
+    return cell.dataset.sort ?? cell.textContent.trim();
+  };
+  for (const table of document.querySelectorAll("table.sorted")) {
+    const body = table.tBodies[0];
+    const original = [...body.rows];
+    [...table.tHead.rows[0].cells].forEach((heading, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...heading.childNodes);
+      heading.append(button);
+      button.addEventListener("click", () => {
+        const order = { none: "ascending", ascending: "descending", descending: "none" }[heading.getAttribute("aria-sort") ?? "none"];
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        if (order !== "none") heading.setAttribute("aria-sort", order);
+        const rows = [...original];
+        if (order !== "none") {
+          const sign = order === "ascending" ? 1 : -1;
+          rows.sort((a, b) => {
+            const [x, y] = [content(a, column), content(b, column)];
+            if (x === "" || y === "") return (x === "") - (y === ""); // what is not known comes last
+            return sign * collator.compare(x, y);
+          });
+        }
+        body.append(...rows);
+      });
+    });
+  }
+
+  // --- filters of the table of goals ---------------------------------------------------------------------------------------------
+  const goals = $("goals");
+  if (goals) {
+    const rows = [...goals.tBodies[0].rows].map((row) => ({ row, text: row.textContent.toLowerCase() }));
+    const selects = ["verdict", "ruling", "criterion"].map((key) => [key, $(`goal-${key}`)]).filter(([, select]) => select);
+    const filter = () => {
+      const words = $("goal-text").value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      for (const { row, text } of rows) {
+        const fits = words.every((word) => text.includes(word)) && selects.every(([key, select]) => !select.value || row.dataset[key] === select.value);
+        row.hidden = !fits;
+        shown += fits;
+      }
+      $("goal-told").textContent = `${shown} of ${rows.length} goals`;
+    };
+    $("goal-text").addEventListener("input", filter);
+    for (const [, select] of selects) select.addEventListener("change", filter);
+    filter();
+  }
+})();

@@ -1,0 +1,133 @@
+"""The runs of a report: all traces as the waveform reads them, and what inputs and outputs did on the chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from bmc.errors import counted
+from bmc.records import dataclass
+from chaincover.report.html.saved import Saved
+from chaincover.report.html.summary import hits_of, in_time, length_of
+from chaincover.report.html.trace import Trace, Variable, as_columns, log_trace, traces_of, variables
+
+MOST_VALUES = 12
+"""Values of an input that are listed as used or never used. Twice as many: a longer cell for inputs of wide ranges."""
+
+
+def traces(saved: Saved) -> list[tuple[Trace, Sequence[Variable]]]:
+    """Each run with the variables of its controller: of every chain, of every violation, of every log."""
+    found: list[tuple[Trace, Sequence[Variable]]] = []
+    for chain in saved.chains:
+        shown = variables(chain.data)
+        found += [(trace, shown) for trace in traces_of(chain.data, chain.file, chain.violations)]
+    if saved.chains:
+        shown = variables(saved.chains[0].data)
+        found += [(log_trace(name, lines, shown), shown) for name, lines in saved.logs]
+    return found
+
+
+def waveform(saved: Saved) -> dict[str, Any]:
+    """The data of the waveform: variables, runs, goals with their properties, the period in seconds or None."""
+    own = traces(saved)
+    if not own:
+        return {"variables": [], "traces": [], "period": None}
+    shown = own[0][1]
+    names = [var.name for var in shown]
+    controller = saved.chains[0].data["controller"]
+    return {
+        "variables": [
+            {"name": var.name, "short": var.short, "role": var.role, "type": var.type, "labels": dict(var.labels)}
+            for var in shown
+        ],
+        "traces": [as_columns(trace, shown) for trace, own_shown in own if [var.name for var in own_shown] == names],
+        "period": controller.get("period"),
+    }
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a variable did on all chains: its values that were used and those that never were, and how often it changed.
+
+    ``more``: of how many values, used or not, only the first ones are listed.
+    """
+
+    variable: Variable
+    used: str
+    never: str
+    changes: int
+
+
+def interface(saved: Saved) -> list[Use]:
+    """Inputs and outputs with what they did on the chains of this result: what is never used, and the bench's wear."""
+    if not saved.chains:
+        return []
+    own = [(trace, shown) for trace, shown in traces(saved) if trace.kind == "chain"]
+    if not own:
+        return []
+    found = []
+    for var in own[0][1]:
+        if var.role == "state":
+            continue
+        values: dict[Any, None] = {}
+        changes = 0
+        for trace, _ in own:
+            column = trace.columns[var.name][: trace.length] if var.role == "inputs" else trace.columns[var.name]
+            values |= dict.fromkeys(value for value in column if value is not None)
+            changes += sum(a != b for a, b in pairwise(column))
+        found.append(Use(var, _listed(var, [*values]), _never(var, set(values)), changes))
+    return found
+
+
+def _listed(var: Variable, values: list[Any]) -> str:
+    """Values in order, by their labels; of many the first ones and their number."""
+    numbers = all(isinstance(value, int | float) for value in values)
+    ordered = sorted(values) if numbers else sorted(values, key=str)
+    told = [var.called(value) for value in ordered[:MOST_VALUES]]
+    if len(ordered) > MOST_VALUES:
+        return f"{', '.join(told)} and {len(ordered) - MOST_VALUES} more"
+    return ", ".join(told)
+
+
+def _never(var: Variable, used: set[Any]) -> str:
+    """The allowed values that no step uses, where the project allows few; what it allows where these are many."""
+    allowed = _allowed(var.values)
+    if allowed is None:
+        return "" if not var.values else f"of {var.values}"
+    never = [value for value in allowed if value not in used and var.called(value) not in used]
+    return _listed(var, never)
+
+
+def _allowed(text: str) -> list[int] | None:
+    """The values that a text such as ``0..1`` or ``0, 50, 80`` stands for; None where these are very many."""
+    found: list[int] = []
+    for part in filter(None, (each.strip() for each in text.split(","))):
+        low, dots, high = part.partition("..")
+        try:
+            first = int(low)
+            last = int(high) if dots else first
+        except ValueError:
+            return None
+        if last - first > MOST_VALUES:
+            return None
+        found += range(first, last + 1)
+    return found or None
+
+
+def resets(saved: Saved) -> str:
+    """What the chain saves against a test for each goal, in a sentence; '' without a chain."""
+    length = length_of(saved)
+    if length is None:
+        return ""
+    covered = hits_of(saved)
+    saved_resets = len(covered) - len(saved.chains)
+    if saved_resets <= 0:
+        return ""
+    controller = saved.chains[0].data["controller"]
+    text = f"One test for each of the {len(covered)} goals takes {counted(len(covered), 'reset')}; this takes "
+    text += f"{counted(len(saved.chains), 'reset')} and {in_time(length, controller.get('period'))}"
+    each = controller.get("reset_seconds")
+    if isinstance(each, int | float) and each:
+        text += f", which saves {saved_resets * each / 60:.3g} minutes of resets at {each:g} s each"
+    return f"{text}."

@@ -1,0 +1,268 @@
+"""What a report is made of: the files that commands left in a folder, read as data, and what is missing among them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from bmc.errors import InputRefused, Location
+from bmc.limits import read_json, read_text
+from bmc.records import dataclass
+from chaincover.formats.chain_file import CHAINS_SCHEMA, SCHEMA
+from chaincover.formats.document import CHAIN_FILE, CHAINS_FILE, DAMAGED
+from chaincover.formats.result_file import most_bytes, result_data
+from chaincover.report.documents import JUDGED_SCHEMA, RUN_SCHEMA, VERIFIED_SCHEMA
+from chaincover.target.log import SCHEMA as LOG_SCHEMA
+
+VIOLATION = "violation-"
+"""How the names of the tables begin that hold a run which violates a requirement."""
+
+KNOWN = {
+    schema.rpartition("/")[0]: schema
+    for schema in (SCHEMA, CHAINS_SCHEMA, RUN_SCHEMA, JUDGED_SCHEMA, LOG_SCHEMA, VERIFIED_SCHEMA)
+}
+"""The documents that a report shows, by their names without a version."""
+
+NEXT = "name a folder of 'chaincover generate', or files such as chain.json, judged.json, online.jsonl, rows.jsonl"
+
+
+@dataclass(frozen=True)
+class SavedChain:
+    """One chain: the ``data`` of its file, those of its ``run`` file, the tables of runs that violate a requirement.
+
+    ``violations``: by goal, the rows of the table, each by column.
+    """
+
+    file: str
+    data: Mapping[str, Any]
+    run: Mapping[str, Any] | None = None
+    violations: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A source file beside the result: its ``text``, None with the reason why it is not shown in ``missing``."""
+
+    file: str
+    text: str | None
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """All that was read: chains, the summary of several, judgements, logs of runs on line, rows of a benchmark.
+
+    ``notes`` say what is missing, a sentence each. ``earlier`` are the chains of an earlier result.
+    """
+
+    chains: tuple[SavedChain, ...] = ()
+    summary: Mapping[str, Any] | None = None
+    judged: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    logs: tuple[tuple[str, Sequence[Mapping[str, Any]]], ...] = ()
+    verified: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    rows: tuple[tuple[str, Sequence[Mapping[str, Any]]], ...] = ()
+    sources: tuple[SourceText, ...] = ()
+    notes: tuple[str, ...] = ()
+    earlier: Mapping[str, Any] | None = None
+
+    @property
+    def first(self) -> Mapping[str, Any]:
+        """The document that says what the controller and its goals are: the first chain's, or the summary; else {}."""
+        return self.chains[0].data if self.chains else self.summary or {}
+
+
+def read_saved(places: Sequence[str], sources: str | None = None, earlier: str | None = None) -> Saved:
+    """What the folders and files ``places`` hold.
+
+    ``sources``: the folder with the controller's sources; where it is None, those of ``places`` and the folder above
+    each are looked at. ``earlier``: the result that is compared with. InputRefused, with its place, where a file that
+    was named cannot be read, or where nothing of a result is found.
+    """
+    found: dict[str, list[Any]] = {kind: [] for kind in ("chains", "judged", "logs", "verified", "rows", "notes")}
+    summaries: list[Mapping[str, Any]] = []
+    for file in _files(places):
+        _read(file, found, summaries)
+    if not any(found[kind] for kind in found if kind != "notes") and not summaries:
+        raise InputRefused("no result was found here", Location(", ".join(places)), NEXT)
+    before = None if earlier is None else _earlier(earlier)
+    saved = Saved(
+        *(tuple(found["chains"]), summaries[0] if summaries else None),
+        judged=tuple(found["judged"]),
+        logs=tuple(found["logs"]),
+        verified=tuple(found["verified"]),
+        rows=tuple(found["rows"]),
+        notes=tuple(found["notes"]),
+        earlier=before,
+    )
+    folders = [Path(sources)] if sources else _near(places)
+    texts = tuple(_sources(saved.first, folders))
+    missing = tuple(f"The source {text.file} is not shown: {text.missing}." for text in texts if text.text is None)
+    return Saved(**{**vars(saved), "sources": texts, "notes": (*saved.notes, *missing)})
+
+
+def _files(places: Sequence[str]) -> Iterator[Path]:
+    """The files that ``places`` stand for: of a folder the results in it, in a fixed order."""
+    for place in map(Path, places):
+        if not place.is_dir():
+            yield place
+            continue
+        names = sorted(each.name for each in place.iterdir() if each.suffix in (".json", ".jsonl"))
+        first = [CHAIN_FILE] if CHAIN_FILE in names else [CHAINS_FILE] if CHAINS_FILE in names else []
+        numbered = (
+            sorted((name for name in names if _number(name) is not None), key=lambda name: _number(name) or 0)
+            if first
+            else []
+        )
+        chosen = [*first, *(numbered if first == [CHAINS_FILE] else [])]
+        yield from (place / name for name in [*chosen, *(n for n in names if _beside(n))])
+
+
+def _number(name: str) -> int | None:
+    """The number in ``chain-3.json``, None for another name."""
+    text = name.removeprefix("chain-").removesuffix(".json")
+    return int(text) if name == f"chain-{text}.json" and text.isdecimal() else None
+
+
+def _beside(name: str) -> bool:
+    """Whether a file of this name belongs into the report of its folder; run files come with their chain."""
+    aside = name in (CHAIN_FILE, CHAINS_FILE, "run.json") or _number(name) is not None
+    return not aside and not (name.startswith("run-") and name.endswith(".json"))
+
+
+def _read(file: Path, found: dict[str, list[Any]], summaries: list[Mapping[str, Any]]) -> None:
+    """Read one file into the list of its kind. InputRefused where it cannot be read, or is none of a result."""
+    text = read_text(file, "the result", NEXT, most=most_bytes())
+    where = Location(str(file))
+    if file.suffix == ".jsonl":
+        lines = [*_lines(text, where)]
+        kind = "logs" if str(lines[0].get("schema", "")).startswith("chaincover/online/") else "rows"
+        found[kind].append((file.name, lines))
+        return
+    data = result_data(text, where)
+    schema = data.get("schema") if isinstance(data, dict) else None
+    kind, known = str(schema).rpartition("/")[0], str(schema).rpartition("/")[0] in KNOWN
+    if not known:
+        raise InputRefused(f"this is no result of ChainCover (its schema is {schema!r})", where, NEXT)
+    if schema != KNOWN[kind]:
+        found["notes"].append(
+            f"{file.name} is of the schema {schema}, and this version writes {KNOWN[kind]}: "
+            "what is not in it is left out. Generate it again for the whole report."
+        )
+    if kind == "chaincover/chain":
+        found["chains"].append(_chain(file, data, found["notes"]))
+    elif kind == "chaincover/chains":
+        summaries.append(data)
+    elif kind == "chaincover/judged":
+        found["judged"].append((file.name, data))
+    elif kind == "chaincover/verification":
+        found["verified"].append((file.name, data))
+
+
+def _lines(text: str, where: Location) -> Iterator[Mapping[str, Any]]:
+    """The objects of a file with one a line; a last line that is not whole is left out, as of a run that was killed."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            data = read_json(line, Location(where.file, number))
+        except InputRefused:
+            if number < len(lines):
+                raise
+            return
+        if not isinstance(data, dict):
+            raise InputRefused("this line is no object", Location(where.file, number), NEXT)
+        yield data
+    if not text.strip():
+        raise InputRefused("the file is empty", where, NEXT)
+
+
+def _chain(file: Path, data: Mapping[str, Any], notes: list[str]) -> SavedChain:
+    """A chain with what lies beside its file."""
+    beside = file.with_name(file.name.replace("chain", "run", 1))
+    run = None
+    if beside != file and beside.is_file():
+        try:
+            read = read_json(read_text(beside, "the run", most=most_bytes()), Location(str(beside)))
+            run = read if isinstance(read, dict) else None
+        except InputRefused as error:
+            notes.append(f"What the run itself left cannot be shown: {error.message} ({beside.name}).")
+    else:
+        notes.append(f"There is no {beside.name} beside {file.name}: replay, times and host are not shown.")
+    try:
+        violations = dict(_violations(file, data, notes))
+    except DAMAGED:
+        violations = {}
+        notes.append("What is said of requirements is damaged: runs that violate them are not shown.")
+    return SavedChain(file.name, data, run, violations)
+
+
+def _violations(file: Path, data: Mapping[str, Any], notes: list[str]) -> Iterator[tuple[str, list[dict[str, str]]]]:
+    """The table of each requirement that can fail."""
+    rulings = (data.get("requirements") or {}).get("rulings") or []
+    for ruling in rulings:
+        if not isinstance(ruling, dict) or not ruling.get("test"):
+            continue
+        place = file.with_name(f"{VIOLATION}{Path(str(ruling.get('goal'))).name}.csv")
+        try:
+            text = read_text(place, "the violation", most=most_bytes())
+            rows = [*csv.DictReader(io.StringIO(text))]
+        except (InputRefused, csv.Error):
+            notes.append(f"There is no {place.name}: of this violation only the inputs are shown.")
+            rows = []
+        yield str(ruling["goal"]), rows
+
+
+def _earlier(place: str) -> Mapping[str, Any]:
+    """The document of an earlier result."""
+    file = Path(place)
+    if file.is_dir():
+        file = file / (CHAIN_FILE if (file / CHAIN_FILE).exists() else CHAINS_FILE)
+    data = result_data(read_text(file, "the earlier result", NEXT, most=most_bytes()), Location(str(file)))
+    if not isinstance(data, dict) or not str(data.get("schema")).startswith("chaincover/chain"):
+        raise InputRefused("this is no chain", Location(str(file)), "name an earlier chain.json or its folder")
+    return data
+
+
+def _near(places: Sequence[str]) -> list[Path]:
+    """The folders in which sources are looked for: those of the results, and those in which these lie."""
+    folders = [place if place.is_dir() else place.parent for place in map(Path, places)]
+    return [*dict.fromkeys([*folders, *(folder.resolve().parent for folder in folders)])]
+
+
+def _sources(document: Mapping[str, Any], folders: Sequence[Path]) -> Iterator[SourceText]:
+    """The source files that the document names, each the one with the bytes that its hash was made of.
+
+    A name that leads out of its folder is not followed.
+    """
+    try:
+        named = [(str(each["file"]), str(each["sha256"])) for each in document["controller"]["sources"]]
+    except DAMAGED:
+        return
+    for name, digest in named:
+        missing = "it does not lie beside the result; name its folder with --sources"
+        text = None
+        for folder in folders:
+            place = (folder / name).resolve()
+            if not place.is_relative_to(folder.resolve()):
+                missing = "its name leads out of the folder"
+                continue
+            if not place.is_file():
+                continue
+            own = place.read_bytes() if place.stat().st_size <= most_bytes().most else b""
+            if sha256(own).hexdigest() == digest:
+                text = own.decode("utf-8", "replace")
+                break
+            missing = "it has changed since the result was made (its SHA-256 is another one)"
+        yield SourceText(name, text, "" if text is not None else missing)
+
+
+def as_text(value: object) -> str:
+    """A value of a result as a reader sees it: numbers and texts as they stand there."""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,252 @@
+"""The first parts of the report: the verdict in one sentence, what was tested by what, and the figures at a glance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bmc.errors import counted
+from bmc.records import dataclass
+from chaincover.chain import CAN_FAIL, COVERED, NEVER_VIOLATED, UNDECIDED, UNREACHABLE
+from chaincover.report.html.saved import Saved, SavedChain, as_text
+
+WRITTEN = "written"
+"""The criterion of goals that the project states itself."""
+
+GOOD, BAD, OPEN = "good", "bad", "open"
+"""Classes of a tile: nothing to do, a finding, not decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A figure with its title, a line that says more, and whether it is good, bad or open ('': neither)."""
+
+    title: str
+    figure: str
+    more: str = ""
+    state: str = ""
+
+
+def goals_in(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The goals of a chain's document, or of the summary of several chains, which names them otherwise."""
+    if "verdicts" in document:
+        return [{"name": row["goal"], **row} for row in document["verdicts"]]
+    return [*document["goals"]]
+
+
+def goals_of(saved: Saved) -> list[Mapping[str, Any]]:
+    """Each goal once, as the summary of several chains or the first chain has it, with what only chains say of it."""
+    rows = {goal["name"]: goal for chain in saved.chains for goal in goals_in(chain.data)}
+    if saved.summary is None:
+        return [*rows.values()]
+    return [{**rows.get(goal["name"], {}), **goal} for goal in goals_in(saved.summary)]
+
+
+def rulings_of(saved: Saved) -> list[Mapping[str, Any]]:
+    """What is said of each requirement."""
+    for document in (saved.summary, *(chain.data for chain in saved.chains)):
+        if document is not None and document.get("requirements"):
+            return [*document["requirements"]["rulings"]]
+    return []
+
+
+def hits_of(saved: Saved) -> dict[str, tuple[SavedChain, int]]:
+    """For each covered goal the chain that covers it first, and the step."""
+    found: dict[str, tuple[SavedChain, int]] = {}
+    for chain in saved.chains:
+        for hit in (chain.data.get("chain") or {}).get("hits", ()):
+            found.setdefault(hit["goal"], (chain, hit["step"]))
+    return found
+
+
+def seconds(steps: int, period: object) -> str:
+    """So many steps as time, '' where the project does not say how long one lasts."""
+    if not isinstance(period, int | float) or not period:
+        return ""
+    return f"{steps * period:.9g} s"
+
+
+def in_time(steps: int, period: object) -> str:
+    """``71 steps (7.1 s)``."""
+    time = seconds(steps, period)
+    return counted(steps, "step") + (f" ({time})" if time else "")
+
+
+def name_of(saved: Saved) -> str:
+    """The controller's name, or of what the report is else."""
+    first = saved.first
+    controller = first.get("controller")
+    if isinstance(controller, dict):
+        return str(controller.get("name", "controller"))
+    if controller:
+        return str(controller)
+    return str(saved.judged[0][1].get("controller", "run")) if saved.judged else "results"
+
+
+def length_of(saved: Saved) -> int | None:
+    """Steps of all chains, None without one."""
+    own = [chain.data["chain"]["length"] for chain in saved.chains if chain.data.get("chain")]
+    return sum(own) if own else None
+
+
+def bounds_of(saved: Saved) -> tuple[int, bool]:
+    """What no such chains are shorter than, and whether they are proved minimal."""
+    if saved.summary is not None:
+        return int(saved.summary.get("lower") or 0), bool(saved.summary.get("minimal"))
+    bounds = saved.first["bounds"]
+    return int(bounds["lower"]), bool(bounds["minimal"])
+
+
+def sentence(saved: Saved) -> tuple[str, str]:
+    """The verdict in one sentence, and whether it is good, bad or open."""
+    goals, rulings = goals_of(saved), rulings_of(saved)
+    if not goals:
+        return _judged_sentence(saved)
+    failing = sum(ruling["ruling"] == CAN_FAIL for ruling in rulings)
+    failed = sum(len((chain.data.get("chain") or {}).get("violations", ())) for chain in saved.chains)
+    covered = sum(goal["verdict"] == COVERED for goal in goals)
+    aside = sum(goal["verdict"] == UNREACHABLE for goal in goals)
+    length = length_of(saved)
+    parts = [f"{counted(failing, 'requirement')} can fail"] if failing else []
+    parts += [f"{counted(failed, 'assertion')} failed"] if failed else []
+    if length is None:
+        parts.append("there is no chain")
+    else:
+        lower, minimal = bounds_of(saved)
+        told = "one chain" if len(saved.chains) == 1 else counted(len(saved.chains), "chain")
+        whose = f"{covered} of {len(goals) - aside} reachable goals" if aside else f"{covered} of {len(goals)} goals"
+        bound = "proved minimal" if minimal else f"no shorter than {lower} proved" if lower else "no bound proved"
+        verb = "covers" if len(saved.chains) == 1 else "cover"
+        parts.append(f"{told} of {in_time(length, _period(saved))} {verb} {whose}, {bound}")
+    if saved.first.get("stopped_by"):
+        parts.append(f"the run was stopped by {saved.first['stopped_by']}")
+    state = BAD if failing or failed else GOOD if covered + aside == len(goals) else OPEN
+    text = "; ".join(parts)
+    return text[0].upper() + text[1:] + ".", state
+
+
+def _judged_sentence(saved: Saved) -> tuple[str, str]:
+    """The verdict of a report without a chain."""
+    if not saved.judged:
+        return "No chain and no judgement is in these files.", OPEN
+    judged = saved.judged[0][1]
+    covered = sum(goal["verdict"] == COVERED for goal in judged["goals"])
+    failed = sum(bool(goal["failed_at"] is not None) for goal in judged["goals"])
+    text = f"On {judged['on']} {covered} of {counted(len(judged['goals']), 'goal')} were covered"
+    text += f", {counted(failed, 'requirement')} failed." if failed else "."
+    return text, BAD if judged["exit_code"] == 1 else GOOD if judged["exit_code"] == 0 else OPEN
+
+
+def _period(saved: Saved) -> object:
+    controller = saved.chains[0].data.get("controller") if saved.chains else None
+    return controller.get("period") if isinstance(controller, dict) else None
+
+
+def tiles(saved: Saved) -> list[Tile]:
+    """The figures at a glance."""
+    return [*_goal_tiles(saved), *_requirement_tiles(saved), *_chain_tiles(saved), *_run_tiles(saved)]
+
+
+def _goal_tiles(saved: Saved) -> Iterator[Tile]:
+    """By criterion how many of the goals that can be covered are."""
+    groups: dict[str, Counter[str]] = {}
+    for goal in goals_of(saved):
+        groups.setdefault(goal.get("generated") or WRITTEN, Counter())[goal["verdict"]] += 1
+    for criterion, verdicts in groups.items():
+        infeasible = verdicts[UNREACHABLE]
+        feasible = verdicts.total() - infeasible
+        share = f"{100 * verdicts[COVERED] // feasible} %" if feasible else "none feasible"
+        more = f"{verdicts[COVERED]} of {feasible} covered" + (
+            f", {infeasible} proved unreachable" if infeasible else ""
+        )
+        missing = feasible - verdicts[COVERED]
+        title = "Written goals" if criterion == WRITTEN else criterion
+        yield Tile(title, share, more, OPEN if missing else GOOD)
+
+
+def _requirement_tiles(saved: Saved) -> Iterator[Tile]:
+    counts = Counter(ruling["ruling"] for ruling in rulings_of(saved))
+    if not counts:
+        return
+    more = ", ".join(
+        f"{counts[ruling]} {word}"
+        for ruling, word in ((CAN_FAIL, "can fail"), (NEVER_VIOLATED, "proved"), (UNDECIDED, "undecided"))
+        if counts[ruling]
+    )
+    state = BAD if counts[CAN_FAIL] else OPEN if counts[UNDECIDED] else GOOD
+    yield Tile("Requirements", f"{counts[NEVER_VIOLATED]} of {counts.total()}", f"never violated: {more}", state)
+
+
+def _chain_tiles(saved: Saved) -> Iterator[Tile]:
+    length = length_of(saved)
+    if length is None:
+        return
+    lower, minimal = bounds_of(saved)
+    time = seconds(length, _period(saved))
+    several = counted(len(saved.chains), "chain") if len(saved.chains) > 1 else "one chain"
+    yield Tile("Length", counted(length, "step"), f"{several}{f', {time}' if time else ''}")
+    gap = "the bound is met" if minimal else f"{100 * (length - lower) // lower} % above the bound" if lower else ""
+    yield Tile("Lower bound", counted(lower, "step") if lower else "none", gap or "no bound", GOOD if minimal else OPEN)
+
+
+def _run_tiles(saved: Saved) -> Iterator[Tile]:
+    replays = [chain.run["replay"] for chain in saved.chains if chain.run and chain.run.get("replay")]
+    if replays:
+        wrong = sum(len(each["disagreements"]) for each in replays)
+        told = f"{counted(wrong, 'disagreement')}" if wrong else f"{sum(e['steps'] for e in replays)} steps agree"
+        yield Tile("Replayed on", replays[0]["on"].split(" (")[0], told, BAD if wrong else GOOD)
+    else:
+        yield Tile("Replayed", "no", "no replay is recorded beside the chain", OPEN)
+    for name, verified in saved.verified:
+        good = verified["exit_code"] == 0
+        yield Tile("Verified", "yes" if good else "no", f"{verified['summary']} ({name})", GOOD if good else BAD)
+    for name, judged in saved.judged:
+        state = {0: GOOD, 1: BAD}.get(judged["exit_code"], OPEN)
+        covered = sum(goal["verdict"] == COVERED for goal in judged["goals"])
+        yield Tile(f"Judged: {name}", f"{covered} of {len(judged['goals'])}", f"goals covered on {judged['on']}", state)
+
+
+def head(saved: Saved) -> dict[str, Any]:
+    """Sources with their hashes, versions, settings, and what the result rests on."""
+    first = saved.chains[0].data if saved.chains else {}
+    text, state = sentence(saved)
+    controller = first.get("controller") or {}
+    run = next((chain.run for chain in saved.chains if chain.run), None) or {}
+    compilers = [
+        *dict.fromkeys(chain.run["replay"]["on"] for chain in saved.chains if chain.run and chain.run.get("replay"))
+    ]
+    facts = [
+        ("controller", f"{name_of(saved)}: {', '.join(controller.get('init', ()))}, {controller.get('step', '')}"),
+        ("data model", controller.get("target", "")),
+        ("period", seconds(1, controller.get("period"))),
+        ("macros", ", ".join(f"{name}={value}" for name, value in (controller.get("defines") or {}).items())),
+        ("compiled original", ", ".join(compilers)),
+        ("host", _host(run)),
+        ("ChainCover", (first.get("tool") or {}).get("version", "")),
+        ("libraries", ", ".join(f"{name} {version}" for name, version in (first.get("versions") or {}).items())),
+        ("settings", _settings(first.get("settings") or {})),
+    ]
+    rests = [*dict.fromkeys(claim for chain in saved.chains for claim in chain.data.get("claims", ()))]
+    return {
+        "sentence": text,
+        "state": state,
+        "sources": controller.get("sources", []),
+        "facts": [(name, value) for name, value in facts if value],
+        "rests": rests,
+    }
+
+
+def _host(run: Mapping[str, Any]) -> str:
+    host = run.get("host") or {}
+    return ", ".join(str(host[key]) for key in ("system", "machine") if key in host)
+
+
+def _settings(settings: Mapping[str, Any]) -> str:
+    """All settings that say something, but for the list of goals, which has a part of its own."""
+    told: Sequence[tuple[str, Any]] = [(name, value) for name, value in settings.items() if name != "goals"]
+    return ", ".join(f"{name} {_told(value)}" for name, value in told if value not in (None, [], ""))
+
+
+def _told(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else as_text(value)

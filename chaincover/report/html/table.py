@@ -1,0 +1,79 @@
+"""A run as a table of few rows: the steps at which something changes, with the variables that a property reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bmc.records import dataclass
+from chaincover.report.html.trace import Trace, Variable
+
+MOST_COLUMNS = 10
+"""Columns of variables. Twice as many: a wider table, for properties that read little."""
+
+MOST_ROWS = 40
+"""Rows of a table in the page. Twice as many: twice as much is printed of a long run; the waveform has all of it."""
+
+
+@dataclass(frozen=True)
+class StepTable:
+    """Titles, and rows each with the text of its steps, the values, whether they are new, and whether it is marked.
+
+    ``note``: what is left out.
+    """
+
+    titles: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, tuple[tuple[str, bool], ...], bool], ...]
+    note: str
+
+
+def step_table(trace: Trace, shown: Sequence[Variable], read: Sequence[str], marked: int | None) -> StepTable:
+    """The table of a trace; ``read`` are the variables that come first; the step ``marked`` stands out."""
+    chosen = _chosen(trace, shown, read)
+    columns = [(var, trace.columns[var.name]) for var in chosen]
+    rows = []
+    for first, end in _spans(trace, marked):
+        cells = []
+        for var, column in columns:
+            value, last = var.called(column[first]), var.called(column[end - 1])
+            new = first > 0 and column[first] != column[first - 1] and not _end(var, trace, first)
+            cells.append((_cell(var, value, last, trace, first), new))
+        steps = str(first) if end - first == 1 else f"{first}..{end - 1}"
+        rows.append((steps, tuple(cells), marked is not None and first <= marked < end))
+    left = len([var for var in shown if len(set(trace.columns[var.name])) > 1]) - len(chosen)
+    notes = [f"{left} more variables change: the waveform has all"] if left > 0 else []
+    if len(rows) > MOST_ROWS:
+        notes.append(f"{len(rows) - MOST_ROWS} rows in the middle are left out: the waveform has all")
+        rows = [*rows[: MOST_ROWS // 2], *rows[-(MOST_ROWS - MOST_ROWS // 2) :]]
+    titles = tuple((var.short, "input" if var.role == "inputs" else "before") for var in chosen)
+    return StepTable(titles, tuple(rows), "; ".join(notes))
+
+
+def _chosen(trace: Trace, shown: Sequence[Variable], read: Sequence[str]) -> list[Variable]:
+    """The variables of the table: those that are read, then those that change, as many as fit."""
+    by_name = {var.name: var for var in shown}
+    changing = [var.name for var in shown if len(set(map(str, trace.columns[var.name][: trace.length or 1]))) > 1]
+    names = [*dict.fromkeys([*(name for name in read if name in by_name), *changing])][:MOST_COLUMNS]
+    return [var for var in shown if var.name in names]
+
+
+def _spans(trace: Trace, marked: int | None) -> list[tuple[int, int]]:
+    """First step and step behind the last of each row: waiting is one row, the marked step has its own."""
+    folded = dict(trace.folds())
+    spans, step = [], 0
+    while step <= trace.length:
+        end = folded.get(step, step + 1)
+        if marked is not None and step < marked < end:
+            end = marked
+        spans.append((step, end))
+        step = end
+    return spans
+
+
+def _end(var: Variable, trace: Trace, step: int) -> bool:
+    return var.role == "inputs" and step == trace.length
+
+
+def _cell(var: Variable, value: str, last: str, trace: Trace, step: int) -> str:
+    if _end(var, trace, step):
+        return "(end)"
+    return value if value == last else f"{value}..{last}"

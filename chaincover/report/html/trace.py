@@ -1,0 +1,231 @@
+"""The steps of a run as columns of values, one for each variable, as waveform, tables and statistics read them.
+
+What stands at step k are the values *before* the step, with the inputs *of* the step; behind the last step stand the
+values at the end, without inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from itertools import groupby
+from typing import Any
+
+from bmc.records import dataclass
+from chaincover.project.names import short_names
+
+ROLES = ("inputs", "state", "outputs")
+"""The groups of variables, in the order in which they are shown."""
+
+LEAST_FOLDED = 8
+"""Steps of waiting that are drawn as one mark, at least. Twice as many: more of a run is drawn step by step."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable as it is shown: its full ``name``, a ``short`` one, its role, C type, and what its values are called.
+
+    ``values``: of an input, the values that the project allows, as text.
+    """
+
+    name: str
+    short: str
+    role: str
+    type: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    values: str = ""
+
+    def called(self, value: Any) -> str:
+        """A value as it is shown; ``-`` where there is none."""
+        if value is None:
+            return "-"
+        return self.labels.get(str(value), str(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A deadline of ``goal``: from the step ``first`` of its antecedent to the check ``check`` that decided it.
+
+    ``last`` is the last check that it allowed; ``asked`` how it is written.
+    """
+
+    goal: str
+    asked: str
+    first: int
+    check: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One run: ``columns`` has for each variable its value at each step and at the end (None: not known).
+
+    ``goals``: at which step each goal is covered, as pairs in order. ``failed``: where requirements fail, likewise.
+    ``length``: steps. ``kind``: chain, violation, recording. ``deadlines``: those that were decided.
+    """
+
+    name: str
+    kind: str
+    length: int
+    columns: Mapping[str, Sequence[Any]]
+    goals: tuple[tuple[int, str], ...] = ()
+    failed: tuple[tuple[int, str], ...] = ()
+    deadlines: tuple[Bar, ...] = ()
+
+    def folds(self) -> list[tuple[int, int]]:
+        """First step and step behind the last of each stretch of waiting: inputs stay, all else stays or counts.
+
+        Where goals are covered no stretch begins or goes on.
+        """
+        marked = {step for step, _ in (*self.goals, *self.failed)}
+        alike = [True] * self.length
+        for column in self.columns.values():
+            rises = [_rise(column[step], column[step + 1]) for step in range(self.length)]
+            for step in range(1, self.length):
+                if rises[step] is None or rises[step] != rises[step - 1]:
+                    alike[step] = False
+        found: list[tuple[int, int]] = []
+        first = 0
+        for step in range(1, self.length + 1):
+            if step < self.length and alike[step] and step not in marked and step - 1 not in marked:
+                continue
+            if step - first >= LEAST_FOLDED:
+                found.append((first, step))
+            first = step
+        return found
+
+
+def _rise(before: Any, after: Any) -> float | None:
+    """By how much a number grows in a step; 0 for what stays, None for other changes."""
+    if before == after:
+        return 0
+    numbers = type(before) in (int, float) and type(after) in (int, float)
+    return after - before if numbers else None
+
+
+def variables(document: Mapping[str, Any]) -> list[Variable]:
+    """The variables of the controller, inputs first."""
+    controller = document["controller"]
+    rows = [(role, each) for role in ROLES for each in controller[role]]
+    short = short_names([each["name"] for role, each in rows if role != "inputs"])
+    short |= short_names([each["name"] for role, each in rows if role == "inputs"])
+    return [
+        Variable(
+            each["name"], short[each["name"]], role, each["type"], each.get("labels") or {}, each.get("values", "")
+        )
+        for role, each in rows
+    ]
+
+
+def chain_trace(document: Mapping[str, Any], shown: Sequence[Variable], name: str) -> Trace | None:
+    """The run of a chain; None without one."""
+    chain = document["chain"]
+    if chain is None:
+        return None
+    start = {**chain["initial"]["state"], **chain["initial"]["outputs"], **chain["initial"]["chosen"]}
+    columns: dict[str, list[Any]] = {var.name: [start.get(var.name)] for var in shown if var.role != "inputs"}
+    columns |= {var.name: [] for var in shown if var.role == "inputs"}
+    for step in chain["steps"]:
+        values = {**step["state"], **step["outputs"], **step["inputs"]}
+        for own, column in columns.items():
+            column.append(values.get(own))
+    for var in shown:
+        if var.role == "inputs":
+            columns[var.name].append(None)
+    goals = sorted((hit["step"], hit["goal"]) for hit in chain["hits"])
+    failed = sorted((each["step"], each["goal"]) for each in chain["failures"])
+    owed = [(hit["goal"], hit["deadline"]) for hit in chain["hits"] if hit.get("deadline")]
+    bars = tuple(Bar(goal, each["asked"], each["antecedent"], each["check"], each["last"]) for goal, each in owed)
+    return Trace(name, "chain", len(chain["steps"]), columns, tuple(goals), tuple(failed), bars)
+
+
+def violation_trace(
+    document: Mapping[str, Any], ruling: Mapping[str, Any], rows: Sequence[Mapping[str, str]], shown: Sequence[Variable]
+) -> Trace:
+    """The run that violates a requirement: from its table, else from the inputs that the result holds alone."""
+    goal = str(ruling["goal"])
+    inputs: Sequence[Mapping[str, Any]] = ruling["test"]["inputs"]
+    length = len(inputs)
+    chosen = ruling["test"].get("chosen") or {}
+    chain = document.get("chain")
+    start = {**chain["initial"]["state"], **chain["initial"]["outputs"]} if chain else {}
+    after = [row for row in rows if row.get("step", "").isdecimal()]
+    columns: dict[str, list[Any]] = {}
+    for var in shown:
+        if var.role == "inputs":
+            columns[var.name] = [*(each.get(var.name) for each in inputs), None]
+            continue
+        own = [read_value(row.get(var.name, "")) for row in after] if len(after) == length else [None] * length
+        columns[var.name] = [chosen.get(var.name, start.get(var.name)), *own]
+    step, missed = ruling["step"], ruling.get("deadline")
+    bars = (
+        () if missed is None else (Bar(goal, missed["asked"], missed["antecedent"], missed["check"], missed["check"]),)
+    )
+    return Trace(f"violation of {goal}", "violation", length, columns, (), ((step, goal),), bars)
+
+
+def log_trace(name: str, lines: Sequence[Mapping[str, Any]], shown: Sequence[Variable]) -> Trace:
+    """The run that a log of a run on line holds; what was not observed is not known."""
+    start: Mapping[str, Any] = next((line["reset"] for line in lines if isinstance(line.get("reset"), dict)), {})
+    steps = [line for line in lines if isinstance(line.get("step"), int) and isinstance(line.get("inputs"), dict)]
+    columns: dict[str, list[Any]] = {}
+    for var in shown:
+        if var.role == "inputs":
+            columns[var.name] = [*(step["inputs"].get(var.name) for step in steps), None]
+        else:
+            columns[var.name] = [start.get(var.name), *((step.get("outputs") or {}).get(var.name) for step in steps)]
+    return Trace(name, "recording", len(steps), columns)
+
+
+def read_value(text: str) -> Any:
+    """A value of a table: a whole number, a number, a text, or None for an empty cell."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text or None
+
+
+def traces_of(document: Mapping[str, Any], name: str, tables: Mapping[str, Any]) -> Iterator[Trace]:
+    """The chain, and the run of each violation."""
+    shown = variables(document)
+    chain = chain_trace(document, shown, name)
+    if chain is not None:
+        yield chain
+    for ruling in (document.get("requirements") or {}).get("rulings", ()):
+        if ruling.get("test") and ruling["test"].get("inputs"):
+            yield violation_trace(document, ruling, tables.get(ruling["goal"], ()), shown)
+
+
+def as_columns(trace: Trace, shown: Sequence[Variable]) -> dict[str, Any]:
+    """A trace as the page's script reads it: each variable's values where they change, or all where most change.
+
+    ``words`` are the texts among the values of all variables, each once; such a value is its place in a list of one.
+    """
+    words: dict[str, int] = {}
+
+    def coded(value: Any) -> Any:
+        if isinstance(value, bool) or value is None:
+            return None if value is None else int(value)
+        return value if isinstance(value, int | float) else [words.setdefault(str(value), len(words))]
+
+    columns = []
+    for var in shown:
+        column = trace.columns[var.name]
+        runs = [(value, sum(1 for _ in same)) for value, same in groupby(column)]
+        if 2 * len(runs) > len(column):
+            columns.append({"all": [coded(value) for value in column]})
+        else:
+            columns.append({"values": [coded(value) for value, _ in runs], "runs": [count for _, count in runs]})
+    return {
+        "name": trace.name,
+        "kind": trace.kind,
+        "length": trace.length,
+        "columns": columns,
+        "goals": [list(pair) for pair in trace.goals],
+        "failed": [list(pair) for pair in trace.failed],
+        "deadlines": [[bar.goal, bar.asked, bar.first, bar.check, bar.last] for bar in trace.deadlines],
+        "folds": [list(pair) for pair in trace.folds()],
+        "words": list(words),
+    }

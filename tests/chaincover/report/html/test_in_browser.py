@@ -1,0 +1,179 @@
+"""The report in a real browser: sort, filter, permalink, zoom, fold, cursors; no barrier for assistive technology."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+from browsers import WIDTHS, needs_chromium, opened, violations
+from command_line import MODELS, chaincover
+
+pytestmark = [pytest.mark.evidence, needs_chromium]
+
+REDRAW = 16.0
+"""Milliseconds of the renderer's processor that one redraw of 10,000 steps of 40 variables may take."""
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a result of the window, with its page."""
+    folder = tmp_path_factory.mktemp("window")
+    ended = chaincover("generate", MODELS / "window", "-o", folder, "-q", "--report", "--cover", "states(is_c1_window)")
+    assert ended.code == 0, ended.err
+    return folder
+
+
+def rows(driver: Any, table: str) -> list[list[str]]:
+    """The rows of a table that are shown, as texts."""
+    found: list[list[str]] = driver.execute_script(
+        "return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)].filter(row => !row.hidden)"
+        ".map(row => [...row.cells].map(cell => cell.textContent.trim()))",
+        table,
+    )
+    return found
+
+
+def pressed(driver: Any, *keys: str) -> None:
+    from selenium.webdriver.common.by import By
+
+    driver.find_element(By.ID, "wave-scroll").send_keys(*keys)
+
+
+def state(driver: Any) -> dict[str, Any]:
+    found: dict[str, Any] = driver.execute_script("return chaincoverWave.state()")
+    return found
+
+
+def test_the_table_of_goals_is_sorted_and_filtered(window: Path) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.select import Select
+
+    with opened(window / "report.html") as driver:
+        everything = rows(driver, "goals")
+        button = next(each for each in driver.find_elements(By.CSS_SELECTOR, "#goals th button") if each.text == "step")
+        button.click()
+        steps = [int(row[4]) for row in rows(driver, "goals")]
+        assert steps == sorted(steps)
+        button.click()
+        assert [int(row[4]) for row in rows(driver, "goals")] == sorted(steps, reverse=True)
+        driver.find_element(By.ID, "goal-text").send_keys("pinch")
+        assert all("pinch" in " ".join(row) for row in rows(driver, "goals"))
+        driver.find_element(By.ID, "goal-text").clear()
+        Select(driver.find_element(By.ID, "goal-criterion")).select_by_visible_text("written")
+        driver.find_element(By.ID, "goal-text").send_keys(" ")
+        assert len(rows(driver, "goals")) == 8 < len(everything)
+
+
+def test_cursors_and_the_table_say_what_the_chain_says(window: Path) -> None:
+    document = json.loads((window / "chain.json").read_text())
+    chain, controller = document["chain"], document["controller"]
+    variables = [*controller["inputs"], *controller["state"], *controller["outputs"]]
+    names = [variable["name"] for variable in variables]
+    labels = {variable["name"]: variable.get("labels", {}) for variable in variables}
+    with opened(window / "report.html") as driver:
+        for step in random.Random(7).sample(range(1, chain["length"]), 8):
+            driver.get(f"{driver.current_url.partition('#')[0]}#step={step}")
+            assert state(driver)["cursor"] == step
+            earlier, inputs = chain["steps"][step - 1], chain["steps"][step]["inputs"]
+            before = {**earlier["state"], **earlier["outputs"], **inputs}
+            for at, name in enumerate(names):
+                shown = driver.execute_script("return chaincoverWave.shown(arguments[0], arguments[1])", at, step)
+                assert shown == labels[name].get(str(before[name]), str(before[name])), (step, name)
+            marked = driver.execute_script(
+                "return document.querySelector('#wave-table tr.marked').cells[0].textContent.trim()"
+            )
+            assert marked == f"{step} ◀"
+
+
+def test_the_waveform_is_used_by_keyboard(window: Path) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    chain = json.loads((window / "chain.json").read_text())["chain"]
+    with opened(window / "report.html") as driver:
+        pressed(driver, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+        assert state(driver)["cursor"] == 2
+        assert driver.current_url.endswith("#step=2")
+        pressed(driver, Keys.SHIFT, Keys.ARROW_RIGHT)
+        assert state(driver)["second"] == 3
+        said = driver.execute_script("return document.getElementById('wave-told').textContent")
+        assert "difference: 1 steps (0.05 s)" in said
+        driver.execute_script("document.activeElement.blur()")
+        pressed(driver, Keys.END)
+        assert state(driver)["cursor"] == chain["length"]
+        pressed(driver, Keys.HOME, "g")
+        assert state(driver)["cursor"] == min(hit["step"] for hit in chain["hits"] if hit["step"])
+        unit = state(driver)["unit"]
+        pressed(driver, "+")
+        assert state(driver)["unit"] >= unit
+        pressed(driver, "-", "-")
+        assert state(driver)["unit"] < unit * 1.6
+
+
+def test_waiting_is_folded_and_unfolded(tmp_path: Path) -> None:
+    from selenium.webdriver.common.by import By
+
+    chaincover("generate", MODELS / "belt", "-o", tmp_path, "-q", "--report")
+    with opened(tmp_path / "report.html") as driver:
+        folded = [row[0] for row in rows(driver, "wave-table")]
+        assert "23..499" in folded
+        driver.find_element(By.ID, "wave-fold").click()
+        assert "23..499" not in [row[0] for row in rows(driver, "wave-table")]
+
+
+@pytest.mark.parametrize("name", ["window", "belt", "kiln"])
+def test_no_barrier_is_serious_and_nothing_is_wider_than_the_window(tmp_path: Path, name: str) -> None:
+    chaincover("generate", MODELS / name, "-o", tmp_path, "-q", "--report")
+    for width in WIDTHS.values():
+        for dark in (False, True):
+            with opened(tmp_path / "report.html", width, dark) as driver:
+                driver.execute_script("document.querySelectorAll('details').forEach(each => { each.open = true })")
+                assert violations(driver) == [], (width, dark)
+                wide = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
+                assert wide <= 0, (width, dark)
+
+
+def test_ten_thousand_steps_of_forty_variables_are_redrawn_soon(window: Path, tmp_path: Path) -> None:
+    document = json.loads((window / "chain.json").read_text())
+    draw = random.Random(1)
+    inputs, outputs = [f"in{number}" for number in range(20)], [f"out{number}" for number in range(20)]
+
+    def values(names: list[str]) -> dict[str, int]:
+        return {name: draw.getrandbits(32) for name in names}
+
+    document["controller"] |= {
+        "inputs": [{"name": name, "type": "uint32_t", "values": "0..4294967295"} for name in inputs],
+        "state": [],
+        "outputs": [{"name": name, "type": "uint32_t"} for name in outputs],
+    }
+    document["chain"] |= {
+        "length": 10_000,
+        "initial": {"state": {}, "outputs": values(outputs), "chosen": {}},
+        "steps": [
+            {"step": step, "inputs": values(inputs), "state": {}, "outputs": values(outputs), "goals": [], "serves": []}
+            for step in range(10_000)
+        ],
+    }
+    (tmp_path / "chain.json").write_text(json.dumps(document))
+    assert chaincover("report", tmp_path, "-q").code == 0
+    assert (tmp_path / "report.html").stat().st_size < 5_000_000
+    with opened(tmp_path / "report.html") as driver:
+        driver.execute_script("document.getElementById('wave-all').click()")
+        driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+        took = []
+        for _ in range(200):
+            begun = busy(driver)
+            driver.execute_async_script(
+                "const done = arguments[0]; requestAnimationFrame(() => { chaincoverWave.draw(); done() })"
+            )
+            took.append(1000 * (busy(driver) - begun))
+        assert median(took) <= REDRAW
+
+
+def busy(driver: Any) -> float:
+    """Seconds of processor time that the renderer has worked."""
+    metrics = driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+    return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))

@@ -1,0 +1,333 @@
+"""The report: what it says of a result is what the result says, and no text of a result breaks out of its place."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import chaincover
+from hostile_names import HOSTILE
+from html_pages import Page
+from native_programs import needs_compiler
+
+PROGRAM = """\
+typedef enum { Phase_IDLE, Phase_FILL, Phase_DRAIN } Phase;
+struct in { _Bool start, stop; unsigned char level; } in;
+struct out { _Bool valve, pump; } out;
+static Phase phase;
+static unsigned short timer;
+void wash_init(void) { phase = Phase_IDLE; timer = 0; out.valve = out.pump = 0; }
+void wash_step(void) {
+    timer++;
+    if (phase == Phase_IDLE && in.start) { phase = Phase_FILL; timer = 0; }
+    else if (phase == Phase_FILL && (in.stop || timer > 30)) { phase = Phase_DRAIN; timer = 0; }
+    else if (phase == Phase_DRAIN && in.level == 0) { phase = Phase_IDLE; timer = 0; }
+    out.valve = phase == Phase_FILL;
+    out.pump = phase == Phase_DRAIN;
+}
+"""
+PROJECT = """\
+name = "wash"
+period = 0.1
+[sources]
+files = ["wash.c"]
+[functions]
+init = ["wash_init"]
+step = "wash_step"
+[interface]
+input = ["in.*"]
+state = ["phase", "timer"]
+output = ["out.*"]
+[ranges]
+"in.start" = [0, 1]
+"in.stop" = [0, 1]
+"in.level" = [0, 50, 80]
+[final]
+condition = "phase == Phase_IDLE"
+[coverage]
+criteria = ["transitions(phase)"]
+[[property]]
+id = "fills"
+text = "G(phase == Phase_IDLE && start -> X(valve))"
+requirement = "W-1"
+description = "Start fills the drum"
+[[property]]
+id = "full"
+text = "G(phase == Phase_FILL && level == 80 -> X(phase == Phase_DRAIN))"
+requirement = "W-2"
+[[property]]
+id = "drained"
+text = "G(phase == Phase_FILL && stop -> F[0,5](phase == Phase_IDLE))"
+requirement = "W-3"
+[[property]]
+id = "both"
+text = "cover(valve && pump)"
+[[property]]
+id = "timeout"
+text = "cover(phase == Phase_FILL && timer == 30)"
+"""
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a project, with a result in ``out``: two requirements can fail, one goal is unreachable."""
+    folder = tmp_path_factory.mktemp("wash")
+    (folder / "wash.c").write_text(PROGRAM)
+    (folder / "chaincover.toml").write_text(PROJECT)
+    ended = chaincover("generate", folder, "-o", folder / "out", "-q", "--report", "--no-native")
+    assert ended.code == 1, ended.err
+    return folder
+
+
+@pytest.fixture
+def result(generated: Path, tmp_path: Path) -> Path:
+    """A copy of the project with its result, to be changed."""
+    return Path(shutil.copytree(generated, tmp_path / "wash"))
+
+
+def report(folder: Path, *options: object, damaged: bool = False) -> Page:
+    ended = chaincover("report", folder / "out", "-q", *options)
+    assert ended.code == 0, ended.err
+    page = Page((folder / "out" / "report.html").read_text())
+    assert ("cannot be made" in page.text) == damaged
+    return page
+
+
+def changed(folder: Path, change: Callable[[Any], None]) -> None:
+    place = folder / "out" / "chain.json"
+    data = json.loads(place.read_text())
+    change(data)
+    place.write_text(json.dumps(data))
+
+
+def test_the_page_is_whole_and_lets_nothing_in(generated: Path) -> None:
+    page = Page((generated / "out" / "report.html").read_text())
+    assert page.wrong == []
+    assert page.allowed() == {"style": "own", "script": "own"}
+    assert [address for address in page.addresses if not address.startswith("#")] == []
+    assert {address[1:] for address in page.addresses if not address.startswith("#step=")} <= {*page.ids}
+    assert "innerHTML" not in page.source
+
+
+def test_the_verdict_comes_first(generated: Path) -> None:
+    page = Page((generated / "out" / "report.html").read_text())
+    chain = json.loads((generated / "out" / "chain.json").read_text())["chain"]
+    length = chain["length"]
+    sentence = f"2 requirements can fail; one chain of {length} steps ({length / 10:g} s) covers 7 of 7 reachable goals"
+    assert f"{sentence}, proved minimal." in page.text
+    assert page.headings[:3] == ["wash", "Traceability", "Findings"]
+    tiles = [" ".join(item.split()) for item in page.items]
+    assert "Written goals 100 % 4 of 4 covered, 1 proved unreachable" in tiles
+    assert "transitions(phase) 100 % 3 of 3 covered, 3 proved unreachable" in tiles
+    assert "Requirements 1 of 3 never violated: 2 can fail, 1 proved" in tiles
+
+
+def test_each_goal_has_its_requirement_verdict_and_step(generated: Path) -> None:
+    page = Page((generated / "out" / "report.html").read_text())
+    chain = json.loads((generated / "out" / "chain.json").read_text())["chain"]
+    steps = {hit["goal"]: hit["step"] for hit in chain["hits"]}
+    row = page.row("fills")
+    assert row[1] == "W-1"
+    assert "Start fills the drum" in row[2]
+    assert row[3:5] == ["covered", str(steps["fills"])]
+    assert page.row("full")[6].startswith("can fail")
+    assert page.row("both")[3].startswith("unreachable")
+    assert page.row("both")[4] == ""
+
+
+def test_a_finding_has_its_run_its_values_and_a_place_in_the_waveform(generated: Path) -> None:
+    page = Page((generated / "out" / "report.html").read_text())
+    violation = (generated / "out" / "violation-full.csv").read_text().splitlines()
+    runs = {trace["name"]: trace for trace in page.data["traces"]}
+    own = runs["violation of full"]
+    assert own["length"] == len(violation) - 1
+    assert own["failed"] == [[own["length"] - 1, "full"]]
+    assert page.row("phase")[1:] == [str(own["length"]), "Phase_FILL", "Phase_DRAIN"]
+    assert f"#step={own['length'] - 1}" in page.addresses
+    missed = runs["violation of drained"]["deadlines"]
+    assert [bar[:2] for bar in missed] == [["drained", "F[0,5]"]]
+
+
+def columns(trace: Any, variables: Any) -> dict[str, list[Any]]:
+    """The values of each variable at each step, decoded as the script does."""
+    found = {}
+    for variable, column in zip(variables, trace["columns"], strict=True):
+        runs = zip(column.get("values", ()), column.get("runs", ()), strict=True)
+        coded = column.get("all") or [value for value, count in runs for _ in range(count)]
+        found[variable["name"]] = [trace["words"][v[0]] if isinstance(v, list) else v for v in coded]
+    return found
+
+
+def test_the_waveform_has_the_values_of_the_chain(generated: Path) -> None:
+    page = Page((generated / "out" / "report.html").read_text())
+    document = json.loads((generated / "out" / "chain.json").read_text())
+    chain, trace = document["chain"], page.data["traces"][0]
+    shown = columns(trace, page.data["variables"])
+    for number, step in enumerate(chain["steps"]):
+        assert {name: shown[name][number] for name in step["inputs"]} == step["inputs"]
+        after = {**step["state"], **step["outputs"]}
+        assert {name: shown[name][number + 1] for name in after} == after
+    before = {**chain["initial"]["state"], **chain["initial"]["outputs"]}
+    assert {name: shown[name][0] for name in before} == before
+    labels = {variable["name"]: variable["labels"] for variable in page.data["variables"]}
+    assert labels["phase"] == {"Phase_IDLE": "IDLE", "Phase_FILL": "FILL", "Phase_DRAIN": "DRAIN"}
+    for first, end in trace["folds"]:
+        assert len({json.dumps(step["inputs"]) for step in chain["steps"][first:end]}) == 1
+        assert not any(first < step < end for step, _ in trace["goals"])
+    assert trace["folds"], "the chain waits for the timeout"
+
+
+def break_out(original: str, text: str) -> Any:
+    """A result whose names, texts, labels and values are ``text``: those of a goal and of a variable everywhere."""
+    data = json.loads(original.replace('"fills"', json.dumps(text)).replace('"phase"', json.dumps(f"{text}.phase")))
+    data["controller"]["name"] = text
+    data["goals"][0].update(property=text, requirement=text, description=text, detail=text)
+    data["goals"][3].update(detail=text)
+    data["requirements"]["rulings"][1].update(detail=text, held=[text])
+    data["requirements"]["rulings"][1]["values"][0].update(actual=text, expected=text)
+    data["claims"].append(text)
+    data["bounds"]["basis"] = text
+    labels = data["controller"]["state"][0]["labels"]
+    data["controller"]["state"][0]["labels"] = dict.fromkeys(labels, text)
+    return data
+
+
+EVIL = (*HOSTILE, "</script><script>alert(1)</script>", "<!--<script>", "\u2028\u2029", "\u202egoal\u202c", "{{ 7*7 }}")
+
+
+def test_no_text_breaks_out_of_its_place(result: Path) -> None:
+    original = (result / "out" / "chain.json").read_text()
+    for text in EVIL:
+        data = break_out(original, text.replace("\x00", ""))
+        (result / "out" / "chain.json").write_text(json.dumps(data))
+        page = report(result)
+        assert page.wrong == [], repr(text)
+        assert page.allowed() == {"style": "own", "script": "own"}, repr(text)
+        assert page.source.count("<script") == 2, repr(text)
+        assert "{{" in page.headings[0] or "{{" not in text, "a text was taken for a template"
+
+
+def report_of(folder: Path) -> str:
+    return (folder / "out" / "report.html").read_text()
+
+
+def test_what_is_missing_is_said_and_the_rest_is_shown(result: Path) -> None:
+    (result / "out" / "run.json").unlink()
+    (result / "out" / "violation-full.csv").unlink()
+    (result / "wash.c").write_text("int changed;\n")
+    page = report(result)
+    said = " ".join(page.text.split())
+    assert "There is no run.json beside chain.json" in said
+    assert "There is no violation-full.csv" in said
+    assert "wash.c is not shown: it has changed since the result was made" in said
+    assert "covers 7 of 7 reachable goals" in said
+
+
+def test_a_source_name_that_leads_out_of_the_folder_is_not_followed(result: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.c"
+    secret.write_text("int secret_of_others;\n")
+
+    def point_out(data: Any) -> None:
+        from hashlib import sha256
+
+        source = data["controller"]["sources"][0]
+        source.update(file="../../secret.c", sha256=sha256(secret.read_bytes()).hexdigest())
+
+    changed(result, point_out)
+    page = report(result)
+    assert "secret_of_others" not in page.source
+    assert "its name leads out of the folder" in page.text
+
+
+def test_another_schema_is_shown_as_far_as_it_goes(result: Path) -> None:
+    changed(result, lambda data: data.update(schema="chaincover/chain/5"))
+    page = report(result)
+    assert "chain.json is of the schema chaincover/chain/5" in page.text
+    assert page.headings[0] == "wash"
+
+
+@pytest.mark.parametrize("key", ["goals", "chain", "graph", "bounds", "controller", "requirements", "settings"])
+def test_a_damaged_part_leaves_the_others(result: Path, key: str) -> None:
+    changed(result, lambda data: data.update({key: 17}))
+    page = report(result, damaged=True)
+    assert page.wrong == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("empty", "", "is not JSON"),
+        ("other", '{"schema": "other/1"}', "this is no result of ChainCover (its schema is 'other/1')"),
+        ("list", "[]", "this is no result of ChainCover"),
+        ("cut", '{"schema": "chaincover/chain/6", "goals": [', "is not JSON"),
+    ],
+)
+def test_what_is_no_result_is_refused(tmp_path: Path, name: str, text: str, said: str) -> None:
+    place = tmp_path / f"{name}.json"
+    place.write_text(text)
+    ended = chaincover("report", place)
+    assert ended.code == 3
+    assert said in ended.err
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_folder_without_a_result_is_refused(tmp_path: Path) -> None:
+    ended = chaincover("report", tmp_path)
+    assert (ended.code, "no result was found here" in ended.err) == (3, True)
+
+
+def test_an_earlier_result_shows_what_changed(result: Path) -> None:
+    shutil.copytree(result / "out", result / "before")
+
+    def change(data: Any) -> None:
+        data["goals"][0]["property"] = "G(start -> X(valve))"
+        data["goals"][1]["verdict"] = "undecided"
+        data["controller"]["sources"][0]["sha256"] = "0" * 64
+
+    changed(result, change)
+    page = report(result, "--earlier", result / "before")
+    assert page.row("fills")[-1] == "property changed"
+    assert ["full", "covered", "undecided"] in [[cell.strip() for cell in row] for row in page.rows]
+    assert "These sources are others: wash.c." in page.text
+
+
+def test_judgements_and_verifications_are_shown(result: Path) -> None:
+    out = result / "out"
+    chaincover("replay", result, out, "-o", out / "judged.json", "--no-native", "-q")
+    found = chaincover("verify", result, out, "--json", CHAINCOVER_NO_NATIVE="1")
+    (out / "verified.json").write_text(found.out)
+    page = report(result)
+    tiles = [" ".join(item.split()) for item in page.items]
+    judged = json.loads((out / "judged.json").read_text())
+    assert f"Judged: judged.json 7 of {len(judged['goals'])} goals covered on model" in tiles, tiles
+    assert any(tile.startswith("Verified") and found.json["summary"] in tile for tile in tiles)
+    for line in found.json["checks"]:
+        assert page.row(line["check"])[1] == line["verdict"]
+
+
+def test_several_chains_share_one_page(result: Path) -> None:
+    ended = chaincover("generate", result, "-o", result / "out", "--several", "-q", "--no-native")
+    assert ended.code == 1
+    page = report(result)
+    names = [trace["name"] for trace in page.data["traces"]]
+    assert names[0] == "chain-1.json"
+    assert page.wrong == []
+    assert page.row("fills")[-1].startswith("chain-")
+
+
+def test_the_same_result_gives_the_same_page(result: Path) -> None:
+    report(result)
+    first = report_of(result)
+    report(result)
+    assert report_of(result) == first
+
+
+@needs_compiler
+def test_the_report_says_on_what_the_chain_was_replayed(result: Path) -> None:
+    chaincover("generate", result, "-o", result / "out", "-q", "--report")
+    page = Page(report_of(result))
+    assert any(item.startswith("Replayed on") and "steps agree" in item for item in page.items)
