@@ -11,6 +11,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Callable
+from fractions import Fraction
 from math import isfinite
 from typing import Any
 
@@ -184,8 +185,27 @@ def _second_key(text: str) -> tuple[str, int, int]:
 
 def read_toml(text: str, where: Location) -> dict[str, Any]:
     """The tables of a TOML text. InputRefused with the place of what is wrong in it."""
-    data: dict[str, Any] = _data(tomllib.loads, text, where, "TOML")
+    data: dict[str, Any] = _data(lambda toml: tomllib.loads(toml, parse_float=WrittenNumber), text, where, "TOML")
     return data
+
+
+class WrittenNumber(float):
+    """A number of a TOML text that keeps how it is written."""
+
+    text: str
+
+    def __new__(cls, text: str) -> WrittenNumber:
+        """The number nearest to what is written. ValueError where that has too many digits."""
+        if len(text) > DIGITS.most:
+            raise ValueError("too many digits")
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+
+def exact_number(number: float) -> Fraction:
+    """A finite number of a TOML text as it is written there, without rounding; 0 where it is too small for a float."""
+    return Fraction(number.text if isinstance(number, WrittenNumber) and number else str(number))
 
 
 def _finite(word: str) -> float:

@@ -46,7 +46,7 @@ class ChainOnBench:
 
         system = self.subject.system
         run = Bench(self.subject, self.stimulus, driver, self.bench.of(system), lambda line: None, "the target")
-        pace = Pace(self.subject.settings.period if paced else None, self.bench.lateness)
+        pace = Pace(self.subject.settings.period_seconds if paced else None, self.bench.lateness)
         done = run.run(pace, self.bench.safe_inputs(system), lambda step: None)
         return judge_recording(self.subject, self.stimulus, done.recording)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from fractions import Fraction
 
 from pysmt.fnode import FNode
 
@@ -44,7 +45,7 @@ class Settings:
     """What a project says of the search: K (``bound``), ``overlap`` and ``ordering`` as in ``Options``.
 
     ``where`` is the project. ``final``: the final condition as it is written there, '' for none. Inputs change only
-    every ``hold`` steps; a step takes ``period`` seconds (None: not known).
+    every ``hold`` steps; a step takes ``period`` seconds, a reset ``reset_seconds`` (None: not known).
     """
 
     where: Location
@@ -53,7 +54,13 @@ class Settings:
     ordering: str = "auto"
     final: str = ""
     hold: int = 1
-    period: float | None = None
+    period: Fraction | None = None
+    reset_seconds: float | None = None
+
+    @property
+    def period_seconds(self) -> float | None:
+        """The period as a floating number, for files and clocks."""
+        return None if self.period is None else float(self.period)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,7 @@ class Subject:
     are among ``goals``. ``sources`` are the files that were read. ``library``: the calls of the C library on which a
     goal or a step depends and of whose values only bounds are known; None where there are none. ``remarks`` are notes.
     ``not_analysed``: what is left out of all this, where a caller does not search with bounds.
+    ``times``: the times that stand in place of numbers of steps, with these, a sentence each.
     """
 
     model: Model
@@ -98,6 +106,7 @@ class Subject:
     library: Bounded | None = None
     remarks: tuple[str, ...] = ()
     not_analysed: NotAnalysed = field(default_factory=NotAnalysed)
+    times: tuple[str, ...] = ()
 
     @property
     def coverage(self) -> list[str]:

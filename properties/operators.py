@@ -13,6 +13,7 @@ from itertools import pairwise
 from bmc.errors import InputRefused, Location
 from bmc.models.model import Expression, Language
 from bmc.records import dataclass
+from properties.durations import HOW, Rounding, is_time, no_time, time_in
 
 _TOKEN = re.compile(
     r"\s+|/\*.*?\*/|//[^\n]*|`[A-Za-z_]\w*`|[A-Za-z_]\w*|\d\w*|'(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|"
@@ -47,6 +48,8 @@ SINCE = "since"
 """The operator that stands between two conditions."""
 
 FORMS = f"operators are {', '.join(each.written for each in OPERATORS.values())}, a since b"
+
+_TIMES = f"a time stands alone in the brackets of X, F and G, as in F[0,2s](e); {HOW}"
 
 FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
 """The forms of a property."""
@@ -101,15 +104,17 @@ def has_implication(text: str) -> bool:
     return False
 
 
-def as_c(text: str) -> str:
+def as_c(text: str) -> tuple[str, dict[str, str]]:
     """``text`` with each operator as a call; first how many numbers stand in its brackets, and these.
 
-    InputRefused, without a place, where an operator or a backquote is written so that it cannot be meant.
+    A time in brackets is a mark, a name of its own; second: the times by their marks. InputRefused, without a place,
+    where an operator, a time or a backquote is written so that it cannot be meant.
     """
     tokens = tokens_of(text)
     _refuse_slips(tokens)
     tokens = _since_as_calls(tokens)
     made: list[str] = []
+    times: dict[str, str] = {}
     index = 0
     while index < len(tokens):
         token = tokens[index]
@@ -124,9 +129,34 @@ def as_c(text: str) -> str:
         count = _parts(numbers)
         inside = _next(tokens, opening)
         empty = inside == len(tokens) or tokens[inside] == ")"
-        made += [CALLS[token], f"({count}", ", " * bool(count), *numbers, ", " * (not empty)]
+        made += [CALLS[token], f"({count}", ", " * bool(count), *_marked(numbers, times), ", " * (not empty)]
         index = opening + 1
-    return "".join(made)
+    if stray := time_in("".join(token for token in made if token[:1] not in ("'", '"'))):
+        raise InputRefused(f"'{stray}' is a time, and stands where no number of steps does", None, _TIMES)
+    return "".join(made), times
+
+
+def _marked(numbers: Sequence[str], times: dict[str, str]) -> list[str]:
+    """What stands in brackets, with a mark for each time, which ``times`` takes."""
+    parts = "".join(numbers).split(",")
+    for index, part in enumerate(parts):
+        if slip := no_time(part):
+            raise InputRefused(slip, None, _TIMES)
+        if is_time(part):
+            parts[index] = mark = f"chaincover_time_{len(times)}_"
+            times[mark] = "".join(part.split())
+    return [",".join(parts)]
+
+
+def rounded(word: str, first: bool, strict: bool | None) -> Rounding:
+    """How a time in the brackets of ``F``, ``G`` or ``X`` is rounded, which is the ``first`` number there or the last.
+
+    ``strict``: whether a condition that holds in fewer runs is the stricter one; None where neither side is.
+    """
+    if word == "X" or strict is None:
+        return Rounding.EXACT
+    fewer_steps = (word == "F") == strict
+    return Rounding.AT_LEAST if first == fewer_steps else Rounding.AT_MOST
 
 
 def _refuse_slips(tokens: Sequence[str]) -> None:

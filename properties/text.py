@@ -7,7 +7,7 @@ Conditions are C expressions with the program's own enumeration constants and ma
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -25,6 +25,7 @@ from bmc.stack import with_deep_stack
 from bmc.system.memory import Memory, owner_of
 from bmc.system.transition import ValueType, conjunction, symbols_of
 from properties.deadlines import Deadline, Obligations
+from properties.durations import Period, time_in
 from properties.goal import Goal, goal_length
 from properties.operators import (
     CALLS,
@@ -40,6 +41,7 @@ from properties.operators import (
     is_operator,
     missing_operator,
     outer,
+    rounded,
     tokens_of,
     use_of,
 )
@@ -59,24 +61,21 @@ _SPACED_ID = re.compile(r"([^:()]*[^:()\s])\s*:\s*(?:G|cover)\s*\(")
 
 @dataclass(frozen=True, slots=True)
 class PropertyText:
-    """A property as it was written, with what the project says about it."""
+    """A property as it was written, with what the project says about it and about the ``period`` of a step."""
 
     text: str
     where: Location
     name: str = ""
     requirement: str = ""
     description: str = ""
+    period: Period = Period()
 
 
 def read_property(model: Model, given: PropertyText, default_name: str) -> Goal:
     """The goal of a text property. InputRefused, with its place, if it cannot be read."""
     name, body = _name_and_body(given, default_name)
-    kind, inside = outer(body, given.where)
-    reader = _Reader(model, given.where, name)
-    if kind == "cover":
-        antecedent, consequent = inside, None
-    else:
-        antecedent, consequent = _split(inside, reader.language, given.where)
+    reader = _Reader(model, given.where, name, given.period)
+    antecedent, consequent = _sides(body, reader.language, given.where)
 
     def goal(condition: FNode, oracle: FNode | None, length: int) -> Goal:
         about = (body, given.description, given.requirement, given.where)
@@ -103,6 +102,22 @@ def read_property(model: Model, given: PropertyText, default_name: str) -> Goal:
         oracle = None if oracle is None else reader.memory.from_now(oracle, occurs.known)
     parts = [condition] if oracle is None else [condition, oracle]
     return goal(condition, oracle, max(length, goal_length(parts, inputs)))
+
+
+def times_of(model: Model, given: PropertyText) -> tuple[str, ...]:
+    """Each operator of a property in which a time stands, and its numbers of steps, a sentence each."""
+    if not time_in(given.text):
+        return ()
+    reader = _Reader(model, given.where, "", given.period)
+    sides = _sides(_name_and_body(given, "")[1], reader.language, given.where)
+    reader.look_back([side for side in sides if side is not None])
+    return reader.times
+
+
+def _sides(body: str, language: Language, where: Location) -> tuple[str, str | None]:
+    """Antecedent and consequent of a property; it has none where it is to be covered only."""
+    kind, inside = outer(body, where)
+    return (inside, None) if kind == "cover" else _split(inside, language, where)
 
 
 def _inputs_of(model: Model) -> set[str]:
@@ -146,23 +161,25 @@ def read_value(model: Model, text: str, where: Location) -> tuple[FNode, FNode, 
     return term, defined, kind
 
 
-def read_constraint(model: Model, text: str, where: Location) -> FNode:
-    """A condition on inputs, over the variables of one step or of several, as a framed formula.
+def read_constraint(model: Model, given: PropertyText) -> tuple[FNode, tuple[str, ...]]:
+    """A condition on inputs, over the variables of one step or of several, as a framed formula; and what stands for the
+    times in it, as ``times_of`` says it.
 
     InputRefused, with its place, if it cannot be read, or says nothing of the inputs that come last in it.
     """
-    reader = _Reader(model, where)
+    text, where = given.text, given.where
+    reader = _Reader(model, where, period=given.period)
     reader.look_back([text])
     framed = reader.formula(text)
     if reader.memory.variables:
         raise InputRefused(f"'{text.strip()}' looks back over any number of steps", where, _FIXED)
     inputs, places = _inputs_of(model), [unframed(symbol) for symbol in symbols_of(framed)]
-    given = max((step for name, step in places if name in inputs), default=0)
-    late = sorted({name for name, step in places if step > given})
+    latest = max((step for name, step in places if name in inputs), default=0)
+    late = sorted({name for name, step in places if step > latest})
     if late:
         text = f"'{text.strip()}' reads '{late[0]}' after the last input in it, which no input can change any more"
         raise InputRefused(text, where, "a constraint restricts inputs: read no state of a later step than theirs")
-    return framed
+    return framed, reader.times
 
 
 def _split(inside: str, language: Language, where: Location) -> tuple[str, str]:
@@ -198,8 +215,12 @@ def _is_member_arrow(tokens: list[str], index: int, language: Language) -> bool:
 class _Reader:
     """Evaluates the conditions of one property; operators move on to the memory of other steps."""
 
-    def __init__(self, model: Model, where: Location, name: str = "") -> None:
+    def __init__(self, model: Model, where: Location, name: str = "", period: Period | None = None) -> None:
+        """``period`` is None for a condition that may look at its own step alone: what a time is does not matter."""
         self.where = where
+        self._period = period
+        self.times: tuple[str, ...] = ()
+        """Each operator with a time in it, and the numbers of steps that were read for that."""
         self.past = 0
         """How many steps before its own the property looks back: its conditions are evaluated at this step."""
         self.length = 0
@@ -240,8 +261,8 @@ class _Reader:
 
         def work(condition: Expression) -> tuple[FNode, Deadline] | None:
             parts = [condition]
-            while compound := [part for part in parts if part.conjuncts]:
-                parts = [part for part in parts if part != compound[0]] + [*compound[0].conjuncts]
+            while compound := [part for part in parts if part.connective == "&&"]:
+                parts = [part for part in parts if part != compound[0]] + [*compound[0].parts]
             found = [part for part in parts if self._deadline(part, "G", MANY) is not None]
             if len(found) != 1:
                 return None
@@ -273,7 +294,7 @@ class _Reader:
 
         def whole() -> _Read:
             if text not in self._read_before:
-                self._read_before[text] = self.language.parse(as_c(text))
+                self._read_before[text] = self._parsed(text)
             return work(self._read_before[text])
 
         try:
@@ -282,7 +303,7 @@ class _Reader:
             if isinstance(error, NotAMember) or has_implication(text):
                 hint = f"{FORM}; elsewhere 'a implies b' is !(a) || (b)"
                 raise InputRefused(f"{_ONE_IMPLICATION}, not in '{text.strip()}'", self.where, hint) from None
-            message, hint = self.language.shown(as_written(error.message)), error.hint
+            message, hint = self._as_written(error.message, text), error.hint
             if isinstance(error, UnknownFunction):
                 hint = FORMS
             if hidden := self._in_macro(text):
@@ -293,6 +314,62 @@ class _Reader:
             if f"'{text.strip()}'" not in message:
                 message = f"{message} in '{text.strip()}'"
             raise InputRefused(message, self.where, hint) from None
+
+    def _as_written(self, message: str, text: str) -> str:
+        """``message``, about what the parser got for ``text``, in the words of ``text``."""
+        with suppress(InputRefused):
+            marked, times = as_c(text)
+            message = message.replace(marked.strip(), text.strip())
+            for mark, time in times.items():
+                message = message.replace(mark, time)
+        return self.language.shown(as_written(message))
+
+    def _parsed(self, text: str) -> Expression:
+        """The expression that a condition is, times in it by the numbers of steps that they are."""
+        marked, times = as_c(text)
+        expression = self.language.parse(marked)
+        if not times:
+            return expression
+        steps = dict[str, int]()
+        self._time(expression, True, times, steps)
+        for mark, number in steps.items():
+            marked = marked.replace(mark, str(number))
+        return self.language.parse(marked)
+
+    def _time(
+        self, expression: Expression, strict: bool | None, times: Mapping[str, str], steps: dict[str, int]
+    ) -> None:
+        """Work out the ``steps`` of the ``times`` in ``expression``, both by their marks.
+
+        ``strict``: whether what holds in fewer runs is the stricter side of it; None where neither side is.
+        """
+        use = self._use(expression)
+        if use is None:
+            inner = {"!": None if strict is None else not strict, "": None}.get(expression.connective, strict)
+            for part in expression.parts:
+                self._time(part, inner, times, steps)
+            return
+        written = [times.get(number.name, "") for number in use.numbers]
+        for number, time in zip(use.numbers, written, strict=True):
+            if time:
+                rounding = rounded(use.word, number is use.numbers[0], strict)
+                steps[number.name] = 1 if self._period is None else self._period.steps(time, rounding, self.where)
+        if any(written):
+            self._note_times(use, written, [steps.get(number.name) for number in use.numbers])
+        for part in (use.condition, *([] if use.held is None else [use.held])):
+            self._time(part, None if use.word in ("rise", "fall", "changed") else strict, times, steps)
+
+    def _note_times(self, use: Use, written: Sequence[str], steps: Sequence[int | None]) -> None:
+        """Take note of the numbers of steps of an operator. InputRefused where no step lies between its times."""
+        both_known = zip(use.numbers, steps, strict=True)
+        numbers = [self.language.constant(number) if known is None else known for number, known in both_known]
+        STEPS.check(max(numbers), self.where)
+        shown = ",".join(time or str(number) for time, number in zip(written, numbers, strict=True))
+        if numbers != sorted(numbers):
+            text = f"no step lies in {use.word}[{shown}]: as numbers of steps these are {', '.join(map(str, numbers))}"
+            raise InputRefused(text, self.where, "write a longer time, or numbers of steps that rise")
+        told = f"{use.word}[{shown}] is {use.word}[{','.join(map(str, numbers))}]"
+        self.times = (*self.times, *([] if told in self.times else [told]))
 
     def _uses_in(self, expression: Expression) -> Iterator[Expression]:
         """The operators in ``expression``, without those that stand in another one."""

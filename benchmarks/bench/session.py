@@ -35,6 +35,7 @@ class Progress:
     """Tells on stderr what begins, what came of it, what else is under way and how much is left."""
 
     left: int
+    quiet: bool = False
     begun: float = field(default_factory=time.monotonic)
     _under_way: dict[str, str] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -58,7 +59,8 @@ class Progress:
 
     def _say(self, text: str) -> None:
         """A line with the seconds that have gone."""
-        tell(printable(f"{time.monotonic() - self.begun:6.1f} s  {text}"))
+        if not self.quiet:
+            tell(printable(f"{time.monotonic() - self.begun:6.1f} s  {text}"))
 
 
 def described(row: Row) -> str:
@@ -89,10 +91,10 @@ class Session:
     table: Table
     left: tuple[Run, ...]
 
-    def run(self, jobs: int, cluster: Cluster | None, before: Sequence[Row] | None) -> int:
-        """Do what is left, write all and tell it: 1 where a row deviates from what is pinned, or is worse than
-        ``before``, and the code of what interrupted it where something did."""
-        progress = Progress(len(self.left))
+    def run(self, jobs: int, cluster: Cluster | None, before: Sequence[Row] | None, quiet: bool = False) -> int:
+        """Do what is left, write all and tell it unless ``quiet``: 1 where a row deviates from what is pinned, or is
+        worse than ``before``, and the code of what interrupted it where something did."""
+        progress = Progress(len(self.left), quiet)
 
         def ended(run: Run, found: Ended) -> None:
             rows = rows_of(self.suite.name, run, found)
@@ -107,7 +109,9 @@ class Session:
         finally:
             closing(stopped_by)
             rows, changes = self._write(before)
-        code = self._tell(rows, changes)
+        code = self._code(rows, changes)
+        if not quiet:
+            self._tell(rows, changes)
         if not stopped_by:
             return code
         self._tell_left({row.id for row in rows}, stopped_by)
@@ -127,7 +131,11 @@ class Session:
         page.write(self.folder, self.suite.title, rows, diff.marks(changes))
         return rows, changes
 
-    def _tell(self, rows: Sequence[Row], changes: Sequence[diff.Change]) -> int:
+    @staticmethod
+    def _code(rows: Sequence[Row], changes: Sequence[diff.Change]) -> int:
+        return int(any(row.deviates for row in rows) or any(change.word == diff.WORSE for change in changes))
+
+    def _tell(self, rows: Sequence[Row], changes: Sequence[diff.Change]) -> None:
         deviating = [row for row in rows if row.deviates]
         for change in changes:
             print(printable(f"{change.word}: {diff.told(change.row)}: {change.text}"))
@@ -136,7 +144,6 @@ class Session:
         statuses = {word: sum(row.status == word for row in rows) for word in diff.STATUSES}
         counts = ", ".join(f"{number} {word}" for word, number in statuses.items() if number)
         print(f"{counted(len(rows), 'row')}: {counts or 'none'}; written to {self.folder}/: index.html, rows.csv")
-        return int(bool(deviating) or any(change.word == diff.WORSE for change in changes))
 
     def _tell_left(self, ended: Collection[str], stopped_by: str) -> None:
         """Which runs have not ended, and the command that does these."""

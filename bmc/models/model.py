@@ -42,8 +42,8 @@ class Expression(Protocol):
         """The expressions that it is put together of."""
 
     @property
-    def conjuncts(self) -> Sequence[Expression]:
-        """The two sides of a conjunction; () if it is none."""
+    def connective(self) -> str:
+        """``&&``, ``||`` or ``!`` where it joins or negates its parts; '' if it is another expression."""
 
     @property
     def operation(self) -> bool:

@@ -43,13 +43,15 @@ TICKS = ValueType("ticks", 16)
 class Constraint:
     """``formula``, over symbols ``x@0 .. x@n``, is true of each n + 1 steps of a run that follow each other.
 
-    ``first``: only of those with which it begins. It reads inputs at step n. ``text`` is how it was written.
+    ``first``: only of those with which it begins. It reads inputs at step n. ``text`` is how it was written;
+    ``times`` says which numbers of steps the times in it are.
     """
 
     text: str
     formula: FNode
     where: Location | None = None
     first: bool = False
+    times: tuple[str, ...] = ()
 
     @property
     def told(self) -> str:

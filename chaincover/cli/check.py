@@ -9,6 +9,7 @@ import click
 from bmc import ending
 from chaincover.check import analysis
 from chaincover.cli.entry import closing
+from chaincover.cli.help import Command
 from chaincover.cli.options import (
     COUNT,
     Search,
@@ -32,7 +33,7 @@ EFFORT = 0.2
 """The effort without ``--effort``: a check is to tell what it finds within seconds."""
 
 
-@click.command(name="check")
+@click.command(name="check", cls=Command)
 @held_request_options
 @shown_options
 @engine_option

@@ -13,10 +13,11 @@ from typing import Any
 import click
 
 from bmc import ending
-from bmc.errors import NAMED, counted
+from bmc.errors import NAMED, counted, listed
 from bmc.records import dataclass
 from chaincover.chain import UNDECIDED
 from chaincover.cli.entry import closing
+from chaincover.cli.help import PLACE, Command
 from chaincover.cli.options import (
     Search,
     Shown,
@@ -43,7 +44,6 @@ from chaincover.options import ORDERINGS
 from chaincover.orderings.protocol import Path
 from chaincover.project.load import Request
 from chaincover.report import console
-from chaincover.report.console import MANY_LINES
 from chaincover.subject import Subject
 
 NAMES = ("exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local")
@@ -84,7 +84,7 @@ COLUMNS = (
 )
 
 
-@click.command(name="compare")
+@click.command(name="compare", cls=Command)
 @held_request_options
 @click.option(
     "--ordering",
@@ -103,7 +103,7 @@ COLUMNS = (
 )
 @click.option("--several", is_flag=True, help="What users get is as few chains as it takes, as generate --several.")
 @comparison_options
-@click.option("-o", "--output", metavar="DIR", help="Folder for compare.csv and compare.json.")
+@click.option("-o", "--output", metavar="DIR", type=PLACE, help="Folder for compare.csv and compare.json.")
 @shown_options
 @ending.uninterrupted()
 def command(
@@ -353,7 +353,7 @@ def _often(paths: Sequence[Path]) -> str:
 
 
 def show(out: console.Console, subject: Subject, found: Comparison) -> None:
-    """The table on the terminal, with notes below it."""
+    """What users get with each ordering, and which one to use; where everything is to be told, all else with notes."""
     graph, name = found.graph, subject.system.name
     depth = f"K = {graph.depth}, graph in {graph.seconds:.2f} s" if graph.depth >= 0 else "no graph yet"
     head = f"{name}: {counted(len(graph.goals), 'goal')}, {depth}"
@@ -368,8 +368,10 @@ def show(out: console.Console, subject: Subject, found: Comparison) -> None:
     elif not found.path:
         console.say(out, "no covering path: there is no order of all goals; what users get is generate --several")
     if found.rows:
-        out.table(*_table(found), right=NUMBERS)
-    _show_notes(out, found)
+        out.table(*_table(found, out.everything), right=NUMBERS)
+    if out.everything:
+        _show_notes(out, found)
+    console.say(out, _advice(found.rows, found.several), "bold")
     if found.stopped_by:
         console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid but not complete.")
 
@@ -387,7 +389,7 @@ def _show_notes(out: console.Console, found: Comparison) -> None:
         console.say(notes, f"steps, bound (minimal where equal), total: generate {several}--ordering NAME{same}")
     for texts, names in _grouped({row.ordering: tuple(_notes(row)) for row in found.rows}):
         console.say(notes, f"{', '.join(names)}: {'; '.join(texts)}")
-    out.show(notes.cut(MANY_LINES, "-v and compare.json tell all notes"))
+    out.show(notes)
 
 
 def _grouped(notes: dict[str, tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
@@ -397,8 +399,51 @@ def _grouped(notes: dict[str, tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...
             yield texts, [name for name, own in notes.items() if own == texts]
 
 
-def _table(found: Comparison) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+def _advice(rows: Sequence[Row], several: bool) -> str:
+    """Which ordering to use for this graph, and why: that of the best answer, where one is better than another."""
+    answers = {row.ordering: row.final for row in rows if row.final is not None and row.final.chains}
+    if not answers:
+        return "which ordering to use is open: none led to a chain; generate without --ordering takes one by itself"
+    ranks = {name: _rank(final) for name, final in answers.items()}
+    best = [name for name in answers if ranks[name] == min(ranks.values())]
+    told, missing = _told(answers[best[0]], several), len(rows) - len(answers)
+    if len(best) == len(rows):
+        asked = any(final.ordered for final in answers.values())
+        why = f"all {len(rows)} gave {told}" if len(rows) > 1 else f"{best[0]}, the only one here, gave {told}"
+        return f"use the default, without --ordering: {why}{'' if asked else ', and no ordering was asked for it'}"
+    second = min((name for name in answers if name not in best), key=lambda name: ranks[name], default="")
+    other = f"; {second} gave {_told(answers[second], several)}" if second else ""
+    none = f"; {counted(missing, 'ordering')} gave no chain" if missing else ""
+    also = f", and so did {listed(best[1:])}" if best[1:] else ""
+    return f"use --ordering {best[0]}: it gave {told}{also}{other}{none}"
+
+
+def _rank(final: Final) -> tuple[int, ...]:
+    """The better an answer is the less this is: most goals covered, fewest chains and steps, the highest bound."""
+    return (-final.covered, final.chains, final.bounds.length or 0, -final.bounds.lower)
+
+
+def _told(final: Final, several: bool) -> str:
+    """What users get, in words."""
+    chains = f"{counted(final.chains, 'chain')} of " if several else ""
+    proof = "minimal" if final.bounds.minimal else f"none shorter than {final.bounds.lower}"
+    goals = f"{final.covered} of {len(final.verdicts)} goals"
+    return f"{chains}{counted(final.bounds.length or 0, 'step')} ({proof}) for {goals}"
+
+
+DETAILS = ("proved", "order", "orders", "refined", "constrained")
+"""The columns that are shown where everything is to be told."""
+
+
+def _table(found: Comparison, everything: bool) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """Titles and rows."""
+    titles, rows = _all_columns(found)
+    kept = [at for at, title in enumerate(titles) if everything or title not in DETAILS]
+    return [titles[at] for at in kept], [[row[at] for at in kept] for row in rows]
+
+
+def _all_columns(found: Comparison) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Titles and rows of all columns."""
     titles = ["ordering", "cost", "proved", "order", "orders", "chain", "refined", "constrained"]
     if not found.path:
         titles = titles[:1]

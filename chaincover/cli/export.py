@@ -17,6 +17,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover.chain import COVERED, Hit
 from chaincover.cli.entry import closing
+from chaincover.cli.help import PLACE, Command
 from chaincover.cli.options import (
     COUNT,
     Shown,
@@ -117,15 +118,17 @@ def _of_result(request: Request, chain: str, folder: Path, tools: Tools, head: I
     return _write_claims(folder, {**head, "controller": subject.system.name}, found)
 
 
-@click.command(name="export")
+@click.command(name="export", cls=Command)
 @held_request_options
-@click.argument("chain", metavar="[CHAIN]", required=False)
+@click.argument("chain", metavar="[CHAIN]", type=PLACE, required=False)
 @overlap_option
 @click.option("--max-length", type=COUNT, metavar="STEPS", help="Ask for a chain of so many steps at most.")
 @click.option("--format", "form", type=click.Choice([*formats()]), default="aiger", show_default=True)
 @click.option("--delimiter", type=click.Choice([*DELIMITERS]), help="Between the columns of csv.  [default: comma]")
 @click.option("--decimal-comma", is_flag=True, help="Write numbers of csv with a comma, columns between semicolons.")
-@click.option("-o", "--output", metavar="PLACE", required=True, help="The file to write; with CHAIN the folder.")
+@click.option(
+    "-o", "--output", metavar="PLACE", type=PLACE, required=True, help="The file to write; with CHAIN the folder."
+)
 @time_option
 @shown_options
 @ending.uninterrupted()

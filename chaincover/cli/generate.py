@@ -19,6 +19,7 @@ from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached, MemoryLimitReached, UsageError, counted
 from chaincover.chain import COVERED
 from chaincover.cli.delivery import OneChain, Run, Several, T, deliver
+from chaincover.cli.help import PLACE, Command
 from chaincover.cli.options import (
     Search,
     Shown,
@@ -28,7 +29,7 @@ from chaincover.cli.options import (
     search_options,
     shown_options,
 )
-from chaincover.cli.progress import Answers, Saving, can_fail, described, goals_covered
+from chaincover.cli.progress import Answers, Figures, Saving, can_fail, described, figures, goals_covered
 from chaincover.formats.output import prepare_folder
 from chaincover.limits import AFTER, Limits
 from chaincover.options import Options
@@ -45,9 +46,11 @@ if TYPE_CHECKING:
 Find = Callable[[Problem, Options, Listener], ChainResult]
 
 
-@click.command(name="generate")
+@click.command(name="generate", cls=Command)
 @held_request_options
-@click.option("-o", "--output", default="chain-out", show_default=True, metavar="DIR", help="Folder for the results.")
+@click.option(
+    "-o", "--output", default="chain-out", show_default=True, metavar="DIR", type=PLACE, help="Folder for the results."
+)
 @search_options
 @click.option("--no-replay", is_flag=True, help="Do not replay the chain on the compiled original.")
 @click.option("--several", is_flag=True, help="As few chains as it takes, where one cannot cover every goal.")
@@ -99,10 +102,11 @@ def generate_chain(run: Run, find: Find) -> int:
         write=lambda best: OneChain(run, best, finished=False).write(),
         described=described,
         chains=lambda best: (best.chain, best.requirements.rulings),
+        figures=figures,
     )
     saving = Saving(run.progress, answers, run.folder)
     result = searched(run, saving, find, lambda reason: not_begun(run.subject.problem, run.options, reason))
-    run.progress.better(described(result))
+    run.progress.better(described(result), figures(result))
     stage = run.progress.at
     nothing = result.chain is None and not result.tests
     no_step = find_dead_end(run, [result]) if nothing or _missed(result) else None
@@ -133,10 +137,11 @@ def generate_chains(run: Run) -> int:
         write=lambda best: Several(run, best, finished=False).write(),
         described=several_described,
         chains=lambda best: ([result.chain for result in best.results], best.requirements.rulings),
+        figures=_several_figures,
     )
     saving = Saving(run.progress, answers, run.folder)
     found = searched(run, saving, generate_several, lambda reason: none_begun(run.subject.problem, reason))
-    run.progress.better(several_described(found))
+    run.progress.better(several_described(found), _several_figures(found))
     stage = run.progress.at
     no_step = find_dead_end(run, found.results) if not found.results or _missed(found) else None
     return deliver(Several(run, found, no_step), stage)
@@ -182,6 +187,12 @@ def find_dead_end(run: Run, found: Sequence[ChainResult]) -> DeadEnd | None:
         limits.watch(engine)
         return undefined_behaviour.find_dead_end(run.subject.system, engine, limits, min(known, default=None))
     return None
+
+
+def _several_figures(found: SeveralChains) -> Figures:
+    """The figures of an answer of several chains."""
+    covered = sum(1 for verdict in found.verdicts if verdict.status == COVERED)
+    return Figures(covered, found.length if found.results else None, found.bounds.lower)
 
 
 def several_described(found: SeveralChains) -> str:

@@ -8,28 +8,46 @@ import click
 
 from bmc import ending
 from bmc.engines import choose as choose_engine
+from bmc.errors import InputRefused
 from chaincover.cli.entry import closing
-from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, shown_options
-from chaincover.formats.drawing import to_dot, to_svg
+from chaincover.cli.help import PLACE, Command
+from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, prepared, shown_options
+from chaincover.cli.replay import one_chain
+from chaincover.formats.document import Document, read_document
+from chaincover.formats.drawing import edges_of, to_dot, to_svg
 from chaincover.formats.output import prepare_folder, to_json, write_text
+from chaincover.formats.recorded_subject import load_for
 from chaincover.formats.writer import graph_data
 from chaincover.graph.reachability import covering_graph
+from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
 from chaincover.reductions.slicing import reduced
 from chaincover.report.documents import graph_exit_code
 
 
-@click.command(name="graph")
+@click.command(name="graph", cls=Command)
 @held_request_options
+@click.argument("chain", metavar="[CHAIN]", type=PLACE, required=False)
 @graph_options
 @click.option("--format", "form", type=click.Choice(["json", "dot", "svg"]), default="json", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
+@click.option("-o", "--output", metavar="FILE", type=PLACE, help="Write to a file instead of stdout.")
 @shown_options
 @ending.uninterrupted()
-def command(request: Request, search: Search, shown: Shown, form: str, output: str | None) -> int:
-    """The K-reachability graph, as JSON, DOT or SVG, grown until a covering path exists."""
+def command(request: Request, search: Search, shown: Shown, chain: str | None, form: str, output: str | None) -> int:
+    """The K-reachability graph, as JSON, DOT or SVG, grown until a covering path exists.
+
+    With CHAIN (chain.json or its folder) the graph of its goals, in which it is drawn bold: each edge with the steps
+    that the chain takes, and the fewest that there are where it takes more.
+    """
     progress = shown.progress()
-    subject, options = prepare(request, search, progress)
+    document = None if chain is None else _with_chain(chain)
+    if document is None:
+        subject, options = prepare(request, search, progress)
+    else:
+        with progress.stage("read"), ending.interruptible():
+            subject = load_for(document, request, UseOfBounds.REFUSED)
+            ending.reads(str)
+        subject, options = prepared(subject, search, progress)
     if output:
         prepare_folder(str(Path(output).parent))
     with progress.stage("graph"):
@@ -39,6 +57,8 @@ def command(request: Request, search: Search, shown: Shown, form: str, output: s
         closing(found.stopped_by)
     progress.done()
     data = graph_data(found.graph, subject.goals)
+    if document is not None:
+        data["chain"] = edges_of(document, found.graph.end)
     drawn = {"dot": to_dot, "svg": to_svg}.get("json" if shown.as_json else form)
     text = to_json(data) if drawn is None else drawn(subject.system.name, data)
     if output:
@@ -46,3 +66,11 @@ def command(request: Request, search: Search, shown: Shown, form: str, output: s
     else:
         click.echo(text, nl=False)
     return graph_exit_code(found)
+
+
+def _with_chain(chain: str) -> Document:
+    """The document that ``chain`` names. InputRefused where that has no chain."""
+    document = read_document(Path(one_chain(chain)))
+    if document.chain is None:
+        raise InputRefused("there is no chain in it", document.where, "leave it out, or generate a chain first")
+    return document

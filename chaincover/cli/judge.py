@@ -9,6 +9,7 @@ import click
 
 from bmc import ending
 from chaincover.cli.entry import closing
+from chaincover.cli.help import PLACE, Command
 from chaincover.cli.options import Shown, junit_option, request_options, shown_options, time_option
 from chaincover.cli.replay import one_chain, read_chain
 from chaincover.formats.output import to_json, write_text
@@ -22,12 +23,12 @@ from chaincover.target.recorded import judge_recording
 from chaincover.target.table import Layout
 
 
-@click.command(name="judge")
+@click.command(name="judge", cls=Command)
 @request_options
-@click.argument("chain", metavar="CHAIN")
-@click.argument("recording", metavar="RECORDING")
+@click.argument("chain", metavar="CHAIN", type=PLACE)
+@click.argument("recording", metavar="RECORDING", type=PLACE)
 @click.option("--start", type=click.IntRange(min=1), metavar="ROW", help="The row of the first step after the reset.")
-@click.option("-o", "--output", metavar="FILE", help="Write the judgement into this file, as JSON.")
+@click.option("-o", "--output", metavar="FILE", type=PLACE, help="Write the judgement into this file, as JSON.")
 @junit_option
 @time_option
 @shown_options

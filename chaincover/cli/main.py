@@ -83,6 +83,9 @@ COMMANDS = {
 }
 
 
+COMPLETE = "_CHAINCOVER_COMPLETE"
+"""The environment variable by which a shell asks for completion, as click has it."""
+
 GROUP = "chaincover.commands"
 """The group of entry points by which other packages add commands: ``name = "module:command"``."""
 
@@ -166,9 +169,10 @@ def main() -> None:
         code = _called_off(str(error) or str(error.__context__ or ""))
     except ending.CutShort:
         code = _cut_short()
-    except (SystemExit, BrokenPipeError):  # click's answer to a closed pipe, the only one that ends the process
-        _forget_stdout()
-        code = ExitCode.CUT_OFF
+    except (SystemExit, BrokenPipeError) as error:
+        completed = isinstance(error, SystemExit) and COMPLETE in os.environ
+        code = int(getattr(error, "code", 0) or 0) if completed else ExitCode.CUT_OFF
+        _forget_stdout()  # but for completion, click ends the process where the reader of stdout has gone
     except Exception as error:
         code = _fault(error)
     finally:

@@ -22,6 +22,7 @@ from bmc.records import dataclass
 from bmc.system.ties import MOST_TICKS
 from chaincover.chain import STORED
 from chaincover.cli.entry import interrupt_after, seconds_gone
+from chaincover.cli.help import PLACE, quiet_option
 from chaincover.cli.progress import Progress
 from chaincover.limits import Limits
 from chaincover.options import ORDERINGS, Options
@@ -232,7 +233,7 @@ def _without_native(ctx: click.Context, param: click.Parameter, given: bool) -> 
 
 
 _REQUEST = (
-    click.argument("path", metavar="PATH"),
+    click.argument("path", metavar="PATH", type=PLACE),
     click.option("--goal", "select", multiple=True, metavar="NAME", help="Only these goals (shell patterns)."),
     click.option("--exclude", multiple=True, metavar="NAME", help="Leave these goals out (shell patterns)."),
     click.option("--property", "properties", multiple=True, metavar="TEXT", help="A further property, as text."),
@@ -248,7 +249,7 @@ _REQUEST = (
         help="Condition in which a chain must end: a C expression; init: a state like the one after init; "
         "none: a chain may end anywhere, whatever the project says.",
     ),
-    click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers."),
+    click.option("-I", "include", multiple=True, metavar="DIR", type=PLACE, help="Folder of headers."),
     click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", callback=name_pairs, help="Define a macro."),
     click.option(
         "--no-native",
@@ -261,14 +262,16 @@ _REQUEST = (
 request_options = gathers("request", Request, *_REQUEST)
 held_request_options = gathers("request", Request, *_REQUEST, hold_option)
 
-junit_option = click.option("--junit", metavar="FILE", help="Write what became of each goal and requirement as JUnit.")
+junit_option = click.option(
+    "--junit", metavar="FILE", type=PLACE, help="Write what became of each goal and requirement as JUnit."
+)
 
 shown_options = gathers(
     "shown",
     Shown,
     click.option("--json", "as_json", is_flag=True, help="The result as JSON on stdout, and nothing else there."),
     click.option("-v", "--verbose", count=True, help="All that was found; progress line by line on stderr."),
-    click.option("-q", "--quiet", is_flag=True, help="No progress, no summary."),
+    quiet_option,
 )
 
 
@@ -308,10 +311,14 @@ def no_goal(subject: Subject) -> InputRefused:
 def prepare(
     request: Request, search: Search, progress: Progress, bounds: UseOfBounds = UseOfBounds.REFUSED
 ) -> tuple[Subject, Options]:
-    """The controller with its invariants proved, and the settings of the search."""
+    """The controller that is asked for with its invariants proved, and the settings of the search."""
+    return prepared(read_controller(request, progress, bounds=bounds), search, progress)
+
+
+def prepared(subject: Subject, search: Search, progress: Progress) -> tuple[Subject, Options]:
+    """A controller that was read with its invariants proved, and the settings of the search."""
     from chaincover.check.analysis import prepare as proved
 
-    subject = read_controller(request, progress, bounds=bounds)
     if not subject.goals and not subject.final_text:
         raise no_goal(subject)
     options = settings(search, subject.settings)

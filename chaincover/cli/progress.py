@@ -18,10 +18,11 @@ from typing import Generic, TypeVar
 from bmc import ending
 from bmc.errors import ChainCoverError, LimitReached, counted, printable
 from bmc.native.build import find_compiler
+from bmc.native.cache import open_cache
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED, Verdict
 from chaincover.cli.main import tell
-from chaincover.report.console import WIDTH
+from chaincover.report.console import columns_of, shortened
 from chaincover.result import ChainResult, Requirements
 
 
@@ -47,6 +48,8 @@ def _of_chain(result: ChainResult) -> str:
         return f"{goals} in {steps}" if undecided else f"{goals} in {steps}, minimal"
     gap = "" if bounds.gap is None else f" (gap {bounds.gap:.0%})"
     proved = f"none below {bounds.lower}{gap}" if bounds.lower else "no lower bound yet"
+    if bounds.gap is not None and bounds.gap > 1:
+        proved = f"at least {bounds.lower}"
     return f"{goals} in {steps}, {proved}"
 
 
@@ -55,17 +58,38 @@ def goals_covered(verdicts: Sequence[Verdict]) -> str:
     return f"{sum(1 for verdict in verdicts if verdict.status == COVERED)} of {len(verdicts)} goals"
 
 
+_CODE_RUNS = "said-that-code-runs"
+"""What is kept once it was said that code is compiled and run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How good an answer is: goals covered, the length of its chains in steps (None: there is none), and the bound."""
+
+    covered: int
+    length: int | None
+    lower: int
+
+
+def figures(result: ChainResult) -> Figures:
+    """The figures of an answer of one chain."""
+    covered = sum(1 for verdict in result.verdicts if verdict.status == COVERED)
+    return Figures(covered, result.bounds.length, result.bounds.lower)
+
+
 @dataclass
 class Progress:
     """Tells on stderr how a run goes on.
 
     On a terminal one line replaces itself: elapsed time, stage, best answer. Elsewhere each better answer is a line,
-    and with ``verbosity`` 1 so is what each stage does; -1 tells nothing. ``seconds`` are those of a command's parts.
+    and with ``verbosity`` 1 so is what each stage does; -1 tells nothing. ``seconds`` are those of a command's parts;
+    ``history`` has the figures of each better answer, with the seconds after which it came and the stage that gave it.
     """
 
     verbosity: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     begun: float = field(default_factory=time.monotonic)
+    history: list[tuple[float, str, Figures]] = field(default_factory=list)
     _best: str = ""
     _stage: str = ""
 
@@ -82,8 +106,10 @@ class Progress:
         """The stage that began last."""
         return self._stage.partition(":")[0]
 
-    def better(self, best: str) -> None:
-        """``best`` describes the best answer so far."""
+    def better(self, best: str, reached: Figures | None = None) -> None:
+        """``best`` describes the best answer so far, which has ``reached`` these figures."""
+        if reached is not None and (not self.history or self.history[-1][2] != reached):
+            self.history.append((round(time.monotonic() - self.begun, 3), self.at, reached))
         if best == self._best:
             return
         self._best = best
@@ -93,10 +119,18 @@ class Progress:
             tell(printable(f"{self._elapsed}  {self.at}: {best}"))
 
     def code_runs(self, path: str) -> None:
-        """The first line of a command that runs the code of the project ``path``, which may not be the user's own."""
+        """The first line of a command that runs the code of the project ``path``, which may not be the user's own.
+
+        It is told once where something can be kept from run to run (``bmc.native.cache``), and each time with ``-v``.
+        """
         from chaincover.project.project_file import is_code
 
         if self.verbosity >= 0 and find_compiler() is not None and is_code(path):
+            with open_cache() as cache:
+                known = cache.get(_CODE_RUNS) is not None
+                cache.put(_CODE_RUNS, None, b"")
+            if known and not self.verbosity:
+                return
             self.done()
             said = f"the code of {path} is compiled and run in a process of its own (--no-native: it is not)"
             tell(printable(f"{self._elapsed}  {said}"))
@@ -132,7 +166,7 @@ class Progress:
 
     def _replace_line(self) -> None:
         text = f"{self._elapsed}  {f'{self._best} | ' if self._best else ''}{self._stage}"
-        tell(f"\r\x1b[K{printable(text)[: WIDTH - 2]}", nl=False)
+        tell(f"\r\x1b[K{shortened(printable(text), columns_of(sys.stderr) - 1)}", nl=False)
 
 
 PART = 10
@@ -147,11 +181,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Answers(Generic[T]):
-    """How answers of one kind are written to disk, described in a line, and what of them is more than a bound."""
+    """How answers of one kind are written to disk, described in a line, and what of them is more than a bound.
+
+    ``figures`` says how good an answer is.
+    """
 
     write: Callable[[T], None]
     described: Callable[[T], str]
     chains: Callable[[T], object]
+    figures: Callable[[T], Figures | None] = lambda _: None
 
 
 class Saving(Generic[T]):
@@ -219,7 +257,7 @@ class Saving(Generic[T]):
             if not self._failed:
                 self._progress.note(f"the result so far is not on disk: {error}")
             self._failed = True
-        self._progress.better(self._answers.described(result))
+        self._progress.better(self._answers.described(result), self._answers.figures(result))
         self._last = self._clock()
         self._next = self._last + PART * (self._last - begun)
 

@@ -20,6 +20,7 @@ from bmc.records import dataclass
 from bmc.system.original import Original
 from bmc.system.transition import Run, TransitionSystem
 from chaincover.cli.entry import closing
+from chaincover.cli.help import PLACE, Command
 from chaincover.cli.options import Shown, junit_option, request_options, shown_options, time_option
 from chaincover.cli.progress import Progress
 from chaincover.formats import chain_file
@@ -45,11 +46,13 @@ from chaincover.target.judge import JudgedRun
 from chaincover.target.original import replay
 
 
-@click.command(name="replay")
+@click.command(name="replay", cls=Command)
 @request_options
-@click.argument("chain", metavar="CHAIN")
-@click.option("--against", metavar="OTHER", help="Replay on another build: a changed C file, or a shared library.")
-@click.option("-o", "--output", metavar="FILE", help="Write the judgement into this file, as JSON.")
+@click.argument("chain", metavar="CHAIN", type=PLACE)
+@click.option(
+    "--against", metavar="OTHER", type=PLACE, help="Replay on another build: a changed C file, or a shared library."
+)
+@click.option("-o", "--output", metavar="FILE", type=PLACE, help="Write the judgement into this file, as JSON.")
 @junit_option
 @time_option
 @shown_options

@@ -13,6 +13,7 @@ from bmc import ending
 from bmc.ending import CALLED_OFF, ExitCode
 from bmc.errors import UsageError, counted
 from chaincover.cli.entry import closing
+from chaincover.cli.help import PLACE, Command
 from chaincover.cli.judge import deliver
 from chaincover.cli.options import SECONDS, Shown, junit_option, request_options, shown_options
 from chaincover.cli.replay import ReadChain, one_chain, read_chain
@@ -26,16 +27,18 @@ from chaincover.target.online import ALL, LOST, STOPPED, Bench, OnLine, Pace
 from chaincover.target.recorded import judge_recording
 
 
-@click.command(name="run")
+@click.command(name="run", cls=Command)
 @request_options
-@click.argument("chain", metavar="CHAIN")
+@click.argument("chain", metavar="CHAIN", type=PLACE)
 @click.option("--driver", "spec", metavar="NAME:TEXT", help="What drives the target; default: the project's.")
 @click.option("--fast", is_flag=True, help="Make steps as fast as the target answers, not one each period.")
 @click.option("--watchdog", type=SECONDS, default=1.0, show_default=True, help="Seconds for an answer.")
-@click.option("--log", metavar="FILE", help="Write a log of each step, for replay and judge; default: online.jsonl.")
+@click.option(
+    "--log", metavar="FILE", type=PLACE, help="Write a log of each step, for replay and judge; default: online.jsonl."
+)
 @click.option("--no-safe", is_flag=True, help="Run a target that moves something without safe inputs.")
 @click.option("--yes", is_flag=True, help="Run the driver that the project names without asking.")
-@click.option("-o", "--output", metavar="FILE", help="Write the judgement into this file, as JSON.")
+@click.option("-o", "--output", metavar="FILE", type=PLACE, help="Write the judgement into this file, as JSON.")
 @junit_option
 @shown_options
 @ending.uninterrupted()
@@ -57,7 +60,7 @@ def command(request: Request, shown: Shown, chain: str, **given: Any) -> int:
     outputs = system.visible_state
     native = getattr(read.subject.model, "native", None)
     bus = Bus(system.inputs, outputs, read.stimulus.inputs, native, given["watchdog"])
-    period = None if given["fast"] else read.subject.settings.period
+    period = None if given["fast"] else read.subject.settings.period_seconds
     head = {"tool": f"chaincover {tool_version()}", "controller": system.name, "chain": Path(place).name}
     steps = len(read.stimulus.inputs)
 

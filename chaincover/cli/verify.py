@@ -13,6 +13,7 @@ from bmc import ending
 from bmc.ending import CALLED_OFF, INTERRUPT
 from bmc.errors import LimitReached, MemoryLimitReached, counted
 from chaincover.cli.entry import closing
+from chaincover.cli.help import PLACE, Command
 from chaincover.cli.options import Amount, Shown, held_request_options, junit_option, shown_options, time_option
 from chaincover.formats.document import CHAINS_FILE, chain_place, read_document
 from chaincover.formats.output import to_json, write_text
@@ -33,9 +34,9 @@ WIDTH = len("open start values")
 """Of the names of checks."""
 
 
-@click.command(name="verify")
+@click.command(name="verify", cls=Command)
 @held_request_options
-@click.argument("chain", metavar="CHAIN")
+@click.argument("chain", metavar="CHAIN", type=PLACE)
 @time_option
 @click.option(
     "--effort",

@@ -24,7 +24,7 @@ class Stimuli:
         document: dict[str, Any] = {
             "schema": SCHEMA,
             "controller": subject.system.name,
-            "period": subject.settings.period,
+            "period": subject.settings.period_seconds,
             "steps": chain.run.length,
             "chosen": {each.title: _shown(each, each.start) for each in chosen},
             "inputs": {each.title: _over_steps(each) for each in driven},

@@ -14,6 +14,7 @@ from chaincover.exporters.protocol import ExportedChain
 from chaincover.formats.chain_file import START_ROW
 from chaincover.formats.exported import DRIVEN, EXPECTED
 from chaincover.project.values import show_value
+from properties.durations import as_decimal
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Table:
         start = [self._shown(each, None if each.driven else -1) for each in found]
         writer.writerow([START_ROW, *([""] if period else []), *start, as_text("; ".join(told.get(0, [])))])
         for step in range(chain.run.length):
-            time = [self._number(as_decimal(step * Fraction(str(period))))] if period else []
+            time = [self._number(as_decimal(step * period))] if period else []
             values = [self._shown(each, step) for each in found]
             writer.writerow([step, *time, *values, as_text("; ".join(told.get(step + 1, [])))])
         return {"chain.csv": file.getvalue().encode("utf-8", "backslashreplace")}
@@ -60,16 +61,6 @@ class Table:
 
     def _number(self, text: str) -> str:
         return text.replace(".", ",") if self.comma else text
-
-
-def as_decimal(number: Fraction) -> str:
-    """A number in decimal places: exactly where so many as a floating number has suffice, else the nearest of these."""
-    places = next((places for places in range(18) if (number * 10**places).denominator == 1), None)
-    if places is None:
-        return repr(float(number))
-    digits = f"{abs(number.numerator) * 10**places // number.denominator:0{places + 1}}"
-    whole = digits[: len(digits) - places]
-    return f"{'-' * (number < 0)}{whole}{'.' * bool(places)}{digits[len(whole) :]}"
 
 
 def as_text(text: str) -> str:

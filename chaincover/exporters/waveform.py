@@ -51,7 +51,7 @@ class _Signal:
 
 
 def waveform(
-    name: str, found: Sequence[Column], period: float | None, marked: Mapping[str, Mapping[str, Sequence[int]]]
+    name: str, found: Sequence[Column], period: Fraction | None, marked: Mapping[str, Mapping[str, Sequence[int]]]
 ) -> bytes:
     """The file of columns of one length, with markers that fire at steps, by what they mark and by their names."""
     timescale, ticks = clock(period)
@@ -179,13 +179,12 @@ def _codes() -> Iterator[str]:
         yield from map("".join, product(ascii_letters, repeat=length))
 
 
-def clock(period: float | None) -> tuple[str, int]:
+def clock(period: Fraction | None) -> tuple[str, int]:
     """The unit of time, and an even number of them in a step; of a step of which no period is known, two."""
     if period is None:
         return "1 us", 2
-    exact = Fraction(str(period))
     for unit, places in UNITS:
-        ticks = exact * 10**places
+        ticks = period * 10**places
         if ticks.denominator == 1 and ticks % 2 == 0:
             return f"1 {unit}", int(ticks)
-    return "1 fs", max(2, 2 * round(exact * 10**15 / 2))
+    return "1 fs", max(2, 2 * round(period * 10**15 / 2))

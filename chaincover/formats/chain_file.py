@@ -108,7 +108,7 @@ def csv_lines(subject: Subject, chain: Chain) -> Iterator[str]:
         yield _csv_line([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), "", ""])
     for row in ChainRows(system, chain, subject.goals):
         values = {**row["inputs"], **row["state"], **row["outputs"]}
-        time = [f"{row['step'] * period:.9g}"] if period else []
+        time = [f"{float(row['step'] * period):.9g}"] if period else []
         told = " ".join(row["goals"]), " ".join(row["serves"])
         yield _csv_line([row["step"], *time, *(values.get(name, "") for name in names), *told])
 

@@ -8,6 +8,8 @@ from itertools import pairwise
 from math import cos, hypot, pi, sin
 from typing import Any
 
+from chaincover.formats.document import Document
+
 ENDS = ("init", "final", "end")
 """Nodes that are no goals."""
 
@@ -37,33 +39,60 @@ def to_dot(name: str, data: dict[str, Any]) -> str:
     for node in data["nodes"]:
         shape = " [shape=circle]" if node in ENDS else ""
         lines.append(f"  {_quoted(node)}{shape};")
-    for edge in data["edges"]:
-        lines.append(f"  {_quoted(edge['from'])} -> {_quoted(edge['to'])} [label={edge['weight']}];")
+    chain = {(edge["from"], edge["to"]) for edge in data.get("chain", ())}
+    for ends, label in _labels(data).items():
+        bold = ", style=bold, penwidth=3" if ends in chain else ""
+        shown = label if label.isdecimal() else _quoted(label)
+        lines.append(f"  {_quoted(ends[0])} -> {_quoted(ends[1])} [label={shown}{bold}];")
     lines.append("}")
     return "\n".join(lines) + "\n"
 
 
-def to_svg(name: str, data: dict[str, Any], path: Sequence[str] = ()) -> str:
-    """The graph's data as SVG: nodes on an ellipse, in the order of ``path`` where one is given, whose edges stand out.
+def edges_of(document: Document, end: str) -> list[dict[str, Any]]:
+    """The edges of a graph that the chain of a document goes along, to the node ``end``, with the steps it takes."""
+    chain = document.chain
+    assert chain is not None
+    steps = {hit.goal: hit.step for hit in chain.hits}
+    places = [("init", 0), *((goal, steps[goal]) for goal in chain.order), (end, chain.length)]
+    return [{"from": a, "to": b, "steps": after - before} for (a, before), (b, after) in pairwise(places)]
+
+
+def _labels(data: dict[str, Any]) -> dict[tuple[str, str], str]:
+    """What stands beside each edge: its weight; on a chain its steps, and the weight where that is less."""
+    labels = {(edge["from"], edge["to"]): str(edge["weight"]) for edge in data["edges"]}
+    for edge in data.get("chain", ()):
+        ends, steps = (edge["from"], edge["to"]), str(edge["steps"])
+        labels[ends] = steps if labels.get(ends, steps) == steps else f"{steps} (least {labels[ends]})"
+    return labels
+
+
+def to_svg(
+    name: str, data: dict[str, Any], path: Sequence[str] = (), what: str = "K-reachability graph", styled: bool = True
+) -> str:
+    """The graph's data as SVG: nodes on an ellipse, in the order of ``path`` or of the chain in the data, whose edges
+    stand out where there is one.
 
     Each edge carries its weight, near the node where it begins as far as others leave room. Where there are many nodes
-    only the path has weights.
+    only the path has weights. The title says ``what`` of ``name`` it shows. Not ``styled``: the page in which it stands
+    has its ``STYLE``.
     """
+    chain = data.get("chain", ())
+    path = path or [*(edge["from"] for edge in chain), *(edge["to"] for edge in chain[-1:])]
     nodes = [*path, *(node for node in data["nodes"] if node not in path)]
     places, width, height = _ellipse(nodes)
     on_path = set(pairwise(path))
-    edges = {(edge["from"], edge["to"]): edge["weight"] for edge in data["edges"]}
+    edges = _labels(data)
     first_others = sorted(edges, key=lambda ends: ends in on_path)
     body = [_edge(places, ends, "edge path" if ends in on_path else "edge") for ends in first_others]
     labelled = [ends for ends in reversed(first_others) if ends in on_path or len(nodes) <= _MOST_LABELLED]
     body += _weights(places, {ends: edges[ends] for ends in labelled}, on_path)
     body += [part for node in nodes for part in _node(node, *places[node])]
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    title = f"K-reachability graph of {escape(name)}"
+    title = f"{what} of {escape(name)}"
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}">',
-            f"<style>\n{STYLE}</style>",
+            *([f"<style>\n{STYLE}</style>"] if styled else []),
             f"<title>{title}</title>",
             ARROW,
             *body,
@@ -132,12 +161,12 @@ Box = tuple[float, float, float, float]
 
 
 def _weights(
-    places: dict[str, Place], weights: dict[tuple[str, str], int], on_path: Collection[tuple[str, str]]
+    places: dict[str, Place], weights: dict[tuple[str, str], str], on_path: Collection[tuple[str, str]]
 ) -> Iterator[str]:
     """The weights of edges, each at the place on its edge where it lies least on nodes and on those before it."""
     taken = [_around(place, _width(node), _HEIGHT + 4) for node, place in places.items()]
     for ends, weight in weights.items():
-        width = 7.0 * len(str(weight)) + 10
+        width = 7.0 * len(weight) + 10
         spots = [_on(_curve(places, ends), at / 100) for at in (50, *range(24, 80, 4))[ends not in on_path :]]
         x, y = min(spots, key=lambda spot: sum(_common(_around(spot, width, 18), box) for box in taken))
         taken.append(_around((x, y), width, 18))

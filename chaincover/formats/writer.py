@@ -114,7 +114,8 @@ def _controller(subject: Subject, sources: Sequence[Mapping[str, str]], chain: C
         "name": system.name,
         "sources": list(sources),
         **subject.model.described,
-        "period": subject.settings.period,
+        "period": subject.settings.period_seconds,
+        **({} if subject.settings.reset_seconds is None else {"reset_seconds": subject.settings.reset_seconds}),
         "inputs": [
             {"name": var.name, "type": var.type.name, "values": show_ranges(var.values, var.type), **labels[var.name]}
             for var in system.inputs

@@ -10,11 +10,13 @@ from typing import Any, TypeVar
 
 from bmc.errors import InputRefused, Location
 from bmc.floats.format import FORMATS, exact, is_nan
+from bmc.limits import exact_number
 from bmc.records import dataclass
 from bmc.system.names import find_variable, suggestion
 from bmc.system.transition import TransitionSystem, Valuation, ValueType
-from chaincover.project.keys import Keys
+from chaincover.project.keys import NUMBER_OF_STEPS, Keys
 from chaincover.project.values import raw_value
+from properties.durations import Rounding
 
 T = TypeVar("T")
 
@@ -25,7 +27,7 @@ SIGNAL_KEYS: Mapping[str, str] = {
     "offset": "what is added to that; default 0",
     "absolute": "tolerance: how much a recorded value may differ from the expected one, in the unit",
     "relative": "tolerance: the same as a part of the expected value, 0.01 for one per cent",
-    "jitter": "by how many steps a recorded value may come earlier or later; default 0",
+    "jitter": "by how many steps, or by what time, a recorded value may come earlier or later; default 0",
     "held": "true: where a sample is missing the one before holds; default: such steps are not known",
 }
 """The keys of a signal in ``[target.signals]``, and what each says."""
@@ -80,7 +82,8 @@ class Bench:
     """What a project says of the bench: ``signals`` by the names of variables as they are written there.
 
     ``safe`` are inputs for a target whose state is not known, one step after the other, as they are written. The bench
-    may be late by ``lateness`` seconds in a step. A recording may be shifted by up to ``shift`` steps.
+    may be late by ``lateness`` seconds in a step. A recording may be shifted by up to ``shift`` steps. A reset takes
+    ``reset_seconds``.
     """
 
     signals: Mapping[str, Signal] = field(default_factory=dict)
@@ -89,6 +92,7 @@ class Bench:
     shift: int = 0
     driver: str = ""
     where: Location | None = None
+    reset_seconds: float | None = None
 
     def of(self, system: TransitionSystem) -> dict[str, Signal]:
         """The signals by the full names of the variables of ``system``. InputRefused for an unknown name, or a second
@@ -138,9 +142,10 @@ def read_bench(keys: Keys) -> Bench:
         {name: _signal(keys, name, value) for name, value in signals.items()},
         tuple(safe),
         keys.number("target", "lateness"),
-        keys.whole("target", "shift") or 0,
+        keys.steps("target", "shift", Rounding.AT_MOST) or 0,
         keys.string("target", "driver"),
         keys.where("safe", "target") if safe else where,
+        keys.number("target", "reset_seconds"),
     )
 
 
@@ -162,7 +167,7 @@ def _signal(keys: Keys, variable: str, value: Any) -> Signal:
         read.number("offset", 0, "a number", lambda number: True),
         read.number("absolute", 0, "a number that is not negative", lambda number: number >= 0),
         read.number("relative", 0, "a number of at least 0 and below 1", lambda number: 0 <= number < 1),
-        read.value("jitter", int, 0, "a number of steps"),
+        read.value("jitter", int, 0, NUMBER_OF_STEPS),
         read.value("held", bool, False, "true or false"),
         where,
     )
@@ -182,8 +187,10 @@ class _SignalReader:
     where: Location
 
     def value(self, key: str, kind: type[T], default: T, needed: str) -> T:
-        """The value of ``key``; a number is not negative."""
+        """The value of ``key``; a number is not negative, and one of steps may be a time."""
         found = self.table.get(key, default)
+        if kind is int:
+            found = self.keys.in_steps(key, found, Rounding.AT_MOST, self.where)
         if type(found) is kind and not (isinstance(found, int) and found < 0):
             return found
         self._refuse(key, needed)
@@ -192,8 +199,8 @@ class _SignalReader:
     def number(self, key: str, default: int, needed: str, good: Callable[[float], bool]) -> Fraction:
         """The number of ``key``, exactly as it is written."""
         found = self.table.get(key, default)
-        if type(found) in (int, float) and isfinite(found) and good(found):
-            return Fraction(str(found))
+        if isinstance(found, int | float) and not isinstance(found, bool) and isfinite(found) and good(found):
+            return exact_number(found)
         self._refuse(key, needed)
         return Fraction(default)
 

@@ -6,11 +6,17 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from bmc.errors import InputRefused, Location, Refusals
+from bmc.errors import InputRefused, Location, Refusals, counted
+from bmc.limits import exact_number
 from bmc.records import dataclass
+from properties.durations import Period, Rounding, is_time
+
+NUMBER_OF_STEPS = 'a number of steps, or a time such as "500ms"'
+"""What a key with a number of steps must be."""
 
 
 @dataclass(frozen=True)
@@ -18,13 +24,14 @@ class Keys:
     """The content of a project file: its path, its text, and the tables that were read from it.
 
     A method that reads a key of another type notes that in ``refusals``, with the key's line, and returns what stands
-    for a key that is not set.
+    for a key that is not set. ``times``: the times that were read as numbers of steps, a sentence each.
     """
 
     place: Path
     text: str
     data: Mapping[str, Any]
     refusals: Refusals = field(default_factory=Refusals)
+    times: list[str] = field(default_factory=list)
 
     def table(self, table: str) -> Mapping[str, Any]:
         """The table of that name, empty if it is not there; '' is the whole file."""
@@ -98,12 +105,10 @@ class Keys:
     def number(self, table: str, key: str) -> float | None:
         """A finite number above 0; None if the key is not set."""
         value = self.table(table).get(key)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
+        found = self._above_0(value)
+        if found is None and value is not None:
             self.refuse(self.wrong(key, "a number above 0"))
-            return None
-        return float(value)
+        return None if found is None else float(found)
 
     def whole(self, table: str, key: str) -> int | None:
         """A number of 0, 1, 2 and so on; None if the key is not set."""
@@ -112,6 +117,37 @@ class Keys:
             self.refuse(self.wrong(key, "a whole number"))
             return None
         return value
+
+    def steps(self, table: str, key: str, rounding: Rounding) -> int | None:
+        """A number of steps, perhaps written as a time; None if the key is not set."""
+        value = self.in_steps(key, self.table(table).get(key), rounding, self.where(key, table))
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            self.refuse(self.wrong(key, NUMBER_OF_STEPS, table))
+            return None
+        return value
+
+    def in_steps(self, key: str, value: Any, rounding: Rounding, where: Location) -> Any:
+        """A ``value`` that is a time in quotes as a number of steps; one that is none of those is noted, and 1 stands
+        for it. Any other value as it is."""
+        if not isinstance(value, str) or not is_time(value):
+            return value
+        try:
+            found = self.period.steps(value, rounding, where)
+        except InputRefused as error:
+            self.refuse(error)
+            return 1
+        self.times.append(f"{key} {value} is {counted(found, 'step')}")
+        return found
+
+    @property
+    def period(self) -> Period:
+        """How long a step takes; nothing where the key does not say, or is no number above 0."""
+        return Period(self._above_0(self.data.get("period")))
+
+    @staticmethod
+    def _above_0(value: Any) -> Fraction | None:
+        good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= sys.float_info.max
+        return exact_number(value) if good else None
 
     def flag(self, table: str, key: str) -> bool:
         """True or false; false if the key is not set."""

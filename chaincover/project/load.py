@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -34,8 +34,9 @@ from chaincover.project.bounds import Asked, UseOfBounds, read_bounds
 from chaincover.project.project_file import MODELS, Project, read_project
 from chaincover.subject import Observers, Settings, SourceFile, Subject, formulas_of, init_formula, like_init
 from properties.coverage import CoverageCriterion, distinct, goals_by_criterion
+from properties.durations import Period
 from properties.goal import Goal, violation_name
-from properties.text import PropertyText, read_condition, read_constraint, read_property
+from properties.text import PropertyText, read_condition, read_constraint, read_property, times_of
 
 _RESERVED = ("init", "final", "end")
 _FROM_OPTION = "--property"
@@ -141,7 +142,7 @@ class Program:
             assumption = _stated(project, maker, project.config.assumption, optional)
             conditions = _with_conditions(project, maker, rules, assumption)
             refuse_needed(model.undetermined, _needs_of_conditions(conditions))
-            written = _goals(project, maker, properties)
+            written, times = _goals(project, maker, properties)
             made = goals_by_criterion(model, project.criteria, written, conditions)
             everything = [*written, *distinct(made)]
             goals = _selected(everything, select, exclude)
@@ -177,6 +178,7 @@ class Program:
             read.library,
             read.remarks,
             read.not_analysed,
+            tuple(_times(project, rules, goals, times)),
         )
 
 
@@ -211,15 +213,17 @@ def load(
     return with_deep_stack(lambda: Program.of(project).subject(properties, final, select))
 
 
-def _goals(project: Project, maker: Maker, extra: Sequence[str]) -> list[Goal]:
-    """The goals that are written: in the model, in the project and as options."""
-    goals = [*maker.goals()]
+def _goals(project: Project, maker: Maker, extra: Sequence[str]) -> tuple[list[Goal], dict[str, tuple[str, ...]]]:
+    """The goals that are written, in the model, in the project and as options; and the times in them, by name."""
+    goals, times = [*maker.goals()], dict[str, tuple[str, ...]]()
     texts = [*project.properties]
-    texts += [PropertyText(text, Location(f"{_FROM_OPTION} {n}")) for n, text in enumerate(extra, 1)]
+    period = Period(project.period)
+    texts += [PropertyText(text, Location(f"{_FROM_OPTION} {n}"), period=period) for n, text in enumerate(extra, 1)]
     for number, text in enumerate(texts, len(goals) + 1):
         goals.append(read_property(maker.model, text, f"p{number}"))
+        times[goals[-1].name] = times_of(maker.model, text)
     _check_names(goals)
-    return goals
+    return goals, times
 
 
 def _check_names(goals: Sequence[Goal]) -> None:
@@ -264,16 +268,26 @@ def _matches(goal: Goal, patterns: Sequence[str]) -> bool:
 def _rules(project: Project, model: Model) -> Iterator[Rule]:
     """What the project says of inputs beside ranges and exclusions."""
     config = project.config
-    for text in config.assume:
-        yield Constraint(text.strip(), read_constraint(model, text, project.where), project.line_of(text))
-    for text in config.initial:
-        yield Constraint(text.strip(), read_constraint(model, text, project.where), project.line_of(text), True)
+    for texts, first in ((config.assume, False), (config.initial, True)):
+        for text in texts:
+            given = PropertyText(text, project.where, period=Period(project.period))
+            formula, times = read_constraint(model, given)
+            yield Constraint(text.strip(), formula, project.line_of(text), first, times)
     inputs = [variable.name for variable in model.variables if variable.role == "input"]
     steps = {}
     for pattern, number in config.dwell.items():
         for name in _inputs_that_stay(project, model, pattern):
             steps[name] = number, project.line_of(pattern)
     yield from (Dwell(name, *steps[name]) for name in inputs if name in steps and steps[name][0] > 1)
+
+
+def _times(
+    project: Project, rules: Iterable[Rule], goals: Iterable[Goal], times: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """The times in place of numbers of steps: of the project's keys, of its constraints, of properties (``times``)."""
+    yield from project.times
+    yield from (f"constraint: {time}" for rule in rules if isinstance(rule, Constraint) for time in rule.times)
+    yield from (f"{goal.name}: {time}" for goal in goals for time in times.get(goal.name, ()))
 
 
 def _inputs_that_stay(project: Project, model: Model, pattern: str) -> list[str]:
@@ -321,9 +335,8 @@ def _settings(project: Project, maker: Maker) -> Settings:
     """What the project says of the search."""
     function = project.final_function if project.final_function in maker.functions() else ""
     final = project.final or (f"{function}()" if function else "")
-    return Settings(
-        project.where, project.bound, project.overlap, project.ordering, final, project.hold, project.period
-    )
+    asked = (project.where, project.bound, project.overlap, project.ordering, final, project.hold, project.period)
+    return Settings(*asked, None if project.target is None else project.target.reset_seconds)
 
 
 def _stated(project: Project, maker: Maker, name: str, optional: bool = False) -> Condition | None:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from bmc.system.ties import MOST_TICKS
 from chaincover.options import ORDERINGS
 from chaincover.project.keys import Keys
 from properties.coverage import CoverageCriterion
+from properties.durations import Rounding
 from properties.text import PropertyText
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ ENDINGS = ", ".join(MODELS)
 KEYS: dict[str, dict[str, str]] = {
     "": {
         "name": "name of the project; default: the folder's",
-        "period": "period of the step in seconds, for reports and tables",
+        "period": "period of the step in seconds, for tables and for times in place of numbers of steps",
         "sources": "table: what the compiler is given",
         "functions": "table: which function does what",
         "interface": "table: which variable is what",
@@ -77,7 +79,7 @@ KEYS: dict[str, dict[str, str]] = {
         "chosen": "state left open by init whose start value the tester chooses",
         "zeroed": "what pointers of the step lead to, if that memory is 0 before init runs",
         "values": "values of objects and functions that no source defines",
-        "hold": "inputs change only every so many steps; default 1",
+        "hold": 'inputs change only every so many steps, or after a time such as `"50ms"`; default 1',
         "partial": "true: an input that a state of a machine lacks is not allowed there; default: it is an error",
         "separator": "what stands between input and output in the labels of a Mealy machine; default `/`",
     },
@@ -86,19 +88,20 @@ KEYS: dict[str, dict[str, str]] = {
         "exactly_one": "lists of inputs of which exactly one is nonzero in a step",
         "assume": "conditions on inputs and state, over several steps too",
         "initial": "conditions on the inputs of the first step",
-        "dwell": "for how many steps an input keeps each value at least",
+        "dwell": "for how many steps, or for what time, an input keeps each value at least",
     },
     "final": {"condition": 'a condition on the state, `"init"` (as after init) or `"none"`'},
     "search": {
-        "bound": "K, the largest distance between two goals that is sought; default: it grows",
+        "bound": "K, the largest distance between two goals that is sought, in steps or as a time; default: it grows",
         "overlap": "`allow` (default) or `forbid`: may goals share steps?",
         "ordering": "who orders the goals; default `auto`",
     },
     "target": {
         "signals": "table: what variables are called in recordings, and how they are recorded",
         "safe": "inputs for a target whose state is not known, or a list of them, one step after the other",
+        "reset_seconds": "seconds that a reset takes, for the minutes that a chain saves",
         "lateness": "by how many seconds the bench may be late in a step",
-        "shift": "by how many steps a recording may be shifted; default 0",
+        "shift": "by how many steps, or by what time, a recording may be shifted; default 0",
         "driver": "what `run` drives the target by",
     },
     "coverage": {"criteria": "criteria that generate goals, such as `branches()`"},
@@ -121,6 +124,7 @@ class Project:
     ``text`` is the content of the project file. ``criteria`` generate goals. ``hold``: inputs change only every so many
     steps. ``partial``: an input that a state of a machine lacks is not allowed there;
     ``separator`` stands between input and output in its labels. ``target`` is the bench, None where nothing is said.
+    ``times``: the times in place of numbers of steps, with these, a sentence each.
     """
 
     config: SourceConfig
@@ -128,7 +132,7 @@ class Project:
     properties: tuple[PropertyText, ...] = ()
     final: str = ""
     final_function: str = ""
-    period: float | None = None
+    period: Fraction | None = None
     bound: int | None = None
     overlap: str = "allow"
     ordering: str = "auto"
@@ -140,6 +144,7 @@ class Project:
     partial: bool = False
     separator: str = ""
     target: Bench | None = None
+    times: tuple[str, ...] = ()
 
     @property
     def where(self) -> Location:
@@ -258,8 +263,8 @@ class _Reader(Keys):
             properties=tuple(self._properties()),
             final=final,
             final_function=final_function,
-            period=self.number("", "period"),
-            bound=self.whole("search", "bound"),
+            period=None if self.number("", "period") is None else self.period.seconds,
+            bound=self.steps("search", "bound", Rounding.AT_MOST),
             overlap=self.choice("search", "overlap", ("allow", "forbid"), "allow"),
             ordering=self.choice("search", "ordering", ORDERINGS, "auto"),
             sources=files,
@@ -273,7 +278,7 @@ class _Reader(Keys):
             ),
         )
         self.refusals.refuse(by_place=True)
-        return project
+        return replace(project, times=tuple(self.times))
 
     def _bench(self) -> Bench:
         from chaincover.project.bench import read_bench
@@ -281,21 +286,25 @@ class _Reader(Keys):
         return read_bench(self)
 
     def _hold(self) -> int:
-        found = self.whole("interface", "hold")
+        found = self.steps("interface", "hold", Rounding.AT_LEAST)
         if found is not None and not 1 <= found <= MOST_TICKS:
-            self.refuse(self.wrong("hold", f"a number of steps from 1 to {MOST_TICKS}"))
+            self.refuse(self.wrong("hold", f"a number of steps from 1 to {MOST_TICKS}, or a time"))
         return 1 if found is None else found
 
     def _dwell(self) -> dict[str, int]:
         """For how many steps inputs keep each value."""
         found = self.table("constraints").get("dwell", {})
         if not isinstance(found, dict):
-            self.refuse(self.wrong("dwell", 'a table such as { door = 5, "i->*" = 2 }', "constraints"))
+            self.refuse(self.wrong("dwell", 'a table such as { door = 5, "i->*" = "2s" }', "constraints"))
             return {}
+        where = self.where("dwell", "constraints")
+        found = {
+            name: self.in_steps(f"dwell of {name}", steps, Rounding.AT_LEAST, where) for name, steps in found.items()
+        }
         for name, steps in found.items():
             if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_TICKS:
-                text = f"the dwell time of '{name}' must be a number of steps from 1 to {MOST_TICKS}"
-                self.refuse(InputRefused(text, self.where("dwell", "constraints")))
+                text = f"the dwell time of '{name}' must be a number of steps from 1 to {MOST_TICKS}, or a time"
+                self.refuse(InputRefused(text, where))
         return dict(found)
 
     def _config(self, base: Path, files: tuple[str, ...]) -> SourceConfig:
@@ -399,8 +408,8 @@ class _Reader(Keys):
                 hint = 'write text = "G(antecedent -> consequent)"'
                 self.refuse(InputRefused("a [[property]] has no text", where, hint))
             elif "text" in item and not wrong:
-                own = [item.get(key, "") for key in ("id", "requirement", "description")]
-                properties.append(PropertyText(item["text"], where, *own))
+                name, requirement, description = (item.get(key, "") for key in ("id", "requirement", "description"))
+                properties.append(PropertyText(item["text"], where, name, requirement, description, self.period))
         return properties
 
     def _property_lines(self) -> list[int]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 from bmc.errors import counted
@@ -24,6 +25,7 @@ from chaincover.project.names import Labels, of_run, short_names, value_labels
 from chaincover.project.values import show_value
 from chaincover.report.console import LEAST_FOLDED, NARROW, Console, shortened
 from chaincover.subject import Subject
+from properties.durations import as_decimal
 
 MOST_TITLE_LINES = 3
 """Lines that the title of a column is broken into at most."""
@@ -85,13 +87,21 @@ class _Column:
 
 
 class ChainTable:
-    """The steps of one chain; ``read``: how many goals read a variable; ``labels``: what values are called."""
+    """The steps of one chain; ``read``: how many goals read a variable; ``labels``: what values are called.
+
+    A step takes ``period`` seconds; None: that is not known, and no time is shown.
+    """
 
     def __init__(
-        self, system: TransitionSystem, chain: Chain, read: Mapping[str, int], labels: Labels | None = None
+        self,
+        system: TransitionSystem,
+        chain: Chain,
+        read: Mapping[str, int],
+        labels: Labels | None = None,
+        period: Fraction | None = None,
     ) -> None:
         state = [*reported(system, "state"), *reported(system, "output")]
-        self._chain, self._read, self._of_system = chain, read, (state, system.inputs)
+        self._chain, self._read, self._period, self._of_system = chain, read, period, (state, system.inputs)
         self._names = short_names([var.name for var in state]) | short_names([var.name for var in system.inputs])
         rows = of_run(state, chain.run.states) + of_run(system.inputs, chain.run.inputs)
         self._labels = value_labels(rows, labels or {})
@@ -100,12 +110,17 @@ class ChainTable:
         self._front = same_front([self._names[var.name] for var in system.inputs])
         self._goals = self._covered()
 
+    @property
+    def _numbers(self) -> Collection[int]:
+        """The columns of steps and times, which are set to the right."""
+        return {0} if self._period is None else {0, 1}
+
     def show(self, out: Console, most: int = 0, file: str = "chain.csv") -> None:
         """The table on ``out``, in ``most`` lines (0: any number), whose steps and variables ``file`` has all."""
         rows, columns, notes = self._plan(out, file)
         widths = _widths(columns, out.width)
-        head = _head(columns, widths, out)
-        room = max(LEAST_ROWS, most - len(head) - len(notes) - 1) if most and not out.everything else len(rows)
+        head = _head(columns, widths, out, self._numbers)
+        room = max(LEAST_ROWS, most - len(head) - len(notes) - 1) if most else len(rows)
         begin, end = (room + 1) // 2, len(rows) - room // 2
         for text in head:
             out.line(text, "bold")
@@ -121,7 +136,7 @@ class ChainTable:
                 " ".join(each) if out.everything or not column.least else _cut(each, width)
                 for each, column, width in zip(words, columns, widths, strict=True)
             ]
-            for text in out.placed(cells, widths, right={0}):
+            for text in out.placed(cells, widths, self._numbers):
                 out.line(text)
         for text in notes:
             out.line(text)
@@ -194,8 +209,7 @@ class ChainTable:
 
     def _columns(self, out: Console, variables: Sequence[StateVariable]) -> tuple[list[_Row], list[_Column]]:
         """Rows, and columns with all of ``variables``, with titles in as few lines as fit."""
-        rows = self._rows(variables, out.everything)
-        steps = [_steps(row.steps) for row in rows]
+        rows = self._rows(variables)
         goals = [self._goals[row.steps[0]] for row in rows]
         zero_one = [var for var in variables if set(self._cells[var.name]) <= {"0", "1", "-"}]
         columns: list[_Column] = []
@@ -209,10 +223,19 @@ class ChainTable:
                     missing = len(BEFORE) - sum(column.wide + 2 for column in own) + 2
                     *above, lowest = own[-1].title
                     own[-1] = replace(own[-1], title=[*above, lowest.ljust(own[-1].wide + missing)])
-                columns = [_Column(["step"], steps), *own, *end]
+                columns = [*self._step_columns(rows), *own, *end]
                 if _fit(columns, out.width):
                     return rows, columns
         return rows, columns
+
+    def _step_columns(self, rows: Sequence[_Row]) -> list[_Column]:
+        """The steps of each row, and when they are where the period is known."""
+        columns, period = [_Column(["step"], [_span(row.steps, str) for row in rows])], self._period
+        if period is not None:
+            places = len(as_decimal(period).partition(".")[2])
+            times = [_span(row.steps, lambda step: as_decimal(step * period, places)) for row in rows]
+            columns.append(_Column(["time/s"], times))
+        return columns
 
     def _state_columns(
         self, variables: Sequence[StateVariable], flags: Sequence[StateVariable], rows: Sequence[_Row], lines: int
@@ -289,12 +312,9 @@ class ChainTable:
         """The names of those flags that are set before a step."""
         return [self._names[var.name] for var in flags if self._cells[var.name][step] == "1"]
 
-    def _rows(self, variables: Sequence[StateVariable], everything: bool) -> list[_Row]:
+    def _rows(self, variables: Sequence[StateVariable]) -> list[_Row]:
         """The steps of each row: waiting in one, where inputs stay and values stay or count; last the end."""
         length, inputs = self._chain.length, self._chain.run.inputs
-        alone = [_Row(range(step, step + 1)) for step in range(length + 1)]
-        if everything:
-            return alone
         rises = [*zip(*(self._rises(var) for var in variables), strict=True)] or [()] * length
         rows, step = [], 0
         while step < length:
@@ -306,7 +326,7 @@ class ChainTable:
             end = end if end - step >= LEAST_FOLDED else step + 1
             rows.append(_Row(range(step, end)))
             step = end
-        return [*self._again(variables, rows), alone[-1]]
+        return [*self._again(variables, rows), _Row(range(length, length + 1))]
 
     def _rises(self, var: StateVariable) -> list[int | None]:
         """By how much a variable grows in each step; None where its values are no numbers that count."""
@@ -358,7 +378,7 @@ class ChainTable:
 
     def _changes(self, order: Sequence[StateVariable]) -> tuple[list[_Row], list[_Column]]:
         """Every step with what changed since the one before; at the start what is not 0. In the given order."""
-        rows = self._rows([], everything=True)
+        rows = [_Row(range(step, step + 1)) for step in range(self._chain.length + 1)]
         words = []
         for row in rows:
             at, changed = row.steps[0], []
@@ -370,16 +390,20 @@ class ChainTable:
                     changed.append(f"{self._names[var.name]}={cells[at]}")
             words.append(changed)
         goals = _Column([" ".join(GOALS)], [self._goals[row.steps[0]] for row in rows], least=LEAST_GOALS)
-        steps = _Column(["step"], [_steps(row.steps) for row in rows])
-        return rows, [steps, _Column(["what changed"], words, BEFORE, NARROW), *self._inputs(rows, 1), goals]
+        return rows, [
+            *self._step_columns(rows),
+            _Column(["what changed"], words, BEFORE, NARROW),
+            *self._inputs(rows, 1),
+            goals,
+        ]
 
 
 def _fit(columns: Sequence[_Column], width: int) -> bool:
     return sum(column.enough + 2 for column in columns) - 2 <= width
 
 
-def _steps(steps: range) -> list[str]:
-    return [str(steps[0]) if len(steps) == 1 else f"{steps[0]}..{steps[-1]}"]
+def _span(steps: range, show: Callable[[int], str]) -> list[str]:
+    return [show(steps[0]) if len(steps) == 1 else f"{show(steps[0])}..{show(steps[-1])}"]
 
 
 def _widths(columns: Sequence[_Column], width: int) -> list[int]:
@@ -397,7 +421,7 @@ def _widths(columns: Sequence[_Column], width: int) -> list[int]:
     return widths
 
 
-def _head(columns: Sequence[_Column], widths: Sequence[int], out: Console) -> list[str]:
+def _head(columns: Sequence[_Column], widths: Sequence[int], out: Console, right: Collection[int]) -> list[str]:
     """The lines above the rows: groups, then titles, which end on one line."""
     lines, groups, at = max(len(column.title) for column in columns), "", 0
     for column, width in zip(columns, widths, strict=True):
@@ -405,7 +429,7 @@ def _head(columns: Sequence[_Column], widths: Sequence[int], out: Console) -> li
             groups = f"{groups:{at}}{column.group}  " if len(groups) <= at else f"{groups}{column.group}  "
         at += width + 2
     titles = [[*[""] * (lines - len(column.title)), *column.title] for column in columns]
-    rows = [text for row in zip(*titles, strict=True) for text in out.placed(row, widths, {0})]
+    rows = [text for row in zip(*titles, strict=True) for text in out.placed(row, widths, right)]
     return [*([groups.rstrip()] if groups else []), *rows]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -60,7 +61,7 @@ class Console:
         self.file = file or sys.stdout
         self.everything = everything
         self._plain = not self.file.isatty() or bool(os.environ.get("NO_COLOR"))
-        self.width = width or shutil.get_terminal_size((WIDTH, MOST_LINES)).columns
+        self.width = width or columns_of(self.file)
         self._kept: list[Styled] | None = None
 
     def part(self) -> Console:
@@ -121,6 +122,14 @@ class Console:
             texts = [part.rjust(width) if number in right else part.ljust(width) for number, (part, width) in each]
             lines.append("  ".join(texts).rstrip())
         return lines
+
+
+def columns_of(file: IO[str]) -> int:
+    """Characters in a line of ``file``: of the terminal that it is, else as COLUMNS says, else ``WIDTH``."""
+    with contextlib.suppress(OSError, ValueError):
+        if file.isatty() and (columns := os.get_terminal_size(file.fileno()).columns):
+            return columns
+    return shutil.get_terminal_size((WIDTH, MOST_LINES)).columns
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -44,6 +44,7 @@ from chaincover.report.console_variables import grouped, liveness_lines, names_o
 from chaincover.subject import Subject
 from chaincover.target.judge import short_compiler
 from chaincover.verdicts import next_step
+from properties.durations import seconds_text
 from properties.goal import Goal
 
 
@@ -55,6 +56,7 @@ def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
     for rule in subject.rules:
         say(constraints, f"constraint {rule.told}")
     constraints.cut(FEW_LINES, "-v tells all")
+    _show_times(constraints, subject)
     _show_slow(head, analysis)
     _show_end(rest, subject, analysis)
     _show_undefined_behaviour(rest, subject, analysis)
@@ -323,6 +325,14 @@ def _show_properties(out: Console, subject: Subject) -> None:
         rows.append((goal.name, str(goal.over(0)), text))
     if rows:
         out.table(("goal", "steps", "property"), rows)
+
+
+def _show_times(out: Console, subject: Subject) -> None:
+    """The times in place of numbers of steps, each with these."""
+    part, period = out.part(), subject.settings.period
+    if subject.times and period is not None:
+        say(part, f"times, a step of {seconds_text(period)}: {'; '.join(subject.times)}")
+    out.show(part.cut(FEW_LINES, "-v tells all times"))
 
 
 def _show_variables(out: Console, subject: Subject) -> None:

@@ -48,6 +48,7 @@ from chaincover.report.console_requirements import FINDING, requirements_found, 
 from chaincover.result import ChainResult, Requirements
 from chaincover.subject import Subject
 from chaincover.verdicts import infeasible
+from properties.durations import timed
 from properties.goal import Goal
 
 if TYPE_CHECKING:
@@ -106,13 +107,13 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: JudgedR
     show_written(rest, asked)
     out.show(head)
     if chain is not None:
-        room = MOST_LINES - len(head.kept) - len(rest.kept)
+        room = MOST_LINES if out.everything else MOST_LINES - len(head.kept) - len(rest.kept)
         _table(subject, chain).show(out, room, "chain.csv")
     out.show(rest)
 
 
 def _table(subject: Subject, chain: Chain) -> ChainTable:
-    return ChainTable(subject.system, chain, read_by_goals(subject), _labels(subject))
+    return ChainTable(subject.system, chain, read_by_goals(subject), _labels(subject), subject.settings.period)
 
 
 def _labels(subject: Subject) -> Labels:
@@ -254,14 +255,14 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     show_written(rest, asked)
     tables = out.part()
     for number, (part, chain, result) in enumerate(zip(parts, chains, found.results, strict=True), 1):
-        say(tables, _chain_line(number, chain, result), "bold")
+        say(tables, _chain_line(subject, number, chain, result), "bold")
         _table(part, chain).show(tables, 0, f"chain-{number}.csv")
     out.show(head)
     if out.everything or len(head.kept) + len(tables.kept) + len(rest.kept) <= MOST_LINES:
         out.show(tables)
     else:
         both = enumerate(zip(chains, found.results, strict=True), 1)
-        texts = [_chain_line(number, chain, result) for number, (chain, result) in both]
+        texts = [_chain_line(subject, number, chain, result) for number, (chain, result) in both]
         _limited(out, [shortened(text, out.width) for text in texts], MANY_LINES, f"{asked.folder}/ has a file of each")
     out.show(rest)
 
@@ -272,11 +273,12 @@ def part_of(subject: Subject, result: ChainResult) -> Subject:
     return replace(subject, goals=tuple(goal for goal in subject.goals if goal.name in names))
 
 
-def _chain_line(number: int, chain: Chain, result: ChainResult) -> str:
+def _chain_line(subject: Subject, number: int, chain: Chain, result: ChainResult) -> str:
     """One of several chains: its length, whether it is minimal, and its goals in the order of their steps."""
     proof = "minimal" if result.bounds.minimal else f"none shorter than {result.bounds.lower}"
     goals = " ".join(hit.goal for hit in sorted(chain.hits, key=lambda hit: hit.step))
-    return f"chain {number}: {counted(chain.length, 'step')} ({proof}), {counted(len(chain.hits), 'goal')}: {goals}"
+    steps = timed(chain.length, subject.settings.period)
+    return f"chain {number}: {steps} ({proof}), {counted(len(chain.hits), 'goal')}: {goals}"
 
 
 def _several_headline(subject: Subject, found: SeveralChains) -> str:
@@ -289,7 +291,8 @@ def _several_headline(subject: Subject, found: SeveralChains) -> str:
         minimal = ", the minimal number" if found.number_minimal else ", the minimal number within the K reached"
     goals = f"{covered} of {len(subject.goals)} goals{infeasible_ones(subject.goals, found.verdicts)}"
     proof = _proof_of_several(found, held_runs(subject.hold))
-    steps = f"{counted(found.length, 'step')} in all ({proof})" if found.results else "0 steps in all"
+    time = timed(found.length, subject.settings.period)
+    steps = f"{time} in all ({proof})" if found.results else "0 steps in all"
     return f"{chains}{minimal}, {steps}, cover{'s' * (len(found.results) == 1)} {goals}"
 
 
@@ -445,7 +448,7 @@ def _headline(subject: Subject, result: ChainResult, chain: Chain, everything: b
     goals = f"{len(chain.hits)} of {count} goals" if missing else "its goal" if count == 1 else f"all {count} goals"
     goals += infeasible_ones(subject.goals, result.verdicts)
     end = f" and ends in {_final_name(subject)}" if subject.final_text else ""
-    steps = counted(chain.length, "step")
+    steps = timed(chain.length, subject.settings.period) + ("," if subject.settings.period else "")
     proof = _proof(result, subject.hold)
     bound = f"; K = {chain.k_met}" if everything or result.options.bound is not None else ""
     return f"one chain of {steps} covers {goals}{end} ({proof}{bound})"

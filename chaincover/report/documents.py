@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bmc.ending import CALLED_OFF, ExitCode
 from chaincover.chain import COVERED, UNDECIDED
@@ -22,25 +22,39 @@ if TYPE_CHECKING:
     from chaincover.stages import StageCost
     from chaincover.target.judge import JudgedRun
 
-RUN_SCHEMA = "chaincover/run/3"
+RUN_SCHEMA = "chaincover/run/4"
 JUDGED_SCHEMA = "chaincover/judged/1"
 VERIFIED_SCHEMA = "chaincover/verification/1"
 
 NOTHING_REPLAYED: Mapping[str, JudgedRun] = {}
 
 
+class Told(Protocol):
+    """The progress of a run: seconds by stage, and each better answer with its seconds, its stage and its figures."""
+
+    @property
+    def seconds(self) -> Mapping[str, float]: ...
+
+    @property
+    def history(self) -> Sequence[tuple[float, str, Any]]: ...
+
+
 def run_document(
     subject: Subject,
     result: ChainResult,
     replay: JudgedRun | None,
-    seconds: dict[str, float],
+    told: Told,
     violations: Mapping[str, JudgedRun] = NOTHING_REPLAYED,
 ) -> dict[str, Any]:
-    """What differs from run to run: seconds by stage, the host, the replay, and those of ``violations``, by goal."""
+    """What differs from run to run: seconds by stage, the host, the replay, and those of ``violations``, by goal.
+
+    ``told`` is what the run said of its progress.
+    """
     return {
         "schema": RUN_SCHEMA,
         "controller": subject.system.name,
-        "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
+        "seconds": {stage: round(value, 3) for stage, value in told.seconds.items()},
+        "progress": [{"seconds": after, "stage": stage, **asdict(reached)} for after, stage, reached in told.history],
         "effort": {"given": result.options.effort, "spent": round(result.answered.effort / UNITS, 3)},
         "profile": [profile_row(cost) for cost in result.answered.profile],
         "engine": engine_row(result),

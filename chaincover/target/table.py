@@ -44,11 +44,13 @@ class Layout:
     variables: Mapping[str, Variable]
     signals: Mapping[str, Signal]
     inputs: frozenset[str]
-    period: float | None = None
+    period: Fraction | None = None
     start: int | None = None
 
     @staticmethod
-    def of(system: TransitionSystem, signals: Mapping[str, Signal], period: float | None, start: int | None) -> Layout:
+    def of(
+        system: TransitionSystem, signals: Mapping[str, Signal], period: Fraction | None, start: int | None
+    ) -> Layout:
         """That of a ``system``."""
         known: dict[str, Variable] = {var.name: var for var in system.inputs}
         known |= {var.name: var for var in system.visible_state}
@@ -187,7 +189,7 @@ def step_at(text: str, layout: Layout, where: Location) -> int:
         time = Fraction(text.strip())
     except (ValueError, ZeroDivisionError):
         raise InputRefused(f"'{text.strip()}' is no time in seconds", where) from None
-    return round(time / Fraction(str(layout.period)))
+    return round(time / layout.period)
 
 
 def in_steps(

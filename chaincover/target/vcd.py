@@ -101,7 +101,7 @@ def _ticks(header: _Header, layout: Layout, path: str) -> Fraction:
     if layout.period is None:
         hint = "set period = SECONDS in the project file"
         raise InputRefused("the recording has times, and the period of a step is not known", Location(path), hint)
-    return Fraction(str(layout.period)) / header.unit
+    return layout.period / header.unit
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,8 @@ class Node:
         return (self.text, self.parts) if self.kind == "call" else None
 
     @property
-    def conjuncts(self) -> Sequence[Node]:
-        return self.parts if self.kind == "&&" else ()
+    def connective(self) -> str:
+        return self.kind if self.kind in ("&&", "||", "!") else ""
 
     @property
     def operation(self) -> bool:

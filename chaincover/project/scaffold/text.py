@@ -199,7 +199,7 @@ def project_text(name: str, sources: Sources, reading: Reading, others: Sequence
         f"# ChainCover project for {name}. Its keys: docs/reference/project-file.md; styles: docs/reference/init.md.",
         f"# Recognised: {f'style {proposal.letter}, ' if proposal.letter != '-' else ''}{proposal.title}.",
         f"name = {quoted(name)}",
-        "# period = 0.01              # step period in seconds, for reports",
+        "# period = 0.01              # step period in seconds: for tables and for times",
         "",
         *_sources(sources, reading, base),
         "",

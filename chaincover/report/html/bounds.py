@@ -10,7 +10,7 @@ from typing import Any
 from bmc.errors import counted
 from bmc.records import dataclass
 from chaincover.chain import COVERED
-from chaincover.formats.drawing import STYLE, to_svg
+from chaincover.formats.drawing import to_svg
 from chaincover.report.html.saved import Saved, SavedChain
 from chaincover.report.html.summary import bounds_of, goals_in, goals_of, length_of
 
@@ -100,8 +100,8 @@ def graph_of(chain: SavedChain) -> Graph | None:
         return Graph(chain.file, path, legs, "", None) if legs else None
     nodes = [*path, *(node for node in data["nodes"] if node not in path)]
     if len(nodes) - 2 <= MOST_DRAWN:
-        drawn = to_svg(chain.data["controller"]["name"], _lean(data, path), path)
-        return Graph(chain.file, path, legs, drawn.replace(f"<style>\n{STYLE}</style>\n", ""), None)
+        drawn = to_svg(chain.data["controller"]["name"], _lean(data, path), path, styled=False)
+        return Graph(chain.file, path, legs, drawn, None)
     return Graph(chain.file, path, legs, "", _matrix(nodes, weights, set(pairwise(path)), data))
 
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from bmc.records import dataclass
 from chaincover.formats.document import DAMAGED
 from chaincover.formats.drawing import STYLE
-from chaincover.report.html import bounds, goals, kit, runs, summary
+from chaincover.report.html import bounds, goals, kit, modes, runs, summary
 from chaincover.report.html.saved import Saved
 
 ROOM = "chaincover.report.html"
@@ -63,6 +63,16 @@ def _graph(saved: Saved) -> dict[str, Any]:
     return {"graphs": graphs, "markup": Markup} if graphs else {}
 
 
+def _modes(saved: Saved) -> dict[str, Any]:
+    found = modes.diagrams(saved)
+    return {"diagrams": found, "markup": Markup, "file": saved.chains[0].file} if found else {}
+
+
+def _course(saved: Saved) -> dict[str, Any]:
+    found = modes.courses(saved)
+    return {"courses": found} if found else {}
+
+
 def _interface(saved: Saved) -> dict[str, Any]:
     uses = runs.interface(saved)
     return {"uses": uses, "resets": runs.resets(saved)} if uses else {}
@@ -104,8 +114,10 @@ PARTS = (
     Part("findings", "Findings", "part_findings.html", _findings),
     Part("waveform", "Waveform", "part_waveform.html", _waveform),
     Part("graph", "Order of the goals", "part_graph.html", _graph),
+    Part("modes", "Modes", "part_modes.html", _modes),
     Part("bound", "Why no shorter chain", "part_bound.html", _why),
     Part("interface", "Interface", "part_interface.html", _interface),
+    Part("course", "How the answer became better", "part_course.html", _course),
     Part("change", "Compared with the earlier result", "part_change.html", lambda saved: bounds.change(saved) or {}),
     Part("checks", "What verify checked", "part_checks.html", _checks),
     Part("rows", "Rows of a benchmark", "part_rows.html", _rows),

@@ -46,10 +46,10 @@ class CExpression:
         return [CExpression(child) for _, child in self.node.children()]
 
     @property
-    def conjuncts(self) -> Sequence[CExpression]:
+    def connective(self) -> str:
         node = self.node
-        is_one = isinstance(node, c_ast.BinaryOp) and node.op == "&&"
-        return (CExpression(node.left), CExpression(node.right)) if is_one else ()
+        joins = isinstance(node, c_ast.BinaryOp | c_ast.UnaryOp) and node.op in ("&&", "||", "!")
+        return str(node.op) if joins else ""
 
     @property
     def operation(self) -> bool:

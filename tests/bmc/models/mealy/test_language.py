@@ -168,13 +168,14 @@ def test_operators_are_given_their_call_and_their_moment(language: MachineLangua
 
 def test_what_properties_look_at(language: MachineLanguage) -> None:
     both = language.parse("state == s1 && input == go && true")
-    left, right = both.conjuncts
-    assert [each.name for each in left.conjuncts[0].parts] == ["state", "s1"]
+    left, right = both.parts
+    assert (both.connective, left.connective, left.parts[0].connective) == ("&&", "&&", "")
+    assert [each.name for each in left.parts[0].parts] == ["state", "s1"]
     assert (right.name, right.operation, both.operation, both.call) == ("true", False, True, None)
     assert (language.reads(both, ["input"]), language.reads(both, ["output"])) == (True, False)
     assert not language.reads(language.parse('state == "input"'), ["input"])
     call = language.parse("call_X_(0, input == go)")
-    assert (call.operation, call.name, call.conjuncts, language.reads(call, ["input"])) == (False, "", (), False)
+    assert (call.operation, call.name, call.connective, language.reads(call, ["input"])) == (False, "", "", False)
     assert language.reads(language.parse("call_X_(0, true) && input == go"), ["input"])
 
 
