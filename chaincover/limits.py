@@ -258,6 +258,8 @@ class Limits:
         """
         effort = None if self.effort is None else max(0.0, self.effort - self.spent / UNITS) * part
         made = Limits(None if self._end is None else self.left() * part, self.query_limit, effort)
+        if made.seconds is not None:  # also where what comes after a search may go on beyond the end of that
+            made._end = time.monotonic() + made.seconds
         made._of, made._watched = self, self._watched
         made._own = -sum(spending.cost.effort for spending in self._watched)
         return made

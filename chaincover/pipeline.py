@@ -336,5 +336,5 @@ def _search(board: Board, stages: Sequence[Stage]) -> str:
         stopped_by = MemoryLimitReached.limit
     if stopped_by:
         footprint.unlimit_data()
-        board.known = replace(board.known, chain=tidy(board.known, board.limits.after()))
+        board.known = replace(board.known, chain=tidy(board.known, board.limits.after(), freely=True))
     return stopped_by

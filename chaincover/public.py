@@ -56,7 +56,7 @@ def replay(subject: Subject, what: ChainResult | Chain | str | Path | Sequence[V
     if isinstance(what, Chain):
         stimulus = stimulus_of(subject.system, what)
     elif isinstance(what, str | Path):
-        stimulus = read_stimulus(str(what), subject.system)
+        stimulus = read_stimulus(str(what), subject.system, subject.value_names)
     else:
         stimulus = Stimulus("the caller", tuple(what), {}, {}, ())
     return replay_stimulus(subject, stimulus, aside)

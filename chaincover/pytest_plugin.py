@@ -76,7 +76,7 @@ def chain(request: pytest.FixtureRequest) -> ChainOnBench:
 
     project = _option(request, "project")
     subject = load(project)
-    stimulus = read_stimulus(_option(request, "chain"), subject.system)
+    stimulus = read_stimulus(_option(request, "chain"), subject.system, subject.value_names)
     return ChainOnBench(subject, stimulus, read_project(project).target or Bench())
 
 

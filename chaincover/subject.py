@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
+from functools import cached_property
 
 from pysmt.fnode import FNode
 
@@ -107,6 +108,12 @@ class Subject:
     remarks: tuple[str, ...] = ()
     not_analysed: NotAnalysed = field(default_factory=NotAnalysed)
     times: tuple[str, ...] = ()
+
+    @cached_property
+    def value_names(self) -> Mapping[str, Mapping[int, str]]:
+        """By variable what its values are called in the code and in properties, beside enumerators."""
+        names = [*(var.name for var in self.system.state), *(var.name for var in self.system.inputs)]
+        return self.model.value_names(names, [goal.text for goal in self.goals])
 
     @property
     def coverage(self) -> list[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import shutil
 import signal
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--evidence", action="store_true", help="run the tests that are too long for the suite, alone")
 
 
+class AnyOrder(pytest.Dir):
+    """A folder whose files are collected in an order of this worker's own: each worker then compiles other tests than
+    the rest do at that time, and finds the bytecode of those that another one has compiled."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        entries = [*super().collect()]
+        random.Random(os.environ["PYTEST_XDIST_WORKER"]).shuffle(entries)
+        return entries
+
+
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    return AnyOrder.from_parent(parent, path=path) if "PYTEST_XDIST_WORKER" in os.environ else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The suite has the tests that are not evidence; with --evidence it is the other way round."""
+    """The suite has the tests that are not evidence; with --evidence it is the other way round. All workers have them
+    in one order."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: item.path)
     wanted, others = [], []
     for item in items:
         evidence = item.get_closest_marker("evidence") is not None

@@ -12,8 +12,11 @@ import contextlib
 import json
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -87,8 +90,10 @@ class Cache:
 
 @contextmanager
 def open_cache(wanted: bool = True) -> Iterator[Cache]:
-    """The cache of this user while it is needed; an empty one where it is not ``wanted`` or cannot be used."""
-    folder = cache_folder() if wanted else None
+    """The cache of this user while it is needed; that of ``built_anew``, or an empty one, where it is not ``wanted``
+    or cannot be used."""
+    own = _own.get()
+    folder = cache_folder() if wanted else None if own is None else own()
     if folder is None:
         yield Cache()
         return
@@ -98,6 +103,31 @@ def open_cache(wanted: bool = True) -> Iterator[Cache]:
     finally:
         if opened is not None:
             os.close(opened)
+
+
+_own: ContextVar[Callable[[], Path] | None] = ContextVar("own", default=None)
+"""Makes the folder of ``built_anew`` when it is first needed."""
+
+
+@contextmanager
+def built_anew() -> Iterator[None]:
+    """A program that is not to come from an earlier run is built once within the block, however often it is opened
+    there: what was built lies in a folder of the block's own, which is removed with it."""
+    if _own.get() is not None or not hasattr(os, "geteuid"):
+        yield
+        return
+    with ExitStack() as stack:
+
+        @cache
+        def folder() -> Path:
+            made = tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True)
+            return Path(stack.enter_context(made))
+
+        before = _own.set(folder)
+        try:
+            yield
+        finally:
+            _own.reset(before)
 
 
 def cache_folder() -> Path | None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TypeVar
 
 from bmc.floats.format import FORMATS
@@ -38,13 +39,17 @@ _NEARER = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One variable that differs after one step: values are raw patterns."""
+    """One variable that differs after one step from ``state`` under ``inputs``: values are raw patterns.
+
+    ``earlier`` are the inputs of the steps from init to that state; None where it is a random one.
+    """
 
     variable: str
     state: Valuation
     inputs: Valuation
     model: int
     original: int
+    earlier: tuple[Valuation, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +83,20 @@ def compare(
     ``stop`` is asked now and then whether it is time to end.
     """
     sampler = Sampler(system, seed)
+    simulator = sampler.simulator
     differences: list[Difference] = []
-    run_steps = 0
-    for inputs in _until(stop, sampler.runs(steps - steps // 2)):
-        expected = sampler.simulator.run(sampler.simulator.initial(), inputs).states
-        actual = original.run(inputs, sampler.simulator.chosen() or None)
-        run_steps += len(inputs)
-        for number, values in enumerate(inputs):
-            differences += _differences(system, expected[number], values, expected[number + 1], actual[number + 1])
+    runs = list(_until(stop, sampler.runs(steps - steps // 2)))
+    actual = original.runs(runs, simulator.chosen() or None) if runs else []
+    each_after = iter(actual)
+    for inputs in runs:
+        expected = simulator.run(simulator.initial(), inputs).states
+        for number, ((before, after), values) in enumerate(zip(pairwise(expected), inputs, strict=True)):
+            found = _differences(system, before, values, after, next(each_after))
+            differences += (replace(each, earlier=tuple(inputs[:number])) for each in found)
     pairs = list(_until(stop, sampler.pairs(steps // 2)))
     for (state, values), after in zip(pairs, original.steps(pairs) if pairs else [], strict=True):
-        differences += _differences(system, state, values, sampler.simulator.step(state, values), after)
-    return Comparison(run_steps, len(pairs), tuple(differences), stop())
+        differences += _differences(system, state, values, simulator.step(state, values), after)
+    return Comparison(len(actual), len(pairs), tuple(differences), stop())
 
 
 def _until(stop: Callable[[], bool], items: Iterator[T]) -> Iterator[T]:

@@ -80,12 +80,12 @@ class Image(NamedTuple):
 class Work(NamedTuple):
     """What to run: ``start`` is written after init; each item of ``steps`` is one step and what is written before it.
 
-    ``restore``: every step starts from the image of memory right after init.
+    ``restored`` has a byte for each step: 1 where it starts from the image of memory right after init, else 0.
     """
 
     start: tuple[Patch, ...]
     steps: tuple[tuple[Patch, ...], ...]
-    restore: bool = False
+    restored: bytes
 
 
 class Job(NamedTuple):

@@ -92,10 +92,11 @@ def _pieces(job: Job) -> Iterator[bytes]:
     yield _row(len(job.layouts))
     for layout in job.layouts:
         yield from _layout(layout)
-    yield _row(work.restore)
+    yield _row(any(work.restored))
     yield from _patches(work.start)
     yield _row(len(work.steps))
-    for patches in work.steps:
+    for restored, patches in zip(work.restored, work.steps, strict=True):
+        yield _row(restored)
         yield from _patches(patches)
 
 

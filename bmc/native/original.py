@@ -107,7 +107,7 @@ def loaded(interface: NativeInterface, library: Path) -> CompiledOriginal:
 
 
 class CompiledOriginal:
-    """A built program. Every call of ``run`` or ``steps`` loads it afresh in a process of its own.
+    """A built program. Every call of ``run``, ``runs`` or ``steps`` loads it afresh in a process of its own.
 
     ``name``: its compiler, as ``--version`` says. ``note``: why built programs are not kept, or ''. ``confined``:
     no run so far could reach a network, a file to write or another process (docs/how-to/security.md). ``unreadable``:
@@ -142,7 +142,24 @@ class CompiledOriginal:
         each = {id(values): values for values in inputs}  # one object may be in very many steps
         patches = {number: encoder.patches(values, every=True) for number, values in each.items()}
         steps = tuple(patches[id(values)] for values in inputs)
-        return self._execute(encoder, _names(inputs), Work(start, steps), time_limit)
+        return self._execute(encoder, _names(inputs), Work(start, steps, bytes(len(steps))), time_limit)
+
+    def runs(
+        self, inputs: Sequence[Sequence[Valuation]], initial: Valuation | None = None, time_limit: float = 60
+    ) -> list[Valuation]:
+        """The states after the steps of several runs, one run after the other in one process: each starts from the
+        image of memory right after init, with ``initial`` over it.
+
+        Errors as in ``run``; ``time_limit`` is for all of them, and ``step`` of an error counts the steps of all.
+        """
+        every = [values for each in inputs for values in each]
+        if not every:
+            return []
+        encoder = Encoder(self._plan, self._cells)
+        start, patches = encoder.patches(initial or {}), [encoder.patches(values, every=True) for values in every]
+        begins = b"".join(b"\1".ljust(len(each), b"\0") for each in inputs if each)
+        steps = tuple(start * again + own for again, own in zip(begins, patches, strict=True))
+        return self._execute(encoder, _names(every), Work((), steps, begins), time_limit)
 
     def steps(self, pairs: Sequence[tuple[Valuation, Valuation]], time_limit: float = 60) -> list[Valuation]:
         """One step from each (state, inputs), independent of each other: the state after it, as in ``run``.
@@ -150,16 +167,18 @@ class CompiledOriginal:
         Each step starts from the image of memory right after init, with the values of the state written over it.
         Errors as in ``run``; ``step`` of an error is the index of the pair.
         """
+        if not pairs:
+            return []
         encoder = Encoder(self._plan, self._cells)
         every = {id(state): (state, False) for state, _ in pairs}  # one object may be in very many pairs
         every.update((id(values), (values, True)) for _, values in pairs)
         patches = {number: encoder.patches(*values) for number, values in every.items()}
         steps = tuple(patches[id(state)] + patches[id(values)] for state, values in pairs)
-        work = Work((), steps, restore=True)
+        work = Work((), steps, b"\1" * len(steps))
         return self._execute(encoder, _names(values for _, values in pairs), work, time_limit)
 
     def _execute(self, encoder: Encoder, inputs: set[str], work: Work, time_limit: float) -> list[Valuation]:
-        """Run the worker; its records as valuations (without the first, if memory is restored), or the error."""
+        """Run the worker; its records as valuations, or the error."""
         skipped = (c for c in self._cells.values() if c.variable not in inputs and c.object not in self._arguments)
         records = Records(self._plan, skipped)
         layouts = tuple(each.layout for each in encoder.layouts)
@@ -180,7 +199,8 @@ class CompiledOriginal:
             raise _not_started(outcome, job.time_limit)
         size = records.format.size
         rows = [outcome.output[at : at + size] for at in range(1, len(outcome.output) - size, size + 1)]
-        states: list[Valuation] = [records.decode(row) for row in (rows[1:] if job.work.restore else rows)]
+        begins = job.work.restored[:1] == b"\1"  # what init left is no state of a run or of a step then
+        states: list[Valuation] = [records.decode(row) for row in rows[begins:]]
         count = len(job.work.steps)
         if len(rows) == count + 1:
             return states

@@ -203,7 +203,7 @@ def run(job: Job, out: int, confined: bool) -> None:
     """Init, then every step; the records go to the file descriptor ``out``."""
     image, work, reads, layouts, _ = job
     process = Process(image)
-    start, steps, restore = work
+    start, steps, restored = work
     pieces = [process.views[index][offset : offset + size] for index, offset, size, _ in reads]
     pieces.append(memoryview(b"."))
     init, step = [process.prepare(call) for call in process.init], process.prepare(process.step)
@@ -211,11 +211,11 @@ def run(job: Job, out: int, confined: bool) -> None:
     for call in init:
         call()
     process.read_pointers()
-    after_init = [view.tobytes() for view in process.changing] if restore else []
+    after_init = [view.tobytes() for view in process.changing] if any(restored) else []
     process.write(layouts, start)
     write_all(out, b"".join(pieces))
-    for patches in steps:
-        if restore:
+    for again, patches in zip(restored, steps, strict=True):
+        if again:
             for view, data in zip(process.changing, after_init, strict=True):
                 view[:] = data
         process.write(layouts, patches)

@@ -288,7 +288,7 @@ int main(int count, char **given) {
   write_patches(number());
   record(&reads, space);
   for (uint32_t left = number(); left; left--) {
-    if (restore)
+    if (number())
       for (uint32_t n = 0; n < own; n++) memcpy(parts[n].at, parts[n].kept, parts[n].size);
     write_patches(number());
     perform(&step);

@@ -244,6 +244,11 @@ class Original(Protocol):
         CheckDisagreed where it does not come to its end, LimitReached after ``time_limit`` seconds.
         """
 
+    def runs(
+        self, inputs: Sequence[Sequence[Valuation]], initial: Valuation | None = None, time_limit: float = 60
+    ) -> list[Valuation]:
+        """The states after the steps of several runs from init, one run after the other."""
+
     def steps(self, pairs: Sequence[tuple[Valuation, Valuation]], time_limit: float = 60) -> list[Valuation]:
         """One step from each pair of a state and inputs: the state after it."""
 

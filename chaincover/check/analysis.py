@@ -115,7 +115,7 @@ def as_data(subject: Subject, found: Analysis) -> dict[str, Any]:
     from chaincover.check.found_invariants import found_data
 
     return {
-        "schema": "chaincover/check/2",
+        "schema": "chaincover/check/3",
         **_subject_data(subject),
         "unsatisfiable": [g.name for g in found.unsatisfiable],
         "reasons": dict(found.reasons),
@@ -128,7 +128,7 @@ def as_data(subject: Subject, found: Analysis) -> dict[str, Any]:
         "liveness": found.liveness.as_data(),
         "undefined_behaviour": None
         if subject.not_analysed.step
-        else [each.as_data() for each in found.undefined_behaviour],
+        else [each.as_data(subject.system) for each in found.undefined_behaviour],
         **({} if found.facts.dead_end is None else {"dead_end": found.facts.dead_end.as_data()}),
         "notes": list(subject.notes),
         "compared": found.compared.as_data(),

@@ -12,23 +12,29 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, Or
 
 from bmc.analysis.constants import constant_state, fixed_inputs, put_in
-from bmc.analysis.slice import slice_system
+from bmc.analysis.slice import slice_system, spare_inputs
 from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines.dead_ends import DeadEnd, QuestionLimits, dead_end
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached, Location, counted
 from bmc.explicit.state_graph import invariant_of
 from bmc.floats.values import ATTEMPTS
-from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.evaluate import compile_formulas, names_in
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import NEVER
 from bmc.invariants.candidates import within
 from bmc.invariants.induction import Anywhere
 from bmc.native.differential import RUN_LENGTH, Sampler
 from bmc.records import dataclass
-from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Condition, Run, TransitionSystem, Valuation, conjunction
+from chaincover.concretise.tidy import tidy_finding
 from chaincover.graph.enumerated import enumerate_within, enumeration
 from chaincover.limits import BRIEF, PER_UNIT, Limits
+from chaincover.problem import Problem
+from chaincover.project.values import shown
+from chaincover.reductions.reduction import run_on
+from properties.goal import Goal
 
 SUSPECT_DEPTH = 8
 """Steps from init within which undefined behaviour is sought step by step."""
@@ -49,6 +55,8 @@ class UndefinedBehaviour:
     ``steps``: a number of steps from init after which a step can meet it (the least one if it is at most
     ``SUSPECT_DEPTH`` and time sufficed), else None. ``undecided``: nothing was found, and nothing was proved.
     ``searched``: whether all numbers of steps below ``steps``, or up to ``SUSPECT_DEPTH``, were decided.
+    ``run``: the steps from init to the one that meets it, which is the last; what is after that is not defined. None
+    where ``steps`` is, or where a run of all variables was not found. ``reads``: the variables by which it is met.
     """
 
     kind: str
@@ -56,8 +64,10 @@ class UndefinedBehaviour:
     steps: int | None
     undecided: bool = False
     searched: bool = True
+    run: Run | None = None
+    reads: frozenset[str] = frozenset()
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self, system: TransitionSystem) -> dict[str, Any]:
         """The finding as plain data."""
         return {
             "kind": self.kind,
@@ -65,6 +75,7 @@ class UndefinedBehaviour:
             "steps_from_init": self.steps,
             "undecided": self.undecided,
             "searched": self.searched,
+            "inputs": None if self.run is None else [shown(system.inputs, each) for each in self.run.inputs],
         }
 
 
@@ -72,7 +83,7 @@ class UndefinedBehaviour:
 class _Place:
     """What is known of one place: ``possible`` in some state that is not ruled out; ``steps`` from init meet it.
 
-    ``decided``: so many first numbers of steps were proved not to meet it.
+    ``decided``: so many first numbers of steps were proved not to meet it. ``run``: steps, the last of which meets it.
     """
 
     kind: str
@@ -81,6 +92,7 @@ class _Place:
     possible: Status = Status.UNKNOWN
     steps: int | None = None
     decided: int = 0
+    run: Run | None = None
 
     @property
     def to_decide(self) -> int:
@@ -117,12 +129,43 @@ class UndefinedBehaviourSearch:
         if not budget.over:
             self._ask_anywhere(Anywhere(part, self._engine, known), budget.share(0.7), progress)
         self._ask_from_init(part, budget, progress)
+        for place in self._places:
+            place.run = self._whole_run(place, budget)
+
+    def _whole_run(self, place: _Place, budget: Limits) -> Run | None:
+        """The run of ``place`` with all variables, and simple inputs; None where it is not allowed up to its end."""
+        if place.run is None:
+            return None
+        spare = spare_inputs(self._system, [each.formula for each in self._places])
+        names = [var.name for var in self._system.inputs]
+        whole = [{**spare, **values} for values in place.run.inputs]
+        run = run_on(self._system, Run(place.run.states, tuple({name: each[name] for name in names} for each in whole)))
+        met = replace(self._system, defined=Or(self._system.defined, place.formula))
+        goal = Goal(place.kind, at(place.formula, 0), None, 1)
+        plain = tidy_finding(Problem(met, (goal,), None), run, budget)
+        return next((each for each in (plain, run) if self._meets(place, each)), None)
+
+    def _meets(self, place: _Place, run: Run) -> bool:
+        """Whether the last step of ``run`` meets ``place``, and those before it are allowed."""
+        simulator, last = Simulator(self._system), run.length - 1
+        steps = zip(run.states[:last], run.inputs, strict=False)
+        met = compile_formulas([place.formula])({**run.states[last], **run.inputs[last]})[0]
+        return bool(met) and all(simulator.allowed(state, inputs) for state, inputs in steps)
 
     def found(self) -> list[UndefinedBehaviour]:
         """All that is not proved impossible, by place."""
+        names = {*(var.name for var in self._system.state), *(var.name for var in self._system.inputs)}
         open_ones = [place for place in self._places if place.possible is not Status.UNSAT]
         told = [
-            UndefinedBehaviour(p.kind, p.where, p.steps, p.possible is Status.UNKNOWN, p.decided >= p.to_decide)
+            UndefinedBehaviour(
+                p.kind,
+                p.where,
+                p.steps,
+                p.possible is Status.UNKNOWN,
+                p.decided >= p.to_decide,
+                p.run if p.run is not None and {*p.run.states[0], *p.run.inputs[0]} >= names else None,
+                frozenset(names_in([p.formula])),
+            )
             for p in open_ones
         ]
         return sorted(told, key=lambda s: (s.where or Location(""), s.kind))
@@ -189,16 +232,19 @@ class UndefinedBehaviourSearch:
         """Look at one random run; its number of steps."""
         open_ones = {var.name: sampler.start_value(var) for var in sampler.system.state if var.init is None}
         state = sampler.simulator.initial(open_ones if length == RUN_LENGTH else None)
+        states, inputs = [state], list[Valuation]()
         for step in range(length):
             values = sampler.constrained_inputs(state)
             if values is None:
                 return step
-            _note(places, met({**state, **values}), step)
+            _note(places, met({**state, **values}), Run(tuple(states), (*inputs, values)))
             if not sampler.simulator.allowed(state, values):
                 values = sampler.allowed_inputs(state, ATTEMPTS)
             if values is None:
                 return step
             state = sampler.simulator.step(state, values)
+            states.append(state)
+            inputs.append(values)
         return length
 
     def _ask_anywhere(self, anywhere: Anywhere, budget: Limits, progress: Callable[[str], None]) -> None:
@@ -231,18 +277,18 @@ class UndefinedBehaviourSearch:
                     return
                 status = session.check([*before, at(place.formula, steps)], steps + 1, limit, budget.question()).status
                 if status is Status.SAT:
-                    place.possible, place.steps = Status.SAT, steps
+                    place.possible, place.steps, place.run = Status.SAT, steps, session.run()
                 elif status is Status.UNSAT:
                     place.decided = steps + 1
 
 
-def _note(places: Sequence[_Place], met: Sequence[int], steps: int | None = None) -> None:
-    """Note which places are met, after ``steps`` from init or (None) in some state."""
+def _note(places: Sequence[_Place], met: Sequence[int], run: Run | None = None) -> None:
+    """Note which places are met, in the last step of a ``run`` from init or (None) in some state."""
     for place, here in zip(places, met, strict=True):
         if here:
             place.possible = Status.SAT
-            if steps is not None and (place.steps is None or steps < place.steps):
-                place.steps = steps
+            if run is not None and (place.steps is None or run.length - 1 < place.steps):
+                place.steps, place.run = run.length - 1, run
 
 
 DEAD_END_STEPS = 1024

@@ -371,7 +371,7 @@ def show(out: console.Console, subject: Subject, found: Comparison) -> None:
         out.table(*_table(found, out.everything), right=NUMBERS)
     if out.everything:
         _show_notes(out, found)
-    console.say(out, _advice(found.rows, found.several), "bold")
+    console.say(out, advice(found.rows, found.several), "bold")
     if found.stopped_by:
         console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid but not complete.")
 
@@ -399,7 +399,7 @@ def _grouped(notes: dict[str, tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...
             yield texts, [name for name, own in notes.items() if own == texts]
 
 
-def _advice(rows: Sequence[Row], several: bool) -> str:
+def advice(rows: Sequence[Row], several: bool) -> str:
     """Which ordering to use for this graph, and why: that of the best answer, where one is better than another."""
     answers = {row.ordering: row.final for row in rows if row.final is not None and row.final.chains}
     if not answers:
@@ -409,8 +409,9 @@ def _advice(rows: Sequence[Row], several: bool) -> str:
     told, missing = _told(answers[best[0]], several), len(rows) - len(answers)
     if len(best) == len(rows):
         asked = any(final.ordered for final in answers.values())
-        why = f"all {len(rows)} gave {told}" if len(rows) > 1 else f"{best[0]}, the only one here, gave {told}"
-        return f"use the default, without --ordering: {why}{'' if asked else ', and no ordering was asked for it'}"
+        whose = {1: f"{best[0]}, the only one here,", 2: "both"}.get(len(rows), f"all {len(rows)}")
+        none_asked = "" if asked else ", and no ordering was asked for it"
+        return f"use the default, without --ordering: {whose} gave {told}{none_asked}"
     second = min((name for name in answers if name not in best), key=lambda name: ranks[name], default="")
     other = f"; {second} gave {_told(answers[second], several)}" if second else ""
     none = f"; {counted(missing, 'ordering')} gave no chain" if missing else ""

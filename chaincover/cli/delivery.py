@@ -26,7 +26,9 @@ from chaincover.cli.entry import closing, what_ended
 from chaincover.cli.options import Shown
 from chaincover.cli.progress import Progress
 from chaincover.formats import chain_file
+from chaincover.formats.chain_file import violation_file
 from chaincover.formats.output import CannotWrite, json_parts, to_json, write_text, write_texts
+from chaincover.formats.table_style import TableStyle
 from chaincover.formats.writer import chain_document, chains_document
 from chaincover.options import Options
 from chaincover.report import console
@@ -48,9 +50,6 @@ less time is left for writing them where it is cut."""
 REPLAY_SECONDS = 5.0
 """Seconds for the replays of a run that was called off, from then on; what they do not suffice for is left out."""
 
-VIOLATION = "violation-"
-"""How the names of the files begin that hold a run which violates a property."""
-
 T = TypeVar("T", ChainResult, SeveralChains)
 
 Replays = Sequence["JudgedRun | None"]
@@ -71,6 +70,7 @@ class Run:
     with_replay: bool
     junit: str | None = None
     page: str | None = None
+    style: TableStyle = TableStyle()
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class OneChain(Delivery[ChainResult]):
         table = folder / "chain.csv"
         texts: dict[Path, Iterable[str]] = {folder / "chain.json": json_parts(self.document)}
         if found.chain is not None:
-            texts[table] = chain_file.csv_lines(self.run.subject, found.chain)
+            texts[table] = chain_file.csv_lines(self.run.subject, found.chain, self.run.style)
         texts |= self.runs(played, violated)
         texts |= _violations(self.run, found.requirements)
         write_texts(texts)
@@ -206,7 +206,7 @@ class Several(Delivery[SeveralChains]):
         for name, (part, result) in zip(self.names, self.parts, strict=True):
             assert result.chain is not None
             texts[folder / name] = json_parts(chain_document(part, result, self.finished))
-            texts[(folder / name).with_suffix(".csv")] = chain_file.csv_lines(part, result.chain)
+            texts[(folder / name).with_suffix(".csv")] = chain_file.csv_lines(part, result.chain, self.run.style)
         texts |= self.runs(played, violated)
         texts[folder / "chains.json"] = json_parts(self.document)
         texts |= _violations(self.run, self.found.requirements)
@@ -388,19 +388,19 @@ def _unplayed(run: Run, replays: Mapping[str, JudgedRun | ChainCoverError | None
 
 def _tables(found: Requirements) -> list[str]:
     """The names of the files of the runs that violate properties."""
-    return [f"{VIOLATION}{failure.goal}.csv" for failure in found.failures]
+    return [violation_file(failure.goal) for failure in found.failures]
 
 
 def _violations(run: Run, found: Requirements) -> dict[Path, Iterable[str]]:
     """The files of the runs that violate properties, each with its lines."""
     subject = run.subject
-    texts = (chain_file.violation_lines(subject, failure) for failure in found.failures)
+    texts = (chain_file.violation_lines(subject, failure, run.style) for failure in found.failures)
     return {run.folder / name: text for name, text in zip(_tables(found), texts, strict=True)}
 
 
 def _remove_violations(run: Run, found: Requirements) -> None:
     """Remove the files of violations of an earlier run."""
-    for place in run.folder.glob(f"{VIOLATION}*.csv"):
+    for place in run.folder.glob(violation_file("*")):
         if place.name not in _tables(found):
             place.unlink(missing_ok=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,13 @@ from chaincover.cli.options import (
     overlap_option,
     read_controller,
     shown_options,
+    table_options,
     time_option,
 )
 from chaincover.cli.progress import Progress
 from chaincover.cli.replay import one_chain, read_chain
-from chaincover.exporters import DELIMITERS, formats
 from chaincover.exporters import exporter as writer_of
+from chaincover.exporters import formats
 from chaincover.exporters.claims import Claim, LeftOut, claims
 from chaincover.exporters.protocol import ChainExporter, ExportedChain, Exporter, Question, Statement
 from chaincover.exporters.questions import chain_question
@@ -39,6 +40,7 @@ from chaincover.formats.chain_file import Stimulus
 from chaincover.formats.document import read_document
 from chaincover.formats.output import NoFolder, prepare_folder, to_json, write_texts
 from chaincover.formats.recorded_subject import load_for
+from chaincover.formats.table_style import TableStyle
 from chaincover.formats.writer import tool_version
 from chaincover.limits import Limits
 from chaincover.problem import Problem
@@ -124,8 +126,7 @@ def _of_result(request: Request, chain: str, folder: Path, tools: Tools, head: I
 @overlap_option
 @click.option("--max-length", type=COUNT, metavar="STEPS", help="Ask for a chain of so many steps at most.")
 @click.option("--format", "form", type=click.Choice([*formats()]), default="aiger", show_default=True)
-@click.option("--delimiter", type=click.Choice([*DELIMITERS]), help="Between the columns of csv.  [default: comma]")
-@click.option("--decimal-comma", is_flag=True, help="Write numbers of csv with a comma, columns between semicolons.")
+@table_options
 @click.option(
     "-o", "--output", metavar="PLACE", type=PLACE, required=True, help="The file to write; with CHAIN the folder."
 )
@@ -151,7 +152,7 @@ def command(
     With CHAIN (chain.json or its folder) instead what this result claims that no run does, a file each, into a folder
     with an index. Goals, final condition and macros are those that CHAIN names, unless options name others.
     """
-    writer = _with_layout(writer_of(form), form, layout["delimiter"], layout["decimal_comma"])
+    writer = _with_style(writer_of(form), form, layout)
     if isinstance(writer, ChainExporter):
         if chain is None or overlap is not None or max_length is not None:
             raise UsageError(f"the format {form} is one of chains", hint="name the project and a chain: PROJECT CHAIN")
@@ -177,18 +178,17 @@ def command(
     return 0
 
 
-def _with_layout(
-    writer: ChainExporter | Exporter, form: str, delimiter: str | None, comma: bool
-) -> ChainExporter | Exporter:
+def _with_style(writer: ChainExporter | Exporter, form: str, given: Mapping[str, Any]) -> ChainExporter | Exporter:
     """``writer`` with what the options say of tables. UsageError where it writes none."""
-    if delimiter is None and not comma:
+    named = [name for name, value in given.items() if value]
+    if not named:
         return writer
     if form != "csv":
-        option = "--decimal-comma" if delimiter is None else "--delimiter"
+        option = f"--{named[0].replace('_', '-')}"
         raise UsageError(f"{option} belongs to the format csv", hint="add --format csv, or leave the option out")
     from chaincover.exporters.table import Table
 
-    return Table(DELIMITERS[delimiter or "semicolon"], comma)
+    return Table(TableStyle.of(given["delimiter"], given["decimal_comma"], given["changes_only"]))
 
 
 def _chain(request: Request, shown: Shown, chain: str, folder: Path, writer: ChainExporter) -> int:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,9 +28,11 @@ from chaincover.cli.options import (
     prepare,
     search_options,
     shown_options,
+    table_options,
 )
 from chaincover.cli.progress import Answers, Figures, Saving, can_fail, described, figures, goals_covered
 from chaincover.formats.output import prepare_folder
+from chaincover.formats.table_style import TableStyle
 from chaincover.limits import AFTER, Limits
 from chaincover.options import Options
 from chaincover.pipeline import not_begun
@@ -57,16 +59,18 @@ Find = Callable[[Problem, Options, Listener], ChainResult]
 @click.option("--most", is_flag=True, help="The one chain that covers most goals, where it cannot cover every goal.")
 @click.option("--violations", is_flag=True, help="Violations of requirements are goals too: those that can fail do so.")
 @click.option("--report", is_flag=True, help="Write report.html too: the result as one HTML page.")
+@table_options
 @junit_option
 @shown_options
 @ending.uninterrupted()
-def command(request: Request, search: Search, shown: Shown, output: str, junit: str | None, **asked: bool) -> int:
+def command(request: Request, search: Search, shown: Shown, output: str, junit: str | None, **asked: Any) -> int:
     """Generate one chain that covers every goal; replay it on the compiled original.
 
     The best chain so far is on disk from the first one on.
     """
     progress = shown.progress()
     several, most, no_replay = (asked[name] for name in ("several", "most", "no_replay"))
+    style = TableStyle.of(asked["delimiter"], asked["decimal_comma"], asked["changes_only"])
     if asked["violations"]:
         request = replace(request, cover=(*request.cover, VIOLATIONS))
     if several and most:
@@ -77,7 +81,7 @@ def command(request: Request, search: Search, shown: Shown, output: str, junit: 
         request, search, progress, bounds=UseOfBounds.REFUSED if several or most else UseOfBounds.SEARCHED
     )
     page = _sources(request) if asked["report"] else None
-    run = Run(subject, options, prepare_folder(output), progress, shown, not no_replay, junit, page)
+    run = Run(subject, options, prepare_folder(output), progress, shown, not no_replay, junit, page, style)
     if subject.library is not None:
         return generate_bounded(run)
     if several:

@@ -13,21 +13,10 @@ GROUPS = {
     "The search": (
         *("bound", "overlap", "ordering", "orderings", "repair", "engine", "max_length", "several", "most", "seeds"),
     ),
-    "Limits and workers": ("effort", "time_limit", "query_limit", "memory_limit", "watchdog", "jobs", "scheduler"),
+    "Limits and workers": (*("effort", "time_limit", "query_limit", "memory_limit", "watchdog", "jobs", "scheduler"),),
     "What is told and written": (
-        *(
-            "output",
-            "form",
-            "delimiter",
-            "decimal_comma",
-            "changes_only",
-            "log",
-            "junit",
-            "as_json",
-            "verbose",
-            "quiet",
-        ),
-        "help",
+        *("output", "form", "delimiter", "decimal_comma", "changes_only", "log", "junit"),
+        *("as_json", "verbose", "quiet"),
     ),
 }
 """By its heading the options of each group; those of none stand first, below ``OWN``: they are the command's alone."""

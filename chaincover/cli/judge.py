@@ -16,7 +16,9 @@ from chaincover.formats.output import to_json, write_text
 from chaincover.project.bench import Bench
 from chaincover.project.load import Request
 from chaincover.report import console
+from chaincover.report.console_replay import show_judged
 from chaincover.report.documents import judged_document
+from chaincover.subject import Subject
 from chaincover.target.judge import JudgedRun
 from chaincover.target.readers import read_recording
 from chaincover.target.recorded import judge_recording
@@ -53,18 +55,21 @@ def command(
     read = read_chain(request, shown, place)
     system = read.subject.system
     with read.progress.stage("judge"), ending.interruptible():
-        layout = Layout.of(system, bench.of(system), read.subject.settings.period, start)
+        layout = Layout.of(system, bench.of(system), read.subject.settings.period, start, read.subject.value_names)
         taken = read_recording(recording, layout)
         judged = judge_recording(read.subject, read.stimulus, taken, read.never, bench.shift)
-    judged = replace(judged, not_known=read.not_known, remarks=(*judged.remarks, *read.notes))
+    judged = replace(judged, not_known=read.not_known, remarks=(*judged.remarks, *read.remarks))
     closing()
     read.progress.done()
-    deliver(judged, system.name, Path(place).name, shown, (output, junit))
+    deliver(judged, read.subject, Path(place).name, shown, (output, junit))
     return judged.exit_code
 
 
-def deliver(judged: JudgedRun, controller: str, chain: str, shown: Shown, files: tuple[str | None, str | None]) -> None:
+def deliver(
+    judged: JudgedRun, subject: Subject, chain: str, shown: Shown, files: tuple[str | None, str | None]
+) -> None:
     """Write the judgement into ``files`` (as JSON, as JUnit), where they are named, and show it."""
+    controller = subject.system.name
     document = to_json(judged_document(controller, chain, judged))
     output, junit = files
     if output is not None:
@@ -77,5 +82,4 @@ def deliver(judged: JudgedRun, controller: str, chain: str, shown: Shown, files:
         click.echo(document, nl=False)
     elif shown.text:
         out = console.console(shown.verbose > 0)
-        console.show_replay(out, judged)
-        console.show_replay_goals(out, judged)
+        show_judged(out, subject, judged)

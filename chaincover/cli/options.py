@@ -24,6 +24,7 @@ from chaincover.chain import STORED
 from chaincover.cli.entry import interrupt_after, seconds_gone
 from chaincover.cli.help import PLACE, quiet_option
 from chaincover.cli.progress import Progress
+from chaincover.formats.table_style import DELIMITERS
 from chaincover.limits import Limits
 from chaincover.options import ORDERINGS, Options
 from chaincover.project.bounds import UseOfBounds
@@ -261,6 +262,22 @@ _REQUEST = (
 )
 request_options = gathers("request", Request, *_REQUEST)
 held_request_options = gathers("request", Request, *_REQUEST, hold_option)
+
+delimiter_option = click.option(
+    "--delimiter", type=click.Choice([*DELIMITERS]), help="Between the columns of tables.  [default: comma]"
+)
+comma_option = click.option(
+    "--decimal-comma", is_flag=True, help="Write numbers of tables with a comma, columns between semicolons."
+)
+changes_option = click.option(
+    "--changes-only", is_flag=True, help="Leave out of tables what is as in the step before, and steps without changes."
+)
+
+
+def table_options(command: F) -> F:
+    """How tables are written: ``delimiter``, ``decimal_comma`` and ``changes_only``."""
+    return delimiter_option(comma_option(changes_option(command)))
+
 
 junit_option = click.option(
     "--junit", metavar="FILE", type=PLACE, help="Write what became of each goal and requirement as JUnit."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
@@ -40,6 +41,7 @@ from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Program, Request
 from chaincover.project.project_file import refuse_project
 from chaincover.report import console
+from chaincover.report.console_replay import show_judged
 from chaincover.report.documents import judged_document
 from chaincover.subject import Subject
 from chaincover.target.judge import JudgedRun
@@ -52,6 +54,7 @@ from chaincover.target.original import replay
 @click.option(
     "--against", metavar="OTHER", type=PLACE, help="Replay on another build: a changed C file, or a shared library."
 )
+@click.option("--steps", is_flag=True, help="Show the steps of the run.")
 @click.option("-o", "--output", metavar="FILE", type=PLACE, help="Write the judgement into this file, as JSON.")
 @junit_option
 @time_option
@@ -60,10 +63,10 @@ from chaincover.target.original import replay
 def command(request: Request, shown: Shown, chain: str, against: str | None, **given: Any) -> int:
     """Replay CHAIN (chain.json, chains.json, their folder, or a hand-written inputs.csv) on the compiled original.
 
-    Tells for each goal where it is covered and whether its consequent held. Goals that a chain.json was made for are
-    looked at too where they came from options.
+    Tells where it first differs from the chain, for each goal where it is covered and whether its consequent held.
+    Goals that a chain.json was made for are looked at too where they came from options.
     """
-    output, junit = given["output"], given["junit"]
+    output, junit, steps = given["output"], given["junit"], given["steps"]
     refuse_project(chain)
     shown.progress().code_runs(request.path)
     files, stopped_by = chain_files(chain), ""
@@ -78,7 +81,7 @@ def command(request: Request, shown: Shown, chain: str, against: str | None, **g
             raise
         stopped_by = str(error) or INTERRUPT
     closing(stopped_by)
-    documents = [judged_document(one.controller, Path(file).name, one.judged) for file, one in played.items()]
+    documents = [judged_document(one.subject.system.name, Path(file).name, one.judged) for file, one in played.items()]
     document = to_json({"chains": documents} if len(files) > 1 else documents[0])
     if output is not None:
         write_text(Path(output), document)
@@ -86,7 +89,7 @@ def command(request: Request, shown: Shown, chain: str, against: str | None, **g
         from chaincover.report import junit as cases
 
         found = [case for one in played.values() for case in cases.of_judged(one.judged)]
-        write_text(Path(junit), cases.junit(next(iter(played.values())).controller, found))
+        write_text(Path(junit), cases.junit(next(iter(played.values())).subject.system.name, found))
     if shown.as_json:
         click.echo(document, nl=False)
     elif shown.text:
@@ -94,8 +97,7 @@ def command(request: Request, shown: Shown, chain: str, against: str | None, **g
         for file, one in played.items():
             if len(files) > 1:
                 console.say(out, f"{Path(file).name}:")
-            console.show_replay(out, one.judged)
-            console.show_replay_goals(out, one.judged)
+            show_judged(out, one.subject, one.judged, steps, one.next_command)
         if stopped_by:
             console.say(out, f"{console.ended_by(stopped_by)}: {len(played)} of {len(files)} chains were replayed")
     return _exit_code({one.judged.exit_code for one in played.values()}, stopped_by)
@@ -112,10 +114,11 @@ def _exit_code(codes: Set[int], stopped_by: str) -> int:
 
 @dataclass(frozen=True)
 class Played:
-    """The replay of one chain of the ``controller``."""
+    """The replay of one chain of the ``subject``, and what to type next; '' for nothing."""
 
-    controller: str
+    subject: Subject
     judged: JudgedRun
+    next_command: str = ""
 
 
 def _played(request: Request, shown: Shown, chain: str, against: str | None) -> Played:
@@ -128,9 +131,28 @@ def _played(request: Request, shown: Shown, chain: str, against: str | None) -> 
             with other_build(request, read.subject, against) as built:
                 played = replay(read.subject, read.stimulus, read.never, built)
             played = replace(played, original=Path(against).name)
-    played = replace(played, not_known=read.not_known, remarks=(*played.remarks, *read.notes))
+    played = replace(played, not_known=read.not_known, remarks=(*played.remarks, *read.notes), changed=read.changed)
     read.progress.done()
-    return Played(read.subject.system.name, played)
+    return Played(read.subject, played, _next_command(request, chain, read, played))
+
+
+def _next_command(request: Request, chain: str, read: ReadChain, played: JudgedRun) -> str:
+    """What makes the chain anew for a program that has changed since, where a goal is lost; '' else."""
+    lost = any(goal.asked and goal.step is None for goal in played.goals)
+    place = Path(chain) if Path(chain).is_dir() else Path(chain).parent
+    if not (read.changed and lost):
+        return ""
+    given = [
+        ("--goal", request.select),
+        ("--exclude", request.exclude),
+        ("--property", request.properties),
+        ("--cover", (*request.cover, *read.criteria)),
+        ("--final", () if request.final is None else (request.final,)),
+        ("-I", request.include),
+        ("-D", tuple(f"{name}={value}" for name, value in request.defines)),
+    ]
+    options = [word for option, values in given for value in values for word in (option, value)]
+    return shlex.join(["chaincover", "generate", request.path, *options, "-o", str(place)])
 
 
 @contextmanager
@@ -164,14 +186,23 @@ def other_build(request: Request, subject: Subject, place: str) -> Iterator[Orig
 @dataclass(frozen=True)
 class ReadChain:
     """A chain with the controller that it is for: ``never`` are the goals that it says to be unreachable, ``not_known``
-    those that the program does not have, ``notes`` what was done to bring goals back."""
+    those that the program does not have, ``notes`` what was done to bring goals back, with the ``criteria`` that nobody
+    gave; ``changed`` are the source files that are not those of the chain."""
 
     subject: Subject
     stimulus: chain_file.Stimulus
     never: tuple[str, ...]
     not_known: tuple[str, ...]
     notes: tuple[str, ...]
+    criteria: tuple[str, ...]
+    changed: tuple[str, ...]
     progress: Progress
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, with that on changed files."""
+        code = f"the code has changed since the chain was made: {', '.join(self.changed)}"
+        return (*self.notes, *([code] if self.changed else []))
 
 
 def one_chain(chain: str) -> str:
@@ -200,7 +231,7 @@ def read_chain(request: Request, shown: Shown, chain: str) -> ReadChain:
 
         stimulus = stimulus_of_log(chain, subject.below.system)
     else:
-        stimulus = chain_file.read_stimulus(chain, subject.below.system)
+        stimulus = chain_file.read_stimulus(chain, subject.below.system, subject.value_names)
     if subject.library is not None:
         subject = replace(subject, library=with_values(subject.system, subject.library, stimulus)).below
     if request.final is not None:
@@ -210,15 +241,15 @@ def read_chain(request: Request, shown: Shown, chain: str) -> ReadChain:
     asked = None if stimulus.asked is None else stimulus.asked - not_known
     stimulus = replace(stimulus, claimed=claimed, asked=asked)
     never = tuple(goal for goal in recorded.infeasible if goal not in not_known)
-    notes = (*restored.notes, *_changed_sources(recorded, subject))
-    return ReadChain(subject, stimulus, never, restored.not_known, notes, progress)
+    changed = tuple(_changed_sources(recorded, subject))
+    found = restored.not_known, restored.notes, restored.criteria
+    return ReadChain(subject, stimulus, never, *found, changed, progress)
 
 
 def _changed_sources(recorded: Recorded, subject: Subject) -> list[str]:
-    """That the code is not that which the chain was made for, where it is not."""
+    """The files whose code is not that which the chain was made for."""
     now = {each.name: sha256(each.text.encode()).hexdigest() for each in subject.sources}
-    changed = [name for name, digest in recorded.sources.items() if name in now and now[name] != digest]
-    return [f"the code has changed since the chain was made: {', '.join(changed)}"] if changed else []
+    return [name for name, digest in recorded.sources.items() if name in now and now[name] != digest]
 
 
 def with_values(system: TransitionSystem, known: Bounded, stimulus: chain_file.Stimulus) -> Bounded:
@@ -235,11 +266,13 @@ def with_values(system: TransitionSystem, known: Bounded, stimulus: chain_file.S
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """``controller`` with the goals brought back, except ``not_known``; ``notes`` say what was done."""
+    """``controller`` with the goals brought back, except ``not_known``; ``notes`` say what was done. ``criteria`` were
+    given by nobody but the chain."""
 
     subject: Subject
     not_known: tuple[str, ...]
     notes: tuple[str, ...]
+    criteria: tuple[str, ...] = ()
 
 
 def restore(recorded: Recorded, request: Request) -> Restored:
@@ -272,7 +305,7 @@ def restore(recorded: Recorded, request: Request) -> Restored:
         why = "; names of generated goals hold line and column of the source that the chain was made for"
         names = ", ".join(goal.name for goal in not_known)
         notes.append(f"the program has no goal {names}: not looked at{why if generated else ''}")
-    return Restored(subject, tuple(goal.name for goal in not_known), tuple(notes))
+    return Restored(subject, tuple(goal.name for goal in not_known), tuple(notes), tuple(more))
 
 
 def _with_criteria(program: Program, request: Request, more: list[str]) -> tuple[Subject, list[str], list[str]]:

@@ -97,7 +97,7 @@ def _spec(named: str | None, bench: BenchOfProject, yes: bool) -> str:
 def _deliver(read: ReadChain, shown: Shown, done: OnLine, chain: str, files: tuple[str | None, str | None]) -> int:
     """Judge the run, write and show the judgement; the exit code."""
     judged = judge_recording(read.subject, read.stimulus, done.recording, read.never)
-    remarks = [*judged.remarks, *read.notes]
+    remarks = [*judged.remarks, *read.remarks]
     if done.ended != ALL:
         remarks.insert(0, f"the run ended early: {done.ended}{': ' if done.why else ''}{done.why}")
         last = ", ".join(f"{name} {value}" for name, value in done.last_inputs.items())
@@ -107,7 +107,7 @@ def _deliver(read: ReadChain, shown: Shown, done: OnLine, chain: str, files: tup
         remarks.append(f"the bench was late in {late}, by up to {1000 * done.latest:.1f} ms")
     judged = replace(judged, not_known=read.not_known, remarks=tuple(remarks))
     read.progress.done()
-    deliver(judged, read.subject.system.name, chain, shown, files)
+    deliver(judged, read.subject, chain, shown, files)
     return _exit_code(done, judged)
 
 

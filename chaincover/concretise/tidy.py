@@ -1,18 +1,32 @@
-"""Tidy inputs: those of a chain made simpler one by one, by simulation alone, where canonical ones cannot be had.
+"""Tidy inputs: those of a run made simpler one by one, by simulation alone, where canonical ones cannot be had.
 
-Each keeps the value of the step before, or gets the simplest one, where the states of the run stay as they are, all
-steps stay allowed and all goals are still covered where they are credited.
+Each keeps the value of the step before, or gets the plainest one, or a constant that it is compared with, where all
+steps stay allowed and all goals are still covered where they are credited. Of a chain the states stay as they are. Of
+a run that shows a finding, which ends with one goal, and of a chain whose search was stopped, they may become others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import groupby
 
+import pysmt.operators as op
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
+
+from bmc.analysis.constants import raw_value
 from bmc.engines.protocol import INSTRUCTION, WORK
+from bmc.floats.format import FORMATS, number, pattern
+from bmc.floats.values import constants_in
+from bmc.formulas.evaluate import compile_formulas, post_order
+from bmc.formulas.terms import is_constant
+from bmc.formulas.unroll import unframed
 from bmc.system.constraints import remembers
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, Valuation, symbols_of
+from bmc.system.ties import tied_values, ties
+from bmc.system.transition import InputVariable, Run, Valuation, symbols_of
 from chaincover.chain import Chain, Hit
 from chaincover.known import Known
 from chaincover.limits import Limits
@@ -21,17 +35,20 @@ from chaincover.replaying.judge import credited_with
 from properties.monitor import Monitor
 
 
-def tidy(known: Known, limits: Limits) -> Chain | None:
+def tidy(known: Known, limits: Limits, freely: bool = False) -> Chain | None:
     """The best chain with simpler inputs; once ``limits`` are over, those of later steps are left as they are.
 
     A value stays where another one would change the states of the run, break a constraint or lose a goal. Takes two
     simulated steps for each input and step, and more for an input of which something is remembered for constraints:
-    such a one changes for as long as it was the same.
+    such a one changes for as long as it was the same. ``freely``: what is left of the limits is for simpler inputs with
+    other states.
     """
     chain, problem = known.chain, known.problem
     if chain is None:
         return None
     run, following = _Tidying(chain, problem, limits).run()
+    if freely:
+        run = _Freely(problem.of(chain.goals), run, chain.hits, limits).run()
     judged = credited_with(chain.goals, problem, run)  # simpler inputs may cover a goal earlier, and so end earlier
     best = judged if judged is not None and judged.length <= chain.length and judged.goals >= chain.goals else chain
     return replace(best, as_found=following if following < best.length else None)
@@ -48,6 +65,7 @@ class _Tidying:
         self._reading: dict[int, list[Hit]] = {}
         for hit in chain.hits:
             self._reading.setdefault(hit.step, []).append(hit)
+        self._constants = telling_constants(problem)
         memory = [var.next for var in problem.system.state if remembers(var.name)]
         self._tied = {symbol.symbol_name() for following in memory for symbol in symbols_of(following)}
 
@@ -62,10 +80,11 @@ class _Tidying:
         return Run(tuple(self._states), tuple(self._inputs)), step
 
     def _simplify(self, step: int, name: str, simplest: int) -> None:
-        """Give an input a simpler value at ``step``, if it can have one: that of the step before, or the simplest."""
+        """Give an input a simpler value at ``step``, if it can have one: that of the step before, the simplest one, or
+        a constant."""
         own = self._inputs[step][name]
         before = [self._inputs[step - 1][name]] if step else []
-        for value in (*before, simplest):
+        for value in (*before, simplest, *self._constants[name]):
             if value == own or self._changed(step, name, value):
                 return
 
@@ -120,3 +139,145 @@ class _Tidying:
         """The step in which a goal is covered, or the state."""
         end = self._problem.over(hit.goal, hit.step)
         return Run(tuple(self._states[hit.step : end + 1]), tuple(self._inputs[hit.step : end]))
+
+
+def tidy_finding(problem: Problem, run: Run, limits: Limits) -> Run:
+    """``run`` with simpler inputs, which ends with the one goal of ``problem`` as before.
+
+    Whatever else the run does may change: so each change of an input that is left is one without which the goal is not
+    covered there. Once ``limits`` are over, inputs are left as they are then.
+    """
+    goal = problem.names[0]
+    return _Freely(problem, run, [Hit(goal, run.length - problem.over(goal, 0), None)], limits).run()
+
+
+class _Freely:
+    """A run whose inputs are changed in place, for as many steps at a time as can have one value; the states follow,
+    and the goals of ``hits`` stay covered where they are, as does the end."""
+
+    def __init__(self, problem: Problem, run: Run, hits: Sequence[Hit], limits: Limits) -> None:
+        self._problem, self._hits, self._limits = problem, hits, limits
+        self._system, self._simulator = problem.system, Simulator(problem.system)
+        self._monitor, self._constants = Monitor(problem.goals), telling_constants(problem)
+        self._final = compile_formulas([TRUE() if problem.final is None else problem.final])
+        self._states, self._inputs = [*run.states], [*run.inputs]
+        self._tied = tied_values(ties(problem.system))
+
+    def run(self) -> Run:
+        """The run with simpler inputs: those of all steps are tried at a time, of half of them, and so on, again and
+        again until nothing more can be made simpler."""
+        changed = True
+        while changed and not self._limits.over:
+            changed = self._settle_all() or self._leave_out_changes()
+        return Run(tuple(self._states), tuple(self._inputs))
+
+    def _settle_all(self) -> bool:
+        """Give each input one value in all steps, else one in each half of them, and so on; whether one was changed."""
+        changed, left = False, deque((var, 0, len(self._inputs)) for var in self._system.inputs if self._inputs)
+        while left and not self._limits.over:
+            var, first, end = left.popleft()
+            own = {self._inputs[step][var.name] for step in range(first, end)}
+            before = [self._inputs[first - 1][var.name]] if first else []
+            single = self._constants[var.name] if end - first == 1 else ()
+            for value in dict.fromkeys((*before, var.plainest, *single)):
+                if own == {value}:
+                    break
+                if self._changed(var.name, value, first, end):
+                    changed = True
+                    break
+            else:
+                middle = (first + end) // 2
+                left.extend([(var, first, middle), (var, middle, end)] if end - first > 1 else [])
+        return changed
+
+    def _leave_out_changes(self) -> bool:
+        """Let an input keep its value where it changes, or be the simplest, up to its next change; whether one can."""
+        for var in self._system.inputs:
+            values = [inputs[var.name] for inputs in self._inputs]
+            first = 0
+            for value, steps in groupby(values):
+                end = first + len([*steps])
+                for other in dict.fromkeys((*values[max(first - 1, 0) : first], var.plainest)):
+                    if other == value or self._limits.over:
+                        break
+                    if self._changed(var.name, other, first, end):
+                        return True
+                first = end
+        return False
+
+    def _changed(self, name: str, value: int, first: int, end: int) -> bool:
+        """Whether an input can have ``value`` in these steps, where the inputs that are tied to the state follow it; it
+        has it now."""
+        states, inputs = [self._states[first]], list[Valuation]()
+        for step in range(first, len(self._inputs)):
+            own = {**self._inputs[step], name: value} if step < end else self._inputs[step]
+            inputs.append({**own, **self._tied(states[-1])})
+            self._limits.spend(self._simulator.size * INSTRUCTION / WORK)
+            if not self._simulator.allowed(states[-1], inputs[-1]) or self._limits.over:
+                return False
+            states.append(self._simulator.step(states[-1], inputs[-1]))
+            if step + 1 >= end and states[-1] == self._states[step + 1]:
+                break
+        last = first + len(inputs)
+        kept = self._states[first : last + 1], self._inputs[first:last]
+        self._states[first : last + 1], self._inputs[first:last] = states, inputs
+        if inputs != kept[1] and self._still_covered(first, last):
+            return True
+        self._states[first : last + 1], self._inputs[first:last] = kept
+        return False
+
+    def _still_covered(self, first: int, last: int) -> bool:
+        """Whether the goals that read steps from ``first`` to ``last`` are covered, and the run ends as it may."""
+        for hit in self._hits:
+            end = self._problem.over(hit.goal, hit.step)
+            part = Run(tuple(self._states[hit.step : end + 1]), tuple(self._inputs[hit.step : end]))
+            if hit.step <= last and first <= end and not self._monitor.holds(part, hit.goal, 0):
+                return False
+        return last < len(self._inputs) or bool(self._final(self._states[-1])[0])
+
+
+def telling_constants(problem: Problem) -> Mapping[str, Sequence[int]]:
+    """For each input of ``problem`` raw values that the system or a goal may tell from others, in the order in which
+    they are tried: the constants that it is compared with, those beside them, and the ends of its ranges."""
+    system = problem.system
+    goals = [goal.antecedent for goal in problem.goals]
+    steps = [*(var.next for var in system.state), system.input_constraint]
+    compared: dict[str, set[int]] = {var.name: set() for var in system.inputs}
+    found = [(symbol.symbol_name(), value) for symbol, value in _comparisons(steps)]
+    for name, value in (*found, *((unframed(symbol)[0], value) for symbol, value in _comparisons(goals))):
+        if name in compared:
+            compared[name].add(value)
+    floating = {
+        bits: {number(raw, FORMATS[bits]) for raw in constants_in([*goals, *steps], FORMATS[bits])}
+        for bits in {var.type.bits for var in system.inputs if var.type.floating}
+    }
+    return {
+        var.name: _floating(var, floating[var.type.bits]) if var.type.floating else _whole(var, compared[var.name])
+        for var in system.inputs
+    }
+
+
+def _comparisons(formulas: Sequence[FNode]) -> Iterator[tuple[FNode, int]]:
+    """The symbols in ``formulas`` that are compared with a constant, each with that, as a raw value."""
+    for node in post_order(formulas):
+        if node.node_type() in op.RELATIONS and any(map(is_constant, node.args())):
+            for term, other in (node.args(), node.args()[::-1]):
+                while term.node_type() in (op.BV_ZEXT, op.BV_SEXT):
+                    term = term.arg(0)
+                if term.is_symbol() and is_constant(other):
+                    yield term, raw_value(other)
+
+
+def _whole(var: InputVariable, compared: Set[int]) -> Sequence[int]:
+    size, ends = 1 << max(var.type.bits, 1), [end for ends in var.allowed for end in ends]
+    constants = compared - {end % size for end in ends}  # what says which values are allowed is no constant of a step
+    beside = [(by != 0, var.type.value((raw + by) % size)) for raw in constants for by in (-1, 0, 1)]
+    values = [value for _, value in sorted(beside, key=lambda each: (each[0], each[1] < 0, abs(each[1])))]
+    values = [value for value in values if any(low <= value <= high for low, high in var.allowed)]
+    return [*dict.fromkeys(value % size for value in (*values, *ends))]
+
+
+def _floating(var: InputVariable, constants: Set[float]) -> Sequence[int]:
+    tried = [(by != 0, value + by < 0, abs(value + by), value + by) for value in constants for by in (-1.0, 0.0, 1.0)]
+    patterns = [pattern(value, FORMATS[var.type.bits]) for *_, value in sorted(tried)]
+    return [raw for raw in dict.fromkeys(patterns) if any(low <= raw <= high for low, high in var.allowed)]

@@ -29,9 +29,6 @@ OWN = {
 }
 """The formats of this package; no other package takes the place of one."""
 
-DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
-"""What may stand between the columns of the format ``csv``."""
-
 
 def formats() -> dict[str, str]:
     """Where each format is written, ``module:class`` by its name; those of other packages last."""

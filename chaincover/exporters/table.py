@@ -2,50 +2,44 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from bmc.errors import UsageError
 from bmc.records import dataclass
 from chaincover.exporters.columns import Column, bench_columns, covered_goals
 from chaincover.exporters.protocol import ExportedChain
-from chaincover.formats.chain_file import START_ROW
 from chaincover.formats.exported import DRIVEN, EXPECTED
+from chaincover.formats.table_style import START_ROW, TableStyle
 from chaincover.project.values import show_value
 from properties.durations import as_decimal
 
 
 @dataclass(frozen=True)
 class Table:
-    """A writer of tables; numbers have a decimal comma where ``comma`` is true."""
+    """A writer of tables in a ``style``."""
 
-    delimiter: str = ","
-    comma: bool = False
+    style: TableStyle = TableStyle()
 
     def files(self, chain: ExportedChain) -> Mapping[str, bytes]:
         """One table: step, time where the project has a period, inputs, state and outputs after the step, and the goals
         that are over then."""
-        if self.comma and self.delimiter == ",":
-            hint = "separate the columns by something else: --delimiter semicolon"
-            raise UsageError("numbers with a decimal comma cannot stand between commas", hint=hint)
-        found = bench_columns(chain)
+        found, timed = bench_columns(chain), bool(chain.subject.settings.period)
+        lines = self.style.lines(self._rows(chain, found), range(1 + timed, 1 + timed + len(found)))
+        return {"chain.csv": "".join(lines).encode("utf-8", "backslashreplace")}
+
+    def _rows(self, chain: ExportedChain, found: Sequence[Column]) -> Iterator[list[object]]:
         period = chain.subject.settings.period
         told: dict[int, list[str]] = {}
         for each in covered_goals(chain):
             told.setdefault(each.end, []).append(each.goal.name)
-        file = io.StringIO()
-        writer = csv.writer(file, delimiter=self.delimiter, lineterminator="\n")
         titles = [f"{each.title}{DRIVEN if each.driven else EXPECTED}" for each in found]
-        writer.writerow(["step", *(["time"] if period else []), *map(as_text, titles), "goals"])
+        yield ["step", *(["time"] if period else []), *map(as_text, titles), "goals"]
         start = [self._shown(each, None if each.driven else -1) for each in found]
-        writer.writerow([START_ROW, *([""] if period else []), *start, as_text("; ".join(told.get(0, [])))])
+        yield [START_ROW, *([""] if period else []), *start, as_text("; ".join(told.get(0, [])))]
         for step in range(chain.run.length):
-            time = [self._number(as_decimal(step * period))] if period else []
+            time = [self.style.number(as_decimal(step * period))] if period else []
             values = [self._shown(each, step) for each in found]
-            writer.writerow([step, *time, *values, as_text("; ".join(told.get(step + 1, [])))])
-        return {"chain.csv": file.getvalue().encode("utf-8", "backslashreplace")}
+            yield [step, *time, *values, as_text("; ".join(told.get(step + 1, [])))]
 
     def _shown(self, column: Column, step: int | None) -> str:
         """The value of a column in a step; -1 stands for the start state, None for nothing."""
@@ -53,14 +47,11 @@ class Table:
         if value is None:
             return ""
         if isinstance(value, Fraction):
-            return self._number(as_decimal(value))
+            return self.style.number(as_decimal(value))
         vtype = column.variable.type
         text = show_value(vtype, value)
         labelled = any(text == label for label, _ in vtype.labels)
-        return as_text(text) if labelled else self._number(text)
-
-    def _number(self, text: str) -> str:
-        return text.replace(".", ",") if self.comma else text
+        return as_text(text) if labelled else self.style.number(text)
 
 
 def as_text(text: str) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import operator
 import os
 import re
@@ -13,24 +11,24 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from bmc.errors import InputRefused, Location
-from bmc.limits import FILE_SIZE, read_text
+from bmc.errors import InputRefused, Location, counted
+from bmc.limits import read_text, whole_number
 from bmc.records import dataclass
 from bmc.system.names import find_variable
 from bmc.system.ties import MOST_TICKS
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
-from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, Parts
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType
+from chaincover.chain import STORED, UNREACHABLE, Chain, Failure, Hit, Parts
 from chaincover.formats.damage import damage
 from chaincover.formats.result_file import most_bytes, read_result_of, result_data
 from chaincover.formats.rows import ChainRows, defined, reported
+from chaincover.formats.table_style import END_ROW, START_ROW, TableStyle, read_rows, with_point
+from chaincover.project.names import Labels, called, named_type, one_to_one
 from chaincover.project.project_file import Project
 from chaincover.project.values import parse_value, raw_value, shown
 from chaincover.subject import Subject
 
 SCHEMA = "chaincover/chain/6"
 CHAINS_SCHEMA = "chaincover/chains/6"
-START_ROW = "init"
-"""In the column ``step`` of a CSV file: the row holds start values that the tester chooses."""
 
 
 @dataclass(frozen=True)
@@ -82,47 +80,73 @@ def start_record(system: TransitionSystem, chain: Chain) -> dict[str, Any]:
     }
 
 
-def violation_lines(subject: Subject, failure: Failure) -> Iterator[str]:
+def violation_file(goal: str) -> str:
+    """The name of the file that holds a run which violates the property of ``goal``."""
+    return f"violation-{goal}.csv"
+
+
+def violation_lines(subject: Subject, failure: Failure, style: TableStyle) -> Iterator[str]:
     """The lines of the run that violates a property as a table, as ``chain_csv`` gives it."""
     hit = Hit(failure.goal, failure.step, False)
-    return csv_lines(subject, Chain(failure.run, (failure.goal,), (hit,)))
+    return csv_lines(subject, Chain(failure.run, (failure.goal,), (hit,)), style)
 
 
 def chain_csv(subject: Subject, chain: Chain) -> str:
     """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals, goals served.
 
-    Where the tester chooses start values, a first row ``init`` holds the start state.
+    Where the tester chooses start values, a first row ``init`` holds the start state; where goals are covered in the
+    state after the last step, a last row ``end`` names them.
     """
     return "".join(csv_lines(subject, chain))
 
 
-def csv_lines(subject: Subject, chain: Chain) -> Iterator[str]:
-    """The lines of ``chain_csv``."""
-    system, period = subject.system, subject.settings.period
-    state, outputs = reported(system, "state"), reported(system, "output")
-    names = [*(v.name for v in system.inputs), *(v.name for v in state), *(v.name for v in outputs)]
-    yield _csv_line(["step", *(["time"] if period else []), *names, "goals", "serves"])
+def csv_lines(subject: Subject, chain: Chain, style: TableStyle | None = None) -> Iterator[str]:
+    """The lines of ``chain_csv``, in a ``style``."""
+    system, own = subject.system, style or TableStyle()
+    names = [var.name for var in _table_variables(system)]
+    first = 1 + bool(subject.settings.period)
+    return own.lines(_csv_rows(subject, chain, own), range(first, first + len(names)))
+
+
+def _table_variables(system: TransitionSystem) -> list[InputVariable | StateVariable]:
+    return [*system.inputs, *reported(system, "state"), *reported(system, "output")]
+
+
+def _csv_rows(subject: Subject, chain: Chain, style: TableStyle) -> Iterator[list[object]]:
+    """The titles, and a row for each step; goals that are covered in the last state have one of their own."""
+    system, period, variables = subject.system, subject.settings.period, _table_variables(subject.system)
+    labels = _labels(subject, chain)
+
+    def cells(values: Mapping[str, Any]) -> Iterator[object]:
+        for var in variables:
+            value = values.get(var.name, "")
+            value = labels[var.name].get(value, value) if var.name in labels else value
+            yield style.number(str(value)) if isinstance(value, float) else value
+
+    def time(step: int) -> list[str]:
+        return [style.number(f"{float(step * period):.9g}")] if period else []
+
+    yield ["step", *(["time"] if period else []), *(var.name for var in variables), "goals", "serves"]
     if system.chosen:
         start = start_record(system, chain)
         values = {**start["state"], **start["outputs"], **start["chosen"]}
-        yield _csv_line([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), "", ""])
+        yield [START_ROW, *([""] if period else []), *cells(values), "", ""]
     for row in ChainRows(system, chain, subject.goals):
         values = {**row["inputs"], **row["state"], **row["outputs"]}
-        time = [f"{float(row['step'] * period):.9g}"] if period else []
-        told = " ".join(row["goals"]), " ".join(row["serves"])
-        yield _csv_line([row["step"], *time, *(values.get(name, "") for name in names), *told])
+        yield [row["step"], *time(row["step"]), *cells(values), " ".join(row["goals"]), " ".join(row["serves"])]
+    if last := " ".join(hit.goal for hit in chain.hits if hit.step == chain.length):
+        yield [END_ROW, *time(chain.length), *cells({}), last, ""]
 
 
-class _Line:
-    """Where a table is written to that is taken line by line."""
-
-    @staticmethod
-    def write(text: str) -> str:
-        """What a writer returns for the row that it was given."""
-        return text
-
-
-_csv_line = csv.writer(_Line, lineterminator="\n").writerow
+def _labels(subject: Subject, chain: Chain) -> dict[str, Mapping[int, str]]:
+    """By variable what its values on a chain are called, where these are no enumerators and no two are called alike."""
+    found, names = {}, subject.value_names
+    for var in _table_variables(subject.system):
+        own = one_to_one(names.get(var.name, {}))
+        rows = chain.run.inputs if isinstance(var, InputVariable) else chain.run.states
+        if own and not var.type.labels:
+            found[var.name] = called(var.type, {var.type.value(row[var.name]) for row in rows}, own)
+    return found
 
 
 def stimulus_of(system: TransitionSystem, chain: Chain) -> Stimulus:
@@ -132,9 +156,10 @@ def stimulus_of(system: TransitionSystem, chain: Chain) -> Stimulus:
     return Stimulus("generated chain", tuple(chain.run.inputs), chosen, claimed, ())
 
 
-def read_stimulus(path: str, system: TransitionSystem) -> Stimulus:
+def read_stimulus(path: str, system: TransitionSystem, names: Labels | None = None) -> Stimulus:
     """Inputs from a ``chain.json`` (or a folder that holds one) or a CSV file with one column per input.
 
+    There values of a variable may be written by what they are called in ``names``.
     InputRefused, with its place, for anything that cannot be read.
     """
     place = Path(path)
@@ -143,7 +168,7 @@ def read_stimulus(path: str, system: TransitionSystem) -> Stimulus:
     text = read_text(place, "the chain", "name chain.json or inputs.csv", most=most_bytes())
     where = Location(str(place))
     if place.suffix == ".csv":
-        return _from_csv(place, text, system)
+        return _from_csv(place, text, system, names or {})
     return stimulus_in(result_data(text, where), where, system)
 
 
@@ -227,6 +252,10 @@ def _valuation(
     return {name: raw_value(value, known[name].type, where, name) for name, value in values.items()}
 
 
+def _variables(system: TransitionSystem) -> list[InputVariable | StateVariable]:
+    return [*system.inputs, *system.state]
+
+
 def _passed_over(title: str, system: TransitionSystem) -> bool:
     """Whether a column of a hand-written table is no input but one that ``chain.csv`` has too."""
     if title in ("step", "time", "goals", "serves", ""):
@@ -238,47 +267,57 @@ def _passed_over(title: str, system: TransitionSystem) -> bool:
     return False
 
 
-def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
-    rows = _table(place, text)
+def _from_csv(place: Path, text: str, system: TransitionSystem, names: Labels) -> Stimulus:
+    rows, comma = read_rows(place, text, "the inputs' names")
     titles = [cell.strip() for cell in rows[0]]
     columns = _input_columns(place, titles, system)
-    inputs, lines = [], []
+    types = {var.name: named_type(var, names) for var in _variables(system)}
+    inputs: list[Valuation] = []
+    lines: list[int] = []
     initial: Valuation = {}
+    begin = ""
     for line, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
             continue
-        given = dict(zip(titles, row, strict=False))
-        if given.get("step", "").strip() == START_ROW:
-            initial = _start_values(system, given, Location(str(place), line))
+        row = [with_point(cell) for cell in row] if comma else row
+        given, here = dict(zip(titles, row, strict=False)), Location(str(place), line)
+        step = given.get("step", "").strip()
+        if step == START_ROW:
+            initial = _start_values(system, given, types, here)
+        if step in (START_ROW, END_ROW):
             continue
         if len(row) < len(titles) or any(cell.strip() for cell in row[len(titles) :]):
             text = f"{len(row)} values for {len(titles)} columns"
-            raise InputRefused(text, Location(str(place), line), "write one value under each title of the first line")
+            raise InputRefused(text, here, "write one value under each title of the first line")
+        before = inputs[-1] if inputs else {}
+        begin = step if not inputs else begin
+        missing = _left_out(begin, step, len(inputs), here)
+        inputs += [before] * missing
+        lines += lines[-1:] * missing
         inputs.append(
-            {v.name: parse_value(row[i], v.type, Location(str(place), line, i + 1), v.name) for i, v in columns.items()}
+            {
+                var.name: before[var.name]
+                if before and not row[at].strip()
+                else parse_value(row[at], types[var.name], Location(str(place), line, at + 1), var.name)
+                for at, var in columns.items()
+            }
         )
         lines.append(line)
     return Stimulus(str(place), tuple(inputs), initial, {}, (), lines=tuple(lines))
 
 
-def _table(place: Path, text: str) -> list[list[str]]:
-    """The rows of a table with columns separated by commas. InputRefused if it is none."""
-    csv.field_size_limit(FILE_SIZE.most)
-    reader = csv.reader(io.StringIO(text))
-    try:
-        rows = list(reader)
-    except csv.Error as error:
-        here = Location(str(place), reader.line_num)
-        raise InputRefused(f"this is no table: {error}", here, "write values separated by commas") from None
-    if not rows:
-        raise InputRefused("the file is empty", Location(str(place)), "write a header with the inputs' names first")
-    if len(rows[0]) == 1:
-        for mark, name in ((";", "';'"), ("\t", "tabs")):
-            if mark in rows[0][0]:
-                text = f"the columns are separated by {name}"
-                advice = "separate them by ',', as a table is exported in English"
-                raise InputRefused(text, Location(str(place), 1), advice)
-    return rows
+def _left_out(begin: str, step: str, steps: int, where: Location) -> int:
+    """How many steps are left out before ``step``, behind so many ``steps`` from ``begin`` on: the inputs stay.
+
+    Nothing where steps have no numbers. InputRefused, with its place, if a row had it before, or it is too large.
+    """
+    if not step.isdecimal() or not begin.isdecimal():
+        return 0
+    number = whole_number(step, 10, where) - whole_number(begin, 10, where)
+    if not steps <= number <= STORED:
+        text = f"the step {step} follows {counted(steps, 'step')}"
+        raise InputRefused(text, where, "number the steps 0, 1, 2, ...; where inputs stay, steps may be left out")
+    return number - steps
 
 
 def _input_columns(place: Path, titles: Sequence[str], system: TransitionSystem) -> dict[int, InputVariable]:
@@ -299,10 +338,12 @@ def _input_columns(place: Path, titles: Sequence[str], system: TransitionSystem)
     return columns
 
 
-def _start_values(system: TransitionSystem, given: Mapping[str, str], where: Location) -> Valuation:
+def _start_values(
+    system: TransitionSystem, given: Mapping[str, str], types: Mapping[str, ValueType], where: Location
+) -> Valuation:
     """The values that a row gives the variables whose start value the tester chooses."""
-    chosen = [var for var in system.state if var.name in system.chosen and given.get(var.name, "").strip()]
-    return {var.name: parse_value(given[var.name], var.type, where, var.name) for var in chosen}
+    chosen = [name for name in system.chosen if given.get(name, "").strip()]
+    return {name: parse_value(given[name], types[name], where, name) for name in chosen}
 
 
 _PROPERTY = re.compile(r"(G|cover)\s*\(")

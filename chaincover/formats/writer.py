@@ -129,10 +129,9 @@ def _labels(subject: Subject, chain: Chain | None) -> dict[str, dict[str, dict[s
     """For each variable the entry ``labels``, by values as the document has them; none where they have no names."""
     system = subject.system
     variables: list[StateVariable | InputVariable] = [*system.state, *system.inputs]
-    names = subject.model.value_names([var.name for var in variables], [goal.text for goal in subject.goals])
     states: Sequence[Valuation] = () if chain is None else chain.run.states
     inputs: Sequence[Valuation] = () if chain is None else chain.run.inputs
-    called = value_labels(of_run(system.state, states) + of_run(system.inputs, inputs), names)
+    called = value_labels(of_run(system.state, states) + of_run(system.inputs, inputs), subject.value_names)
     found = {}
     for var in variables:
         own = {var.type.show(number): label for number, label in sorted(called.get(var.name, {}).items())}

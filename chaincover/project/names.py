@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from bmc.system.names import IN, same_front
-from bmc.system.transition import InputVariable, StateVariable, Valuation
+from bmc.system.transition import InputVariable, StateVariable, Valuation, ValueType
 
 Labels = Mapping[str, Mapping[int, str]]
 """By variable: what its values are called."""
@@ -28,6 +29,29 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
         own = ("".join(of[-count:]) for count in range(1, len(of)))
         short[name] = next((tail for tail in own if tails[tail] == 1 and not tail.isdecimal()), name).lstrip("*")
     return short if len(set(short.values())) == len(short) else {name: name for name in names}
+
+
+def called(vtype: ValueType, values: Collection[int], labels: Mapping[int, str]) -> Mapping[int, str]:
+    """What the ``values`` of a variable are called in tables: enumerators, else ``labels`` where every value has one.
+
+    Nothing where they are shown as numbers: the words for truth are no names.
+    """
+    own = {number: label for label, number in vtype.labels} or labels
+    generated = any(IN.search(label) for label in own.values())
+    truth = {label.lower() for label in without_front(own).values()} <= {"true", "false"}
+    named = own and not truth and (vtype.labels or generated or set(values) <= own.keys())
+    return own if named else {}
+
+
+def named_type(var: InputVariable | StateVariable, names: Labels) -> ValueType:
+    """The type of a variable, by which values may be written as ``names`` calls them where it has no enumerators."""
+    own = one_to_one(names.get(var.name, {}))
+    return var.type if var.type.labels or not own else replace(var.type, labels=tuple((own[n], n) for n in own))
+
+
+def one_to_one(labels: Mapping[int, str]) -> Mapping[int, str]:
+    """``labels`` if no two values are called alike, else none: they could not be read again."""
+    return labels if len({*labels.values()}) == len(labels) else {}
 
 
 def without_front(labels: Mapping[int, str]) -> dict[int, str]:
@@ -55,11 +79,8 @@ def value_labels(rows: Iterable[Rows], labels: Labels) -> dict[str, dict[int, st
     """
     found: dict[str, dict[int, str]] = {}
     for var, values in rows:
-        own = {number: label for label, number in var.type.labels} or labels.get(var.name, {})
+        own = labels.get(var.name, {})
         seen = {var.type.value(row[var.name]) for row in values} if own and not var.type.labels else set()
-        generated = any(IN.search(label) for label in own.values())
-        cut = without_front(own)
-        truth = {label.lower() for label in cut.values()} <= {"true", "false"}
-        if own and not truth and (generated or seen <= own.keys()):
-            found[var.name] = cut
+        if names := called(var.type, seen, own):
+            found[var.name] = without_front(names)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -289,15 +290,16 @@ def explained(problem: Problem, name: str, run: Run, step: int) -> Failure:
         said, begin, stands = goal.deadline.condition, late.begin, late.check
         missed = Missed(goal.deadline.text, begin + base, stands + base)
     assert said is not None
-    values = tuple(_failing(problem.system, said, run, stands))
+    values = tuple(failing_values(problem.system, said, run, stands, goal.text))
     others = [each for each in problem.goals if each.consequent is not None and each.name != name]
     monitor = Monitor(problem.goals)
     held = tuple(each.name for each in others if _held(each, monitor, run, begin, inputs))
     return Failure(name, run, step, values, held, deadline=missed)
 
 
-def _failing(system: TransitionSystem, said: FNode, run: Run, step: int) -> Iterator[ReadValue]:
-    """What the parts of ``said`` (framed) read that do not hold from ``step`` of ``run`` on."""
+def failing_values(system: TransitionSystem, said: FNode, run: Run, step: int, text: str = "") -> Iterator[ReadValue]:
+    """What the parts of ``said`` (framed), which somebody wrote as ``text``, read that do not hold from ``step`` of
+    ``run`` on."""
     frames = [{**state, **inputs} for state, inputs in zip(run.states, (*run.inputs, {}), strict=True)]
     places = {symbol: (step + unframed(symbol)[1], unframed(symbol)[0]) for symbol in symbols_of(said)}
     read = {symbol.symbol_name(): frames[at][of] for symbol, (at, of) in places.items()}
@@ -308,7 +310,21 @@ def _failing(system: TransitionSystem, said: FNode, run: Run, step: int) -> Iter
         if parts[symbol] and not of.endswith(DEFINED) and getattr(variable, "role", "") != "internal":
             vtype = variable.type
             actual = show_value(vtype, read[symbol.symbol_name()])
-            yield ReadValue(of, at, actual, _expected(parts[symbol], symbol, vtype, read))
+            expected = _expected(parts[symbol], symbol, vtype, read)
+            if vtype.truth:
+                expected = {"not 0": "true", "not 1": "false", "1": "true", "0": "false"}.get(expected, expected)
+            elif expected == "not 0" and _bare(of, text):
+                expected = "true"
+            yield ReadValue(of, at, actual, expected)
+
+
+def _bare(name: str, text: str) -> bool:
+    """Whether ``text`` has the variable ``name`` as a condition of its own: never with something that it is compared or
+    computed with, as C has it."""
+    last = re.escape(re.split(r"->|\.|::", name)[-1])
+    operator = r"==|!=|<|>|-(?!>)|[+*/%^]|&(?!&)|\|(?!\|)"
+    used = rf"(?<!\w){last}(?!\w)"
+    return bool(re.search(used, text)) and not re.search(rf"{used}[\s)]*({operator})|(==|!=)[\s(]*\S*{used}", text)
 
 
 def _held(goal: Goal, monitor: Monitor, run: Run, step: int, inputs: Collection[str]) -> bool:

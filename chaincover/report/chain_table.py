@@ -2,7 +2,7 @@
 
 Antecedents read the values before a step, so these are shown. What is too wide or too long is cut, and it is said
 where the rest is: waiting is one row, only variables that goals read are shown where not all fit, and a long chain is
-cut in its middle.
+cut in its middle. The run of a finding is such a table too, with the values marked that are not the expected ones.
 """
 
 from __future__ import annotations
@@ -86,10 +86,19 @@ class _Column:
         return max(*map(len, self.title), min(self.wide, self.least)) if self.least else self.wide
 
 
+Marks = Mapping[tuple[str, int], str]
+"""By variable and the step before which it has a value: what is said of that value."""
+
+MARK = ">"
+"""Before the number of a step with a value that is marked."""
+
+
 class ChainTable:
     """The steps of one chain; ``read``: how many goals read a variable; ``labels``: what values are called.
 
     A step takes ``period`` seconds; None: that is not known, and no time is shown.
+    ``marks``, of a finding, say something of values: only the variables that are marked or read are shown then. A run
+    that has as many states as inputs is the beginning of one that goes on, and has no row for the end.
     """
 
     def __init__(
@@ -99,9 +108,14 @@ class ChainTable:
         read: Mapping[str, int],
         labels: Labels | None = None,
         period: Fraction | None = None,
+        marks: Marks | None = None,
     ) -> None:
         state = [*reported(system, "state"), *reported(system, "output")]
         self._chain, self._read, self._period, self._of_system = chain, read, period, (state, system.inputs)
+        self._marks = marks or {}
+        if marks is not None:
+            chosen = {*read, *(name for name, _ in marks)}
+            self._of_system = ([var for var in state if var.name in chosen], system.inputs)
         self._names = short_names([var.name for var in state]) | short_names([var.name for var in system.inputs])
         rows = of_run(state, chain.run.states) + of_run(system.inputs, chain.run.inputs)
         self._labels = value_labels(rows, labels or {})
@@ -109,6 +123,20 @@ class ChainTable:
         self._cells |= {var.name: self._texts(var, chain.run.inputs) for var in system.inputs}
         self._front = same_front([self._names[var.name] for var in system.inputs])
         self._goals = self._covered()
+        self._marked = {step for _, step in self._marks}
+        for (name, step), text in self._marks.items():
+            if name in {var.name for var in self._of_system[0]}:
+                self._cells[name][step] += f" {self._short(name, text)}"
+
+    def _short(self, name: str, text: str) -> str:
+        """``text`` about values of a variable, which are called as in the table."""
+        vtype = next(var.type for var in self._of_system[0] if var.name == name)
+        known = {vtype.show(number): label for number, label in self._labels.get(name, {}).items()}
+        return re.sub(r"-?[\w.]+", lambda word: known.get(word[0], word[0]), text)
+
+    def _apart(self, step: int) -> bool:
+        """Whether a step has a row of its own: a goal is covered from it on, or a value before it is marked."""
+        return bool(self._goals[step]) or step in self._marked
 
     @property
     def _numbers(self) -> Collection[int]:
@@ -136,8 +164,9 @@ class ChainTable:
                 " ".join(each) if out.everything or not column.least else _cut(each, width)
                 for each, column, width in zip(words, columns, widths, strict=True)
             ]
+            style = "bold red" if row.steps[0] in self._marked else ""
             for text in out.placed(cells, widths, self._numbers):
-                out.line(text)
+                out.line(text, style)
         for text in notes:
             out.line(text)
 
@@ -167,7 +196,9 @@ class ChainTable:
 
         Where everything is to be told and not all fit, what changed is told in one column.
         """
-        varying = [var for var in self._of_system[0] if len(set(self._cells[var.name])) > 1]
+        marked = {name for name, _ in self._marks}
+        state = self._of_system[0]
+        varying = [var for var in state if len(set(self._cells[var.name])) > 1 or var.name in marked]
         order = sorted(varying, key=lambda var: -self._read.get(var.name, 0))
         read = [var for var in order if self._read.get(var.name)]
         if len(order) > MOST_UNREAD and read and not out.everything:
@@ -200,7 +231,8 @@ class ChainTable:
         """What the columns of so many ``varying`` variables leave out, and which other ones the goals read."""
         notes = []
         if fits < len(varying):
-            notes.append(f"the {fits} of {len(varying)} changing variables that most goals read; {file} has all")
+            which = "variables that it reads" if self._marks else "changing variables that most goals read"
+            notes.append(f"the {fits} of {len(varying)} {which}; {file} has all")
         constant = {*self._read} & {var.name for var in self._of_system[0]} - {var.name for var in varying}
         same = [f"{self._names[name]}={self._cells[name][0]}" for name in sorted(constant)]
         front = "the same before every step: "
@@ -230,7 +262,7 @@ class ChainTable:
 
     def _step_columns(self, rows: Sequence[_Row]) -> list[_Column]:
         """The steps of each row, and when they are where the period is known."""
-        columns, period = [_Column(["step"], [_span(row.steps, str) for row in rows])], self._period
+        columns, period = [_Column(["step"], [_span(row.steps, self._step) for row in rows])], self._period
         if period is not None:
             places = len(as_decimal(period).partition(".")[2])
             times = [_span(row.steps, lambda step: as_decimal(step * period, places)) for row in rows]
@@ -262,7 +294,8 @@ class ChainTable:
             columns.insert(0, _Column(["set"], words, least=LEAST_INPUTS))
         if not numbers or sum(column.wide + 2 for column in columns) - 2 >= gathered.wide:
             return [gathered]
-        columns[1:] = [replace(column, words=[*column.words[:-1], [""]]) for column in columns[1:]]
+        if rows[-1].steps[0] == self._chain.length:
+            columns[1:] = [replace(column, words=[*column.words[:-1], [""]]) for column in columns[1:]]
         columns[0] = replace(columns[0], group=f"inputs ({self._front}*)" if self._front else "inputs")
         return columns
 
@@ -293,6 +326,10 @@ class ChainTable:
         shown = (var for var in numbers if inputs[var.name] or var.name in self._labels)
         return [f"{self._input_name(var)}={self._cells[var.name][step]}" for var in shown]
 
+    def _step(self, step: int) -> str:
+        """A step with its mark."""
+        return f"{MARK} {step}" if step in self._marked else str(step)
+
     def _input_name(self, var: InputVariable) -> str:
         return self._names[var.name].removeprefix(self._front)
 
@@ -319,20 +356,24 @@ class ChainTable:
         rows, step = [], 0
         while step < length:
             end = step + 1
-            while not self._goals[step] and end < length and not self._goals[end] and inputs[end] == inputs[step]:
+            while not self._apart(step) and end < length and not self._apart(end) and inputs[end] == inputs[step]:
                 if rises[end - 1] != rises[step] or None in rises[step]:
                     break
                 end += 1
             end = end if end - step >= LEAST_FOLDED else step + 1
             rows.append(_Row(range(step, end)))
             step = end
-        return [*self._again(variables, rows), _Row(range(length, length + 1))]
+        ends = [_Row(range(step, step + 1)) for step in range(length, len(self._chain.run.states))]
+        return [*self._again(variables, rows), *ends]
 
     def _rises(self, var: StateVariable) -> list[int | None]:
         """By how much a variable grows in each step; None where its values are no numbers that count."""
-        cells = self._cells[var.name]
+        cells, marked = self._cells[var.name], {step for name, step in self._marks if name == var.name}
         counts = var.name not in self._labels and not var.type.floating and bool(var.type.bits) and "-" not in cells
-        return [int(b) - int(a) if counts else (0 if a == b else None) for a, b in pairwise(cells)]
+        return [
+            int(b) - int(a) if counts and not {step, step + 1} & marked else (0 if a == b else None)
+            for step, (a, b) in enumerate(pairwise(cells))
+        ]
 
     def _again(self, variables: Sequence[StateVariable], rows: Sequence[_Row]) -> list[_Row]:
         """``rows``, with those as one that wait alike again and again, while other variables stay or count."""

@@ -26,13 +26,11 @@ from chaincover.chain import (
 )
 from chaincover.options import Options
 from chaincover.result import BY
-from chaincover.verdicts import AS_PREDICTED, FAILED, HELD, infeasible, next_step
+from chaincover.verdicts import infeasible, next_step
 from properties.goal import Goal
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
-    from chaincover.target.comparison import Comparison
-    from chaincover.target.judge import JudgedRun
 
 WIDTH = 120
 """Characters in a line at most, where the output is no terminal of another width."""
@@ -248,91 +246,3 @@ def held_runs(hold: int) -> str:
 
 def held(found: bool | None) -> str:
     return "-" if found is None else "held" if found else "FAILED"
-
-
-def show_replay(out: Console, replay: JudgedRun) -> None:
-    """What became of a run that was judged, disagreements first."""
-    for kind, texts in (
-        ("OTHER INPUTS than those of the chain", replay.other_inputs),
-        ("DISAGREES", replay.disagreements),
-        ("NOT ALLOWED", replay.refused),
-        ("FINDING", replay.violations),
-    ):
-        for text in texts[:MANY_LINES]:
-            say(out, f"{kind}: {text}", "bold red")
-        if len(texts) > MANY_LINES:
-            say(out, f"{kind}: {len(texts) - MANY_LINES} more, which --json tells")
-    if replay.comparison is not None:
-        _show_comparison(out, replay.comparison)
-    asked = [g for g in replay.goals if g.asked]
-    verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"
-    predicted = sum(1 for g in asked if g.how == AS_PREDICTED)
-    verdict += f", {predicted} of them {AS_PREDICTED}" if predicted else ""
-    if replay.final is not None:
-        verdict += ", final condition reached" if replay.final else ", final condition NOT reached"
-    what = "replay on" if replay.comparison is None else "run of"
-    say(out, f"{what} {replay.place}: {counted(replay.steps, 'step')}, {verdict}")
-    for remark in replay.remarks:
-        say(out, f"note: {remark}")
-
-
-def _show_comparison(out: Console, found: Comparison) -> None:
-    """What was compared with the model, and the first value that deviates, with those around it."""
-    first = found.first
-    if first is not None:
-        towards = f" (on the way to {listed(first.serves)})" if first.serves else ""
-        text = f"after {counted(first.step, 'step')}{towards} {first.variable} is {first.actual}, not {first.expected}"
-        say(out, f"DEVIATES: {text}", "bold red")
-        out.table(("after steps", "expected", "actual"), [(str(s.step), s.expected, s.actual) for s in first.around])
-    if found.signals:
-        number = f"{counted(found.number, 'value')} deviate" if found.number != 1 else "1 value deviates"
-        signals, steps = counted(len(found.signals), "signal"), counted(found.steps, "step")
-        say(out, f"compared with the model: {signals} at {steps}, {number if found.number else 'none deviates'}")
-
-
-def show_replays(out: Console, played: Sequence[JudgedRun | None], unplayed: Sequence[str] = ()) -> None:
-    """The replays of chains: as one where nothing is to be said of any of several, else one by one; and the files
-    ``unplayed`` that were to be replayed, and were not, as the run was called off."""
-    if unplayed:
-        say(out, f"not replayed, as the run was stopped: {listed(unplayed)}; the command replay does that")
-    done = [own for own in played if own is not None]
-    if len(done) < 2 or any(own.exit_code or own.remarks for own in done):
-        for own in done:
-            show_replay(out, own)
-        return
-    steps, goals = sum(own.run.length for own in done), sum(len([g for g in own.goals if g.asked]) for own in done)
-    final = ", each ends in the final condition" if all(own.final for own in done) else ""
-    every = f"{counted(goals, 'goal')} covered in {counted(len(done), 'chain')} of {counted(steps, 'step')}"
-    say(out, f"replay on {done[0].place}: {every}{final}")
-
-
-def show_replay_goals(out: Console, replay: JudgedRun) -> None:
-    """What became of each goal of a run that was judged; of many those of which there is something to say."""
-    rows, plain = [], 0
-    many = len(replay.goals) > MANY_LINES and not out.everything
-    for goal in replay.goals:
-        text = goal.requirement
-        if goal.failed_at is not None:
-            text = f"{FAILED.upper()} at step {goal.failed_at}"
-        elif goal.why:
-            text += f": {goal.why}"
-        place = f"{goal.verdict}{': ' if goal.detail else ''}{goal.detail}" if goal.step is None else str(goal.step)
-        if goal.how == AS_PREDICTED:
-            place += f", {AS_PREDICTED}"
-        if not goal.claim_holds:
-            place += f" (the chain says {goal.claimed})"
-        if goal.infeasible:
-            place += " (said to be unreachable)"
-        elif not goal.asked:
-            place += " (the chain was not made for it)"
-        fine = goal.step is not None and goal.claim_holds and goal.requirement in ("", HELD)
-        if many and fine:
-            plain += 1
-        else:
-            rows.append((goal.goal, place, str(goal.times), text))
-    if rows:
-        part = out.part()
-        part.table(("goal", "covered at step", "times", "requirement"), rows)
-        out.show(part.cut(MANY_LINES + 1, "-v tells all goals"))
-    if plain:
-        say(out, f"{counted(plain, 'goal')} covered with nothing to say of them: -v tells where")

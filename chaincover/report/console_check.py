@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from bmc.errors import counted, listed
-from chaincover.chain import UNREACHABLE, Verdict
+from bmc.formulas.evaluate import names_in
+from bmc.system.simulation import Simulator
+from chaincover.chain import UNREACHABLE, Hit, Verdict
 from chaincover.check.analysis import Analysis
 from chaincover.check.found_invariants import found_lines
 from chaincover.check.goal_facts import (
@@ -29,6 +32,7 @@ from chaincover.library import within_bounds
 from chaincover.options import Options
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.slicing import ADVICE
+from chaincover.report.chain_table import ChainTable
 from chaincover.report.console import (
     FEW_LINES,
     MANY_LINES,
@@ -41,11 +45,15 @@ from chaincover.report.console import (
     shortened,
 )
 from chaincover.report.console_variables import grouped, liveness_lines, names_of, show_interface
+from chaincover.report.findings import Finding, run_table, show_findings, until
 from chaincover.subject import Subject
 from chaincover.target.judge import short_compiler
 from chaincover.verdicts import next_step
 from properties.durations import seconds_text
 from properties.goal import Goal
+
+if TYPE_CHECKING:
+    from bmc.engines.dead_ends import DeadEnd
 
 
 def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
@@ -91,21 +99,29 @@ def _show_wrong(out: Console, subject: Subject, analysis: Analysis) -> Console:
         found += f"; {ended[0].lower()}{ended[1:]}: what is not told was not looked at"
     say(out, f"{subject.system.name}: {found}", "bold red" if wrong or analysis.interrupted else "bold")
     part = out.part()
-    for text, advice in wrong:
-        say(part, text, "bold red")
-        if advice:
-            say(part, f"  next: {advice}")
-    return part.cut(MANY_LINES, "-v tells all")
+    show_findings(part, wrong, MANY_LINES, "-v tells all")
+    return part
 
 
-def _wrong(subject: Subject, analysis: Analysis) -> list[tuple[str, str]]:
-    """What is wrong, the gravest first, each with what can be done."""
+def _wrong(subject: Subject, analysis: Analysis) -> list[Finding]:
+    """What is wrong, the gravest first, each with what can be done and, where there is one, the run that shows it."""
     no_step = None if _ends_harmlessly(subject, analysis) else analysis.facts.dead_end
     found = [*_no_input(subject)]
     if no_step is not None:
         found.append((f"{f'{no_step.where}: ' if no_step.where else ''}{no_step.message}", no_step.hint))
-    found += _unlike_original(subject, analysis)
-    found += _sure_undefined_behaviour(analysis)
+    first = [_finding(*each) for each in found]
+    first += _unlike_original(subject, analysis)
+    first += _sure_undefined_behaviour(subject, analysis)
+    return first + [_finding(*each) for each in _of_goals(subject, analysis, no_step)]
+
+
+def _finding(text: str, advice: str, table: ChainTable | None = None) -> Finding:
+    return Finding([text, *([f"  next: {advice}"] if advice else [])], table)
+
+
+def _of_goals(subject: Subject, analysis: Analysis, no_step: DeadEnd | None) -> list[tuple[str, str]]:
+    """What is wrong with goals, the final condition and invariants, each with what can be done."""
+    found = []
     advice = next_step(Verdict("", UNREACHABLE), False, Options()) if no_step is None else goes_on_first(no_step)
     found += [(_impossible(goal, analysis), advice) for goal in _never(subject, analysis, generated=False)]
     if analysis.final_unsatisfiable:
@@ -131,20 +147,28 @@ def _no_input(subject: Subject) -> Iterator[tuple[str, str]]:
         yield "no input: the program has one run only, and no chain can choose anything", advice
 
 
-def _unlike_original(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, str]]:
+def _unlike_original(subject: Subject, analysis: Analysis) -> Iterator[Finding]:
     """Where the compiled original differs from the model, or that no step of it could be compared."""
     compared = analysis.compared.comparison
     if compared is None:
         return
+    system, simulator = subject.system, Simulator(subject.system)
     for difference in compared.differences[:3]:
-        vtype = subject.system.variable(difference.variable).type
+        vtype = system.variable(difference.variable).type
         model, original = show_value(vtype, difference.model), show_value(vtype, difference.original)
-        text = f"DISAGREES: '{difference.variable}' is {model} in the model, {original} in the original"
-        yield text, "trust no chain of this program, and report it with the code"
+        inputs = (*(difference.earlier or ()), difference.inputs)
+        run = simulator.run(difference.state if difference.earlier is None else simulator.initial(), inputs)
+        start = " from a random state" if difference.earlier is None else ""
+        where = f"before step {run.length}{start} '{difference.variable}' is"
+        text = f"DISAGREES: {where} {original} in the original, {model} in the model"
+        marks = {(difference.variable, run.length): f"(the original: {original})"}
+        read = names_in([next(var.next for var in system.state if var.name == difference.variable)])
+        table = run_table(subject, run, (), read, marks)
+        yield _finding(text, "trust no chain of this program, and report it with the code", table)
     if not compared.steps:
         why = "its time was over" if compared.stopped else "no step that was tried is defined"
         advice = "see the undefined behaviour below; list what the environment sets in interface.input"
-        yield f"comparison with the compiled original: NOTHING COMPARED, {why}", advice
+        yield _finding(f"comparison with the compiled original: NOTHING COMPARED, {why}", advice)
 
 
 def _impossible(goal: Goal, analysis: Analysis) -> str:
@@ -347,14 +371,25 @@ def _show_variables(out: Console, subject: Subject) -> None:
     out.table(("role", "name", "type", "after init / allowed"), rows)
 
 
-def _sure_undefined_behaviour(analysis: Analysis) -> list[tuple[str, str]]:
-    """The undefined behaviour that some run comes to, with what can be done."""
+def _sure_undefined_behaviour(subject: Subject, analysis: Analysis) -> list[Finding]:
+    """The undefined behaviour that some run comes to, with that run, and with what can be done."""
     places = sorted((p for p in analysis.undefined_behaviour if p.steps is not None), key=lambda p: p.steps or 0)
     advice = (
         "if the environment never leads there, give ranges, constraints or an assumption; else guard it in the code"
     )
     texts = _of_places(places, FEW_LINES)
-    return [(text, advice if text is texts[-1] else "") for text in texts]
+    each = len(texts) == len(places)
+    tables = [_way_to(subject, place) if each else None for place in places]
+    both = [*zip(texts, tables, strict=False)]
+    return [_finding(text, advice if text is texts[-1] else "", table) for text, table in both]
+
+
+def _way_to(subject: Subject, place: UndefinedBehaviour) -> ChainTable | None:
+    """The steps from init to the one that meets undefined behaviour; None where no run is known."""
+    if place.run is None or place.steps is None:
+        return None
+    run = until(place.run, place.steps)
+    return run_table(subject, run, [Hit(place.kind, place.steps, None)], place.reads, {("", place.steps): ""})
 
 
 def _show_undefined_behaviour(out: Console, subject: Subject, analysis: Analysis) -> None:

@@ -25,9 +25,9 @@ from chaincover.chain import (
     Chain,
     Verdict,
 )
+from chaincover.formats.chain_file import violation_file
 from chaincover.options import Options
-from chaincover.project.names import Labels
-from chaincover.report.chain_table import ChainTable, read_by_goals
+from chaincover.report.chain_table import LEAST_ROWS, ChainTable, read_by_goals
 from chaincover.report.console import (
     FEW_LINES,
     MANY_LINES,
@@ -42,9 +42,10 @@ from chaincover.report.console import (
     show_dead_end,
     show_next_steps,
     show_open_ends,
-    show_replays,
 )
-from chaincover.report.console_requirements import FINDING, requirements_found, show_open_rulings, show_rulings
+from chaincover.report.console_replay import show_replays
+from chaincover.report.console_requirements import requirements_found, show_open_rulings, show_rulings
+from chaincover.report.findings import FINDING, Finding, show_findings
 from chaincover.result import ChainResult, Requirements
 from chaincover.subject import Subject
 from chaincover.verdicts import infeasible
@@ -56,6 +57,9 @@ if TYPE_CHECKING:
     from chaincover.result import SeveralChains
     from chaincover.target.judge import JudgedRun
 
+
+LEAST_CHAIN = LEAST_ROWS + 4
+"""Lines that the table of a chain gets, with its head, however many findings come before it."""
 
 MORE_EFFORT = 4
 """So many times the effort or the time that was not enough is proposed next."""
@@ -84,14 +88,14 @@ class Asked:
 def show_result(out: Console, asked: Asked, result: ChainResult, played: JudgedRun | None) -> None:
     """A generated chain with its replay, or why there is none."""
     subject, chain = asked.subject, result.chain
-    head, rest = out.part(), out.part()
-    show_dead_end(head, asked.no_step)
+    top, head, rest = out.part(), out.part(), out.part()
+    show_dead_end(top, asked.no_step)
     findings = [
-        *requirements_found(subject, asked.violated, result.requirements, _labels(subject)),
+        *requirements_found(subject, asked.violated, result.requirements, violation_file),
         *_findings(subject, chain, result.requirements),
     ]
     told = _no_chain(subject, result) if chain is None else _headline(subject, result, chain, out.everything)
-    _show_head(head, subject, told, findings, "chain.json")
+    _show_head(top, subject, told, findings)
     _show_library(head, subject, covered=chain is not None)
     _show_read(head, asked, result.stopped_by if chain is None else "")
     show_criteria(head, subject.goals, result.verdicts, [chain] if chain else [])
@@ -105,21 +109,17 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: JudgedR
     _show_command(rest, asked, result, several=False)
     show_replays(rest, [played], asked.unplayed)
     show_written(rest, asked)
-    out.show(head)
+    room = MOST_LINES - len(top.kept) - len(head.kept) - len(rest.kept)
+    show_findings(top, findings, room - (0 if chain is None else LEAST_CHAIN), "chain.json has all")
+    out.show(top, head)
     if chain is not None:
-        room = MOST_LINES if out.everything else MOST_LINES - len(head.kept) - len(rest.kept)
+        room = MOST_LINES if out.everything else MOST_LINES - len(top.kept) - len(head.kept) - len(rest.kept)
         _table(subject, chain).show(out, room, "chain.csv")
     out.show(rest)
 
 
 def _table(subject: Subject, chain: Chain) -> ChainTable:
-    return ChainTable(subject.system, chain, read_by_goals(subject), _labels(subject), subject.settings.period)
-
-
-def _labels(subject: Subject) -> Labels:
-    """What the values of its variables are called."""
-    names = [*(var.name for var in subject.system.state), *(var.name for var in subject.system.inputs)]
-    return subject.model.value_names(names, [goal.text for goal in subject.goals])
+    return ChainTable(subject.system, chain, read_by_goals(subject), subject.value_names, subject.settings.period)
 
 
 def show_written(out: Console, asked: Asked) -> None:
@@ -168,29 +168,28 @@ def _bits(variable: StateVariable | InputVariable) -> int:
     return variable.type.bits or 1
 
 
-def _show_head(out: Console, subject: Subject, told: str, findings: Sequence[str], files: str) -> None:
-    """The headline with the number of findings, and these; ``files`` have all of them."""
-    number = sum(1 for text in findings if text.startswith(FINDING))
+def _show_head(out: Console, subject: Subject, told: str, findings: Sequence[Finding]) -> None:
+    """The headline with the number of findings."""
+    number = sum(1 for finding in findings if finding.lines[0].startswith(FINDING))
     said = f"{counted(number, 'finding')}; " if number else ""
     say(out, f"{subject.system.name}: {said}{told}", "bold red" if number else "bold")
-    _limited(out, findings, MANY_LINES, f"{files} has all", "bold red")
 
 
-def _findings(subject: Subject, chain: Chain | None, found: Requirements, where: str = "") -> list[str]:
-    """The consequents and assertions that fail on a chain; ``where`` says which one it is."""
+def _findings(subject: Subject, chain: Chain | None, found: Requirements, where: str = "") -> list[Finding]:
+    """The consequents and assertions that fail on a chain, whose table shows them; ``where`` says which one it is."""
     if chain is None:
         return []
     known = {failure.goal for failure in found.failures}
     steps: dict[str, list[int]] = {}
     for hit in chain.failures:
         steps.setdefault(hit.goal, []).append(hit.step)
-    texts = []
+    texts: list[Finding] = []
     for name, failed in steps.items():
         begin = "on the chain" if name in known else FINDING
-        texts.append(f"{begin} the consequent of {name} fails{where} at {_told_steps(failed)}")
+        lines = [f"{begin} the consequent of {name} fails{where} at {_told_steps(failed)}"]
         note = next((subject.note_of(goal) for goal in subject.goals if goal.name == name), "")
-        texts += [f"  note: {note}"] if note and name not in known else []
-    return texts + [f"{FINDING} {each.name} fails{where} in step {each.step}" for each in chain.violations]
+        texts.append(Finding([*lines, *([f"  note: {note}"] if note and name not in known else [])]))
+    return texts + [Finding([f"{FINDING} {each.name} fails{where} in step {each.step}"]) for each in chain.violations]
 
 
 def _told_steps(steps: Sequence[int]) -> str:
@@ -234,12 +233,12 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     subject = asked.subject
     parts = [part_of(subject, result) for result in found.results]
     chains = [result.chain for result in found.results if result.chain is not None]
-    head, rest = out.part(), out.part()
-    show_dead_end(head, asked.no_step)
-    findings = requirements_found(subject, asked.violated, found.requirements, _labels(subject))
+    top, head, rest = out.part(), out.part(), out.part()
+    show_dead_end(top, asked.no_step)
+    findings = requirements_found(subject, asked.violated, found.requirements, violation_file)
     for number, (part, chain) in enumerate(zip(parts, chains, strict=True), 1):
         findings += _findings(part, chain, found.requirements, f" in chain {number}")
-    _show_head(head, subject, _several_headline(subject, found), findings, "chains.json")
+    _show_head(top, subject, _several_headline(subject, found), findings)
     _show_read(head, asked, "" if chains else found.stopped_by)
     show_criteria(head, subject.goals, found.verdicts, chains)
     show_rulings(head, found.requirements.rulings)
@@ -257,8 +256,10 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     for number, (part, chain, result) in enumerate(zip(parts, chains, found.results, strict=True), 1):
         say(tables, _chain_line(subject, number, chain, result), "bold")
         _table(part, chain).show(tables, 0, f"chain-{number}.csv")
-    out.show(head)
-    if out.everything or len(head.kept) + len(tables.kept) + len(rest.kept) <= MOST_LINES:
+    room = MOST_LINES - len(top.kept) - len(head.kept) - len(rest.kept)
+    show_findings(top, findings, room - min(len(tables.kept), LEAST_CHAIN), "chains.json has all")
+    out.show(top, head)
+    if out.everything or len(top.kept) + len(head.kept) + len(tables.kept) + len(rest.kept) <= MOST_LINES:
         out.show(tables)
     else:
         both = enumerate(zip(chains, found.results, strict=True), 1)

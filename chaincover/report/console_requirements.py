@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,14 +12,13 @@ from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, Failure, Rulin
 from chaincover.options import Options
 from chaincover.project.names import Labels
 from chaincover.report.console import Console, say, show_next_steps
+from chaincover.report.findings import FINDING, Finding, told, violation
 from chaincover.result import Requirements
 from chaincover.subject import Subject
 from properties.goal import Goal
 
 if TYPE_CHECKING:
     from chaincover.target.judge import JudgedRun
-
-FINDING = "FINDING:"
 
 AT_ONCE = "that is the state after init, before any step; within X(...) the same is asked after each step"
 """What is told of a requirement that fails there."""
@@ -33,27 +31,30 @@ NEITHER = "neither a run that violates it was found nor a proof that there is no
 
 
 def requirements_found(
-    subject: Subject, violated: Mapping[str, JudgedRun], found: Requirements, labels: Labels
-) -> list[str]:
-    """The requirements that can fail, each with what fails, by the ``labels`` of values.
+    subject: Subject, violated: Mapping[str, JudgedRun], found: Requirements, file: Callable[[str], str]
+) -> list[Finding]:
+    """The requirements that can fail, each with what fails and its run; ``file`` names the one that has it.
 
     ``violated`` are the replays of the runs that violate one, by their goals.
     """
-    goals = {goal.name: goal for goal in subject.goals}
-    texts = []
+    goals, labels = {goal.name: goal for goal in subject.goals}, subject.value_names
+    findings = []
     for failure in found.failures:
-        texts.append(f"{FINDING} {failing(subject.system, goals[failure.goal], failure, labels)}")
+        lines = [f"{FINDING} {failing(subject.system, goals[failure.goal], failure, labels)}"]
         note = subject.note_of(goals[failure.goal]) or (AT_ONCE if _at_once(subject.system, failure) else "")
-        texts += [f"  note: {note}"] if note else []
+        lines += [f"  note: {note}"] if note else []
         played = violated.get(failure.goal)
         for text in () if played is None else (*played.disagreements, *played.refused):
-            texts.append(f"DISAGREES: {failure.goal}: {text}")
+            findings.append(Finding([f"DISAGREES: {failure.goal}: {text}"]))
+        findings.append(violation(subject, failure, lines, file(failure.goal)))
     for ruling in found.beyond:
-        texts += [f"{FINDING} {_named(goals[ruling.goal])} can fail: {ruling.detail}", f"  next: {STORE_IT}"]
-    return texts
+        lines = [f"{FINDING} {named(goals[ruling.goal])} can fail: {ruling.detail}", f"  next: {STORE_IT}"]
+        findings.append(Finding(lines))
+    return findings
 
 
-def _named(goal: Goal) -> str:
+def named(goal: Goal) -> str:
+    """A goal with its requirement."""
     return f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
 
 
@@ -65,26 +66,20 @@ def _at_once(system: TransitionSystem, failure: Failure) -> bool:
 
 def failing(system: TransitionSystem, goal: Goal, failure: Failure, labels: Labels) -> str:
     """That a requirement can fail, where, and with which values, by their ``labels`` where they have some."""
-    inputs = {var.name for var in system.inputs}
-    parts = []
-    for each in failure.values:
-        when = f"before step {each.step}" if each.step < failure.run.length else "at its end"
-        when = f"in step {each.step}" if each.variable in inputs else when
-        called = labels.get(each.variable, {})
-        expected = f", expected {_labelled(each.expected, called)}" if each.expected else ""
-        parts.append(f"{when} {each.variable} is {_labelled(each.actual, called)}{expected}")
     least = "a shortest run" if failure.shortest else "a run"
-    text = f"{_named(goal)} can fail: at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
+    where = f"at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
+    return f"{named(goal)} can fail: {where}{failing_so(system, failure, labels)}"
+
+
+def failing_so(system: TransitionSystem, failure: Failure, labels: Labels) -> str:
+    """What fails, behind where it does: the deadline that was missed, the values, and what held there."""
+    parts = [told(system, each, failure.run.length, labels) for each in failure.values]
+    text = ""
     if (missed := failure.deadline) is not None:
         word = "did not hold at" if missed.asked.startswith("G") else "had not held by"
         text += f"; the antecedent held at step {missed.antecedent}, {missed.asked} {word} step {missed.check}"
     text += f"; {'; '.join(parts)}" if parts else ""
     return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
-
-
-def _labelled(text: str, labels: Mapping[int, str]) -> str:
-    """``text`` with labels in place of the whole numbers that have one, but for those of ranges."""
-    return re.sub(r"(?<![\w.])-?\d+(?![\w.])", lambda at: labels.get(int(at[0]), at[0]), text)
 
 
 def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from chaincover.target.judge import JudgedRun
 
 RUN_SCHEMA = "chaincover/run/4"
-JUDGED_SCHEMA = "chaincover/judged/1"
+RUN_SCHEMA = "chaincover/run/4"
+JUDGED_SCHEMA = "chaincover/judged/2"
 VERIFIED_SCHEMA = "chaincover/verification/1"
 
 NOTHING_REPLAYED: Mapping[str, JudgedRun] = {}
@@ -121,6 +122,8 @@ def replay_data(replay: JudgedRun) -> dict[str, Any]:
         "goals_not_known": list(replay.not_known),
         "final": replay.final,
         "disagreements": list(replay.disagreements),
+        "differences": [asdict(each) for each in replay.differences],
+        "changed_sources": list(replay.changed),
         "refused_steps": list(replay.refused),
         "assertions_failed": list(replay.violations),
         "remarks": list(replay.remarks),

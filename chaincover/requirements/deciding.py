@@ -207,4 +207,4 @@ class Deciding(Generic[T]):
         except KeyboardInterrupt as error:
             ended = stopped_by = str(error) or INTERRUPT
         ended = ended or ("the effort" if self._limits.used_up else "")
-        return replace(search.told(ended and f"stopped by {BY.get(ended, ended)}"), stopped_by=stopped_by)
+        return replace(search.tidied(ended and f"stopped by {BY.get(ended, ended)}"), stopped_by=stopped_by)

@@ -23,6 +23,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, symbols_of
 from chaincover.certificate import Certificate, PathFact, formula_text
 from chaincover.chain import BEYOND, CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
+from chaincover.concretise.tidy import tidy_finding
 from chaincover.facts import FLOATING, STATES
 from chaincover.graph.enumerated import (
     ENUMERATING,
@@ -246,6 +247,8 @@ class Search:
         self._reduction = Reduction(whole, lambda result: result)
         self._board: _Violations | None = None
         self._few = False
+        self._after: Limits | None = None
+        self._left = 0
 
     @property
     def each(self) -> float:
@@ -313,6 +316,11 @@ class Search:
             self._see(board, run)
         return board
 
+    def tidied(self, ended: str) -> Requirements:
+        """As ``told``, where the search is over: with simpler inputs of the runs that violate properties."""
+        self._after, self._left = self._limits.after(), len(self._shown)
+        return self.told(ended)
+
     def told(self, ended: str) -> Requirements:
         """The rulings on all goals that are judged, and what they rest on; ``ended`` says why some are open, or is
         ''."""
@@ -373,9 +381,23 @@ class Search:
             played = self._simulator.run(self._simulator.initial(chosen), run.inputs)
             step = run.length - self._whole.over(name, 0)
             if self._monitor.holds(played, name, step):
-                shortest = run.length == fewest
+                played = self._tidy(name, played)
+                shortest = played.length == fewest
+                step = played.length - self._whole.over(name, 0)
                 failure = replace(explained(problem, goal.name, played, step), shortest=shortest)
-                said = f"a {'shortest ' if shortest else ''}run of {counted(run.length, 'step')} violates it"
+                said = f"a {'shortest ' if shortest else ''}run of {counted(played.length, 'step')} violates it"
                 return Ruling(goal.name, CAN_FAIL, said, failure)
             why = "only with other start values of what init leaves open a run is known that violates it"
         return Ruling(goal.name, UNDECIDED, "; ".join(filter(None, (why, ended))), beyond=beyond)
+
+    def _tidy(self, name: str, run: Run) -> Run:
+        """``run``, which ends with the goal ``name``, with simpler inputs where the search is over, up to where it
+        covers that goal for the first time."""
+        if self._after is None:
+            return run
+        part = self._whole.of({name})
+        found = tidy_finding(part, run, self._after.share(1 / max(1, self._left)))
+        self._left -= 1
+        step = Monitor(part.goals).covered(found)[name][0]
+        end = part.over(name, step)
+        return Run(found.states[: end + 1], found.inputs[:end])

@@ -23,7 +23,7 @@ from properties.goal import Goal, goal_length, violation
 from properties.monitor import Monitor
 
 if TYPE_CHECKING:
-    from chaincover.target.comparison import Comparison
+    from chaincover.target.comparison import Comparison, Difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def _in_doubt(doubts: Sequence[Doubt]) -> tuple[str, str]:
 
 
 def _when(step: int) -> str:
-    return f"after {counted(step, 'step')}" if step else "before the first step, which a row 'init' records"
+    return f"before step {step}" if step else "before the first step, which a row 'init' records"
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +305,8 @@ class JudgedRun:
     goals that the chain was made for and the program does not have. ``comparison``: with the outputs that were
     recorded; None where every variable was compared. ``other_inputs`` say where the inputs were not those of the
     chain: it is the model under the recorded ones that the run is compared with. ``cut_short``: the run ends before the
-    chain does.
+    chain does. ``differences`` are those among the disagreements that are values of variables, ``changed`` the source
+    files that are not those of the chain.
     """
 
     on: str
@@ -323,6 +324,8 @@ class JudgedRun:
     other_inputs: tuple[str, ...] = ()
     cut_short: bool = False
     steps: int = 0
+    differences: tuple[Difference, ...] = ()
+    changed: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:

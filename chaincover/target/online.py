@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from bmc import ending
-from bmc.errors import InputRefused, Location, counted
+from bmc.errors import InputRefused, Location
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Valuation
@@ -142,11 +142,11 @@ class Bench:
                 raise TargetLost(f"the target answered with '{name}', which the program does not have", hint=hint)
 
     def _deviation(self, step: int) -> str:
-        """What deviates after so many steps; '' for nothing."""
+        """What deviates before a step; '' for nothing."""
         if step and self._rows[0][step - 1] != {name: self._stimulus.inputs[step - 1][name] for name in self._inputs}:
             return f"the inputs of step {step - 1} were not those of the chain"
         wrong = deviating(self._rows[1][step], step, self.expected, self._system, self._signals)
-        return f"'{wrong[0]}' after {counted(step, 'step')}" if wrong else ""
+        return f"'{wrong[0]}' before step {step}" if wrong else ""
 
     def _stop(self, ended: str, safe: Sequence[Valuation]) -> int:
         """The steps made after the end: the chain's way to the final condition where the run was called off and all

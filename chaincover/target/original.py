@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from bmc.errors import NAMED, NoOriginal, counted
+from bmc.errors import NAMED, NoOriginal
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.value_sets import Ranges
 from bmc.models.model import Model
@@ -21,8 +21,12 @@ from chaincover.chain import Failure
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.values import show_ranges, show_value
 from chaincover.subject import Subject
+from chaincover.target.comparison import Difference, Value, differences
 from chaincover.target.judge import Claims, JudgedRun, failing, judge_goals
 from chaincover.target.sight import WholeRun
+
+AS_THE_CHAIN_SAYS = "as the chain says"
+"""Where the values are from that the file of a chain has after its steps."""
 
 
 def replay(
@@ -48,14 +52,18 @@ def replay(
     except NoOriginal as error:
         run, different, on, why = expected, [], "model", error.message
         remarks = (f"replayed on the model: {why}",)
-    different += _against_file(system, stimulus, run)
+    where = "in the model" if on == "model" else "in the compiled original"
+    known = {(each.variable, each.step, each.expected) for each in different}
+    from_file = differences(system, _against_file(stimulus, run), where, AS_THE_CHAIN_SAYS)
+    different += [each for each in from_file if (each.variable, each.step, each.expected) not in known]
     refused = tuple(refused_steps(subject, simulator, expected, stimulus))
     violations = tuple(
         f"{condition.where}: assertion fails in step {step}" for step, condition in simulator.all_violated(run)
     )
     claims = Claims(stimulus.claimed, stimulus.asked, frozenset(infeasible))
     judged = tuple(judge_goals(system, subject.goals, WholeRun(system, run), claims))
-    different += [
+    disagreements = [each.told for each in different]
+    disagreements += [
         f"{g.goal} is covered at step {g.step}, though it is said to be unreachable"
         for g in judged
         if g.infeasible and g.step is not None
@@ -68,10 +76,11 @@ def replay(
         run,
         judged,
         final,
-        tuple(different),
+        tuple(disagreements),
         refused,
         violations,
         remarks,
+        differences=tuple(different),
         why=why,
         original=subject.model.original_is,
         steps=run.length,
@@ -122,18 +131,18 @@ def replay_violation(subject: Subject, stimulus: Stimulus, goal: str, step: int,
 
 def _on_original(
     system: TransitionSystem, original: Original, stimulus: Stimulus, expected: Run
-) -> tuple[Run, list[str]]:
+) -> tuple[Run, list[Difference]]:
     states = original.run(stimulus.inputs, Simulator(system).chosen(stimulus.initial) or None)
     merged = tuple(_merged(model, _state_part(system, own)) for model, own in zip(expected.states, states, strict=True))
     merged = _remembered(system, merged, expected, stimulus)
-    different = []
-    for step, (model, own) in enumerate(zip(expected.states, merged, strict=True)):
-        for var in system.visible_state:
-            if model.get(f"{var.name}#defined", 1) and model[var.name] != own[var.name]:
-                ours, theirs = show_value(var.type, model[var.name]), show_value(var.type, own[var.name])
-                values = f"{theirs} in the compiled original, {ours} in the model"
-                different.append(f"after {counted(step, 'step')} '{var.name}' is {values}")
-    return Run(merged, stimulus.inputs), different
+    found = (
+        (var.name, step, model[var.name], own[var.name])
+        for step, (model, own) in enumerate(zip(expected.states, merged, strict=True))
+        if model is not own
+        for var in system.visible_state
+        if model.get(f"{var.name}{DEFINED}", 1) and model[var.name] != own[var.name]
+    )
+    return Run(merged, stimulus.inputs), differences(system, found, "in the compiled original", "in the model")
 
 
 def _merged(model: Valuation, own: Valuation) -> Valuation:
@@ -165,16 +174,12 @@ def _unreadable(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"'{name}' cannot be read in the compiled original; the model's value is used" for name in names)
 
 
-def _against_file(system: TransitionSystem, stimulus: Stimulus, run: Run) -> list[str]:
-    different = []
-    for step, claimed in enumerate(stimulus.states):
+def _against_file(stimulus: Stimulus, run: Run) -> Iterator[Value]:
+    """Where ``run`` differs from the states that the file of the chain has."""
+    for step, claimed in enumerate(stimulus.states, 1):
         for name, value in claimed.items():
-            if run.states[step + 1][name] != value:
-                vtype = system.variable(name).type
-                found = show_value(vtype, run.states[step + 1][name])
-                text = f"{found}, not {show_value(vtype, value)} as the chain says"
-                different.append(f"after step {step} '{name}' is {text}")
-    return different
+            if run.states[step][name] != value:
+                yield name, step, value, run.states[step][name]
 
 
 def ends_within(hold: int) -> str:

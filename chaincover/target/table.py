@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 from bmc.errors import InputRefused, Location, counted, listed
-from bmc.limits import FILE_SIZE, InputLimit, read_text
+from bmc.limits import InputLimit, read_text
 from bmc.records import dataclass
 from bmc.system.names import suggestion
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import STORED
-from chaincover.formats.chain_file import START_ROW
 from chaincover.formats.exported import DRIVEN, EXPECTED
 from chaincover.formats.result_file import most_bytes
+from chaincover.formats.table_style import END_ROW, START_ROW, read_rows, with_point
 from chaincover.project.bench import Signal
+from chaincover.project.names import Labels, named_type
 from chaincover.target.recording import Cell, Recording, Variable, cell
 
 _BESIDE = ("step", "time", "goals", "serves", "")
@@ -49,11 +48,15 @@ class Layout:
 
     @staticmethod
     def of(
-        system: TransitionSystem, signals: Mapping[str, Signal], period: Fraction | None, start: int | None
+        system: TransitionSystem,
+        signals: Mapping[str, Signal],
+        period: Fraction | None,
+        start: int | None,
+        names: Labels | None = None,
     ) -> Layout:
-        """That of a ``system``."""
-        known: dict[str, Variable] = {var.name: var for var in system.inputs}
-        known |= {var.name: var for var in system.visible_state}
+        """That of a ``system``, values of whose variables may be recorded as ``names`` calls them."""
+        both: list[Variable] = [*system.inputs, *system.visible_state]
+        known = {var.name: replace(var, type=named_type(var, names or {})) for var in both}
         return Layout(known, signals, frozenset(var.name for var in system.inputs), period, start)
 
     def found(self, titles: Sequence[str], place: Location) -> tuple[dict[str, int], int]:
@@ -101,7 +104,7 @@ def read_table(path: str, layout: Layout) -> Recording:
     """A recording as a table: columns separated by commas, semicolons or tabs, one row a sample."""
     place = Path(path)
     text = read_text(place, "the recording", "name a recording as .csv or .vcd", most=largest())
-    rows, comma = _rows(place, text)
+    rows, comma = read_rows(place, text, "the signals' names")
     titles = [title.strip().removeprefix("'") for title in rows[0]]
     columns, other = layout.found(titles, Location(str(place), 1))
     samples = [*_Table(place, titles, columns, comma).samples(rows[1:], layout)]
@@ -109,25 +112,6 @@ def read_table(path: str, layout: Layout) -> Recording:
         [f"{counted(other, 'column')} of the recording {'is' if other == 1 else 'are'} not looked at"] if other else []
     )
     return in_steps(str(place), samples, frozenset(columns), layout, notes)
-
-
-def _rows(place: Path, text: str) -> tuple[list[list[str]], bool]:
-    """The rows, and whether numbers are written with a decimal comma."""
-    csv.field_size_limit(FILE_SIZE.most)
-    content = text.removeprefix("\ufeff")
-    readers = [csv.reader(io.StringIO(content, newline=""), delimiter=mark, strict=True) for mark in ",;\t"]
-    reader = readers[0]
-    try:
-        heads = [next(each, []) for each in readers]
-        reader, head = max(zip(readers, heads, strict=True), key=lambda pair: len(pair[1]))
-        rows = [head, *reader]
-    except csv.Error as error:
-        raise InputRefused(f"this is no table: {error}", Location(str(place), reader.line_num)) from None
-    if not rows or not any(rows[0]):
-        raise InputRefused(
-            "the recording is empty", Location(str(place)), "write a header with the signals' names first"
-        )
-    return rows, reader.dialect.delimiter != ","
 
 
 @dataclass(frozen=True)
@@ -141,7 +125,11 @@ class _Table:
 
     def samples(self, rows: Sequence[Sequence[str]], layout: Layout) -> Iterator[Sample]:
         """A sample for each of ``rows``, from the first one after the reset on."""
-        filled = [(line, row) for line, row in enumerate(rows, 2) if any(each.strip() for each in row)]
+        filled = [
+            (line, row)
+            for line, row in enumerate(rows, 2)
+            if any(each.strip() for each in row) and row[:1] != [END_ROW]
+        ]
         for number, (line, row) in enumerate(filled, 1):
             here = Location(str(self.place), line)
             if len(row) != len(self.titles):
@@ -152,7 +140,7 @@ class _Table:
 
     def _texts(self, row: Sequence[str]) -> dict[str, str]:
         texts = {name: row[index].strip() for name, index in self.columns.items() if row[index].strip()}
-        return {name: (_with_point(text) if self.comma else text).removeprefix("'") for name, text in texts.items()}
+        return {name: (with_point(text) if self.comma else text).removeprefix("'") for name, text in texts.items()}
 
     def _step(self, row: Sequence[str], number: int, layout: Layout, here: Location) -> int | None:
         """The step of a row; None for the start state."""
@@ -162,16 +150,8 @@ class _Table:
             return None if text == START_ROW else _whole(text, here)
         if "time" in beside:
             text = row[beside["time"]]
-            return step_at(_with_point(text) if self.comma else text, layout, here)
+            return step_at(with_point(text) if self.comma else text, layout, here)
         return number - (layout.start or 1)
-
-
-def _with_point(text: str) -> str:
-    """A number with a decimal comma as one with a point; any other text, such as the name of a value, as it is."""
-    return text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text
-
-
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d*(e[+-]?\d+)?", re.I)
 
 
 def _whole(text: str, where: Location) -> int:

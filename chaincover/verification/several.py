@@ -15,6 +15,7 @@ from pysmt.shortcuts import TRUE, And, Not, Or, Symbol
 from bmc import ending
 from bmc.errors import counted
 from bmc.evaluation.vectors import Column
+from bmc.native.cache import built_anew
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, Prices
@@ -58,6 +59,7 @@ MOST_GOALS = 24
 """Above this number of goals, without those that come with others, the least total length is not computed."""
 
 
+@built_anew()
 def verify_chains(place: Path, request: Request, limits: Limits, listener: Listener | None = None) -> Verification:
     """Check a summary and every chain that it names, with the options of the command line. Errors as in ``verify``."""
     listener = listener or Listener()

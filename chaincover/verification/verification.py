@@ -15,6 +15,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.errors import counted
 from bmc.formulas.unroll import at
+from bmc.native.cache import built_anew
 from bmc.records import dataclass
 from bmc.system.transition import Condition
 from chaincover.certificate import Certificate, NoRun, Prices
@@ -139,6 +140,7 @@ def statement_of(subject: Subject, document: Document) -> Statement:
     )
 
 
+@built_anew()
 def verify(
     subject: Subject, document: Document, limits: Limits | None = None, listener: Listener | None = None
 ) -> Verification:

@@ -100,7 +100,7 @@ def test_a_longer_program_needs_all_of_it() -> None:
     assert long["state"] > 2 * short["state"]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_longer_timers_leave_edges_open() -> None:
     plain, longer = (next(measure.depth(f"sat {family}", [6], 60)).values["open"] for family in ("alarm", "alarm*8"))
     assert longer > plain
@@ -127,7 +127,7 @@ def test_points_are_kept_and_one_axis_is_replaced(tmp_path: Path) -> None:
     assert points.merged([*_points(), other], [fresh]) == [fresh, other]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_plots_are_the_same_for_the_same_points(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     for folder in (first, second):
@@ -144,7 +144,7 @@ def test_plots_are_the_same_for_the_same_points(tmp_path: Path) -> None:
     [
         ("grid_3_T", 2, ("tour", "product-search", "whole-lengths")),
         ("modes_5_T", 10, ("covering-flow", "product-search", "acceleration")),
-        pytest.param("grid_10_T", 10, ("layers", "tour", methods.EVERYTHING), marks=pytest.mark.slow),
+        pytest.param("grid_10_T", 10, ("layers", "tour", methods.EVERYTHING), marks=pytest.mark.evidence),
     ],
 )
 def test_methods_prove_the_same_shortest_chain(pattern: str, size: int, tried: Sequence[str]) -> None:

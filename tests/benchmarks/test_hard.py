@@ -91,7 +91,7 @@ def test_tables_tell_ratios_and_who_is_alone() -> None:
     assert told[2:] == ["| x | 3 of 4 | 1 | 2.0 |", "| y | 3 of 4 | 1 | 5.0 |"]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.usefixtures("hasty")
 def test_what_a_limit_leaves_open_is_undecided(tmp_path: Path) -> None:
     """The prime has no factors, but that takes more than one portion; both other goals are found."""
@@ -131,7 +131,7 @@ def test_sets_of_chains_leave_it_undecided_too(tmp_path: Path, how: str) -> None
     assert {goal.get("name", goal.get("goal")): goal["verdict"] for goal in goals}["never"] == "undecided"
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.usefixtures("hasty")
 def test_a_graph_with_open_questions_is_no_graph_without_a_path() -> None:
     outcome = chaincover("graph", of("factor"), "-K", "2", *AT_ONCE)

@@ -64,7 +64,7 @@ def test_the_modules_and_tests_of_a_room_are_there(name: str) -> None:
     assert all((mutants.CHECKOUT / place).exists() for place in (*modules_of(ROOMS[name]), *ROOMS[name].tests))
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_fault_is_found_out_or_survives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a checkout of one module and one test, which looks at the limit alone."""
     checkout = tmp_path / "checkout"

@@ -204,9 +204,8 @@ def test_bounds_of_what_has_none_are_refused(folder: Path) -> None:
         assert "chaincover.toml:5" in outcome.err
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_results_are_those_of_the_same_program_with_a_table_of_the_values(seed: int) -> None:
+def test_results_are_those_of_the_same_program_with_a_table_of_the_values() -> None:
     (kind,) = BOUNDS
     with fresh_names():
-        row = kind.judge(kind.draw(random.Random(seed)))
+        row = kind.judge(kind.draw(random.Random(0)))
     assert (row.outcome, row.detail) == ("agree", "minimal")

@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["auto", "sat"])
+@pytest.mark.parametrize("engine", ["auto", pytest.param("sat", marks=pytest.mark.evidence)])
 @short_runs()
 def test_a_chain_starts_with_a_value_that_is_allowed_and_the_bound_knows_it(folder: Path, engine: str) -> None:
     """To 9 it is four steps from 5, and six by 4 from 3; no _Bool is anything but 0 and 1."""

@@ -61,7 +61,12 @@ def modes(text: str, place: Path) -> Problem:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("text", "goals"), [(TRIPLE, 4), pytest.param(BESIDE, 3, marks=pytest.mark.evidence), (NO_INPUT, 3)]
+    ("text", "goals"),
+    [
+        (TRIPLE, 4),
+        pytest.param(BESIDE, 3, marks=pytest.mark.evidence),
+        pytest.param(NO_INPUT, 3, marks=pytest.mark.evidence),
+    ],
 )
 def test_random_runs_give_a_chain_before_states_are_searched_in_layers(text: str, goals: int, tmp_path: Path) -> None:
     told = Told("exact graph")

@@ -213,17 +213,17 @@ def test_a_goal_that_needs_more_than_sixty_steps() -> None:
     go = BOOLEAN.symbol("pl_go")
     counter = StateVariable("pl_level", BYTE, BV(0, 8), Ite(go, level + 1, BV(0, 8)))
     system = TransitionSystem("far", (counter,), (InputVariable("pl_go", BOOLEAN),))
-    goal = Goal("far", at(level.Equals(BV(75, 8)), 0), None, 0)
+    goal = Goal("far", at(level.Equals(BV(62, 8)), 0), None, 0)
     for engine in ("auto", "sat"):
         result = generate(Problem(system, (goal,), None), Options(engine=engine))
         assert result.chain is not None
-        assert (result.chain.length, result.bounds.minimal) == (75, True)
-        near = generate(Problem(system, (goal,), None), Options(bound=74, engine=engine))
+        assert (result.chain.length, result.bounds.minimal) == (62, True)
+        near = generate(Problem(system, (goal,), None), Options(bound=61, engine=engine))
         assert (near.chain, statuses(near)) == (None, {"far": "not-within-bound"})
-        assert "not reached from init within K = 74" in near.verdicts[0].detail
-        assert near.tests["far"].length == 75
-        just = generate(Problem(system, (goal,), None), Options(bound=75, engine=engine))
-        assert (just.chain.length, just.chain.k_met, just.bounds.minimal) == (75, 75, True)
+        assert "not reached from init within K = 61" in near.verdicts[0].detail
+        assert near.tests["far"].length == 62
+        just = generate(Problem(system, (goal,), None), Options(bound=62, engine=engine))
+        assert (just.chain.length, just.chain.k_met, just.bounds.minimal) == (62, 62, True)
 
 
 def test_a_chain_within_k_is_found_although_a_shorter_one_goes_further() -> None:

@@ -46,7 +46,11 @@ def test_other_compiler_or_replay_leaves_the_chain_alone(tmp_path: Path) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
-    [("--effort", "0.005"), pytest.param(("--effort", "0.005", "--several"), marks=pytest.mark.evidence), ("-K", "2")],
+    [
+        ("--effort", "0.005"),
+        pytest.param(("--effort", "0.005", "--several"), marks=pytest.mark.evidence),
+        pytest.param(("-K", "2"), marks=pytest.mark.evidence),
+    ],
 )
 def test_a_second_run_in_the_same_place_changes_nothing(options: tuple[str, ...], tmp_path: Path) -> None:
     """Whatever the run before has left behind."""

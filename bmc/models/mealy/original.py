@@ -90,6 +90,11 @@ class RunningMachine:
             states += self.steps([(states[-1], values)])
         return states
 
+    def runs(
+        self, inputs: Sequence[Sequence[Valuation]], initial: Valuation | None = None, time_limit: float = 60
+    ) -> list[Valuation]:
+        return [state for each in inputs for state in self.run(each, initial, time_limit)[1:]]
+
     def steps(self, pairs: Sequence[tuple[Valuation, Valuation]], time_limit: float = 60) -> list[Valuation]:
         try:
             return [self._moves[state["state"], values["input"]] for state, values in pairs]

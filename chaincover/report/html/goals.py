@@ -8,6 +8,7 @@ from typing import Any
 from bmc.errors import counted
 from bmc.records import dataclass
 from chaincover.chain import CAN_FAIL, COVERED, UNREACHABLE
+from chaincover.formats.chain_file import violation_file
 from chaincover.report.html.saved import Saved, SavedChain
 from chaincover.report.html.summary import goals_in, goals_of, hits_of, rulings_of, seconds
 from chaincover.report.html.table import StepTable, step_table
@@ -141,7 +142,7 @@ def _violations(saved: Saved) -> Iterator[Finding]:
             parts,
             tuple(ruling["held"]),
             None if trace is None else step_table(trace, shown, _read(goal, parts), ruling["step"]),
-            (f"chaincover replay PROJECT violation-{ruling['goal']}.csv",) if trace is not None else (),
+            (f"chaincover replay PROJECT {violation_file(ruling['goal'])}",) if trace is not None else (),
         )
 
 

@@ -54,6 +54,11 @@ def clean(value: Any) -> Any:
     return FORBIDDEN.sub("\ufffd", value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+def drawing(text: str) -> Markup:
+    """A drawing that escapes its own texts, as it stands in a page."""
+    return Markup(FORBIDDEN.sub("\ufffd", text))
+
+
 def policy(style: str, script: str) -> str:
     """The Content-Security-Policy of a page with this style sheet and script, each as it stands in its element."""
     return (

@@ -60,12 +60,12 @@ def _why(saved: Saved) -> dict[str, Any]:
 
 def _graph(saved: Saved) -> dict[str, Any]:
     graphs = [graph for chain in saved.chains if (graph := bounds.graph_of(chain)) is not None]
-    return {"graphs": graphs, "markup": Markup} if graphs else {}
+    return {"graphs": graphs, "drawing": kit.drawing} if graphs else {}
 
 
 def _modes(saved: Saved) -> dict[str, Any]:
     found = modes.diagrams(saved)
-    return {"diagrams": found, "markup": Markup, "file": saved.chains[0].file} if found else {}
+    return {"diagrams": found, "drawing": kit.drawing, "file": saved.chains[0].file} if found else {}
 
 
 def _course(saved: Saved) -> dict[str, Any]:

@@ -14,14 +14,11 @@ from typing import Any
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_json, read_text
 from bmc.records import dataclass
-from chaincover.formats.chain_file import CHAINS_SCHEMA, SCHEMA
+from chaincover.formats.chain_file import CHAINS_SCHEMA, SCHEMA, violation_file
 from chaincover.formats.document import CHAIN_FILE, CHAINS_FILE, DAMAGED
 from chaincover.formats.result_file import most_bytes, result_data
 from chaincover.report.documents import JUDGED_SCHEMA, RUN_SCHEMA, VERIFIED_SCHEMA
 from chaincover.target.log import SCHEMA as LOG_SCHEMA
-
-VIOLATION = "violation-"
-"""How the names of the tables begin that hold a run which violates a requirement."""
 
 KNOWN = {
     schema.rpartition("/")[0]: schema
@@ -209,7 +206,7 @@ def _violations(file: Path, data: Mapping[str, Any], notes: list[str]) -> Iterat
     for ruling in rulings:
         if not isinstance(ruling, dict) or not ruling.get("test"):
             continue
-        place = file.with_name(f"{VIOLATION}{Path(str(ruling.get('goal'))).name}.csv")
+        place = file.with_name(Path(violation_file(str(ruling.get("goal")))).name)
         try:
             text = read_text(place, "the violation", most=most_bytes())
             rows = [*csv.DictReader(io.StringIO(text))]

@@ -51,6 +51,8 @@ class Process:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._selector.close()
+        if len(self._rest) > LONGEST:  # it may wait for a reader, and would not see the end of its input
+            self._process.stdout.close()
         try:
             self._process.stdin.close()
             self._process.wait(self._watchdog)

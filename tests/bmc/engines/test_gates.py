@@ -231,7 +231,7 @@ def test_clauses_with_asserted_roots_have_the_solutions_in_which_these_hold(prep
 def test_long_chains_of_operators_need_no_recursion() -> None:
     flag, word = smt.Symbol("gl_f", BOOL), smt.Symbol("gl_w", BVType(2))
     term = word
-    for _ in range(2500):
+    for _ in range(1200):
         term = smt.Ite(flag, smt.BVAdd(term, smt.BV(1, 2)), term)
     blasted = Blasted([term])
     assert blasted.results([{"gl_f": 1, "gl_w": 3}, {"gl_f": 0, "gl_w": 2}]) == [[3], [2]]

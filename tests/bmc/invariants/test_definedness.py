@@ -63,7 +63,8 @@ MAY_BE = {
 LONG = {
     *("64 bits", "a control loop", "a filter that shifts", "a shift that follows", "a counter up and down"),
     *("a counter of errors", "an index that follows", "a divisor that follows"),
-    *("a weighted mean", "a shift one too far", "a limit that is too high"),
+    *("a weighted mean", "a shift one too far", "a limit that is too high", "an index one too far"),
+    "a sum between guards",
 }
 """Those that take longest, or that another one resembles: these are evidence."""
 

@@ -106,6 +106,7 @@ def test_each_step_from_a_state_starts_with_the_memory_after_init(write: Write) 
             7,
             0xFFFFFFFF,
         ]
+        assert [state["n"] for state in program.runs([[{}] * 2, [{}] * 3])] == [2, 6, 2, 6, 12]
 
 
 def test_doubles_round_as_in_c_and_not_as_in_wider_registers(write: Write) -> None:

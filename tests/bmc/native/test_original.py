@@ -12,7 +12,7 @@ from native_programs import Write, counter, interface, needs_compiler, numbers, 
 
 from bmc.errors import InputRefused
 from bmc.native.build import Builder
-from bmc.native.original import compiled
+from bmc.native.original import OriginalCrashed, compiled
 from bmc.system.original import Argument, Call, Cell, MemoryObject
 
 pytestmark = needs_compiler
@@ -127,6 +127,25 @@ def test_memory_outside_the_interface_is_restored_too(write: Write) -> None:
     sources = write(a="int n; static int unlisted; void step(void) { unlisted++; n = unlisted; }")
     with compiled(counter(sources)) as program:
         assert program.steps([({"n": 9}, {})] * 3) == [{"n": 1}] * 3
+        assert program.steps([]) == []
+
+
+def test_each_of_several_runs_is_as_by_itself(write: Write) -> None:
+    sources = write(
+        a="int n, in; static int unlisted; void init(void) { n = 7; } "
+        "void step(void) { n += in * ++unlisted; if (n > 99) *(volatile int *)0 = 0; }"
+    )
+    n, given = static("n", sources[0]), static("in", sources[0])
+    native = interface(sources, [n, given], [whole(n), whole(given)], Call("step"), (Call("init"),))
+    runs: list[list[dict[str, int]]] = [[{"in": 1}, {"in": 2}, {}], [], [{"in": 3}], [{"in": 4}, {"in": 5}]]
+    for initial in (None, {"n": 30}):
+        with compiled(native) as program:
+            alone = [state for inputs in runs for state in program.run(inputs, initial)[1:]]
+            assert program.runs(runs, initial) == alone
+            assert program.runs([], initial) == []
+            with pytest.raises(OriginalCrashed) as crashed:
+                program.runs([*runs, [{"in": 99}]], initial)
+            assert (crashed.value.step, list(crashed.value.states)) == (6, alone)
 
 
 def test_static_step_function_and_arrays_of_odd_places(write: Write) -> None:

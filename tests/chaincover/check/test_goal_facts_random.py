@@ -157,7 +157,7 @@ def test_queries_alone_never_say_more_than_enumeration(seed: int) -> None:
     assert found.lemma_3.applies != "yes" or all(len(runs.trigger(goal)) < 2 for goal in case.goals)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_random_cases_show_every_kind_of_fact() -> None:
     listed = [facts(random_case(seed, goals=3, longest=2)) for seed in SEEDS]
     asked = [facts(random_case(seed, goals=3, longest=2), explore=False) for seed in SEEDS]

@@ -101,7 +101,7 @@ def test_verdicts_are_those_of_an_exhaustive_search(
             assert depths
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_samples_have_undefined_behaviour_of_all_kinds() -> None:
     verdicts = [searched(perhaps_undefined(seed)) for seed in range(15)]
     named = [len(perhaps_undefined(seed).undefined_behaviour) for seed in range(15)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Outcome, chaincover
@@ -110,6 +111,12 @@ def test_a_longer_run_is_not_the_shortest(tmp_path: Path) -> None:
     assert not wrong(tmp_path, document)
 
 
+def without_inputs(requirements: dict[str, Any]) -> object:
+    """What is said of requirements, but for the inputs of runs: simpler ones come last."""
+    rulings = [{**each, "test": each["test"] and each["test"]["length"]} for each in requirements["rulings"]]
+    return {**requirements, "rulings": rulings}
+
+
 @needs_compiler
 @pytest.mark.parametrize(("simulated", "several"), [(False, ()), (True, ("--several",))])
 def test_what_is_found_out_before_a_run_is_stopped_is_on_disk_and_told(
@@ -134,7 +141,8 @@ def test_what_is_found_out_before_a_run_is_stopped_is_on_disk_and_told(
     assert told[-1] == "requirements: 1 can fail, 2 never violated, proved"
     assert (tmp_path / "out" / "violation-one.csv").exists()
     document, early = json.loads((tmp_path / "out" / name).read_text()), json.loads(before[-1])
-    assert (early["finished"], early["requirements"]) == (False, document["requirements"])
+    assert early["finished"] is False
+    assert without_inputs(early["requirements"]) == without_inputs(document["requirements"])
     for each in (document,) if several else (document, early):  # chains beside chains.json were written later
         checks = verified(tmp_path, each, name)
         assert (checks["code"], checks["can fail"], checks["never violated"]) == (1, "finding", "holds")
@@ -281,7 +289,7 @@ void compute(_Bool a, _Bool b) { if (a) m = 1; else if (b) { m = 0; lamp = 1; } 
         (
             "G(a && m == 0 -> F[0,3](lamp))",
             3,
-            "the antecedent held at step 0, F[0,3] had not held by step 3; at its end lamp is 0, expected not 0",
+            "the antecedent held at step 0, F[0,3] had not held by step 3; at its end lamp is 0, expected true",
             [("lamp", 3, "0")],
         ),
         (
@@ -293,7 +301,7 @@ void compute(_Bool a, _Bool b) { if (a) m = 1; else if (b) { m = 0; lamp = 1; } 
         (
             "G(G[0,9](!b) -> F[9,100](m))",
             100,
-            "the antecedent held at step 0, F[9,100] had not held by step 100; at its end m is 0, expected not 0",
+            "the antecedent held at step 0, F[9,100] had not held by step 100; at its end m is 0, expected true",
             [("m", 100, "0")],
         ),
     ],

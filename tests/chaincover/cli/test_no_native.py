@@ -57,6 +57,15 @@ def test_the_first_line_says_that_code_runs(command: str, recorded: Path) -> Non
     assert outcome.progress[:1] != [] or not runs
 
 
+@pytest.mark.needs_compiler
+def test_that_code_runs_is_said_once_where_something_can_be_kept(recorded: Path) -> None:
+    def said(*options: str) -> bool:
+        cache = {"CC": str(recorded / "cc"), "CHAINCOVER_CACHE": str(recorded / "cache")}
+        return "is compiled and run" in chaincover(*COMMANDS["replay"], *options, cwd=recorded, **cache).stderr
+
+    assert [said("-q"), said(), said(), said("-v")] == [False, True, False, True]
+
+
 def test_what_is_lost_is_said(recorded: Path) -> None:
     lost = "with --no-native nothing is compiled"
     assert f"comparison with the compiled original: left out: {lost}" in run(recorded, "check", "--no-native").out

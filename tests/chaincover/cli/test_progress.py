@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
+import os
 import re
+import select
+import struct
+import termios
 
 import pytest
 
@@ -67,12 +72,37 @@ def test_one_line_that_replaces_itself_on_a_terminal(monkeypatch: pytest.MonkeyP
     assert "\n" not in terminal.getvalue()
 
 
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_the_line_is_as_wide_as_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of all columns would be wrapped, and could not be replaced any more."""
+    master, slave = os.openpty()
+    try:
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
+        with open(slave, "w", closefd=False) as terminal:
+            monkeypatch.setattr("sys.stderr", terminal)
+            progress = Progress()
+            progress.better("1 of 2 goals in 5 steps")
+            progress("graph: " + 30 * "K is 1, ")
+        written = b""
+        while not written.endswith(b"...") and select.select([master], [], [], 10)[0]:
+            written += os.read(master, 10_000)
+        shown = written.decode().split("\r\x1b[K")[-1]
+    finally:
+        os.close(slave)
+        os.close(master)
+    assert len(shown) == columns - 1
+    assert shown.endswith("...")
+    assert "1 of 2 goals in 5 steps" in shown
+
+
 @pytest.mark.parametrize(
     ("bounds", "text"),
     [
         (Bounds(0, None, ""), "1 of 2 goals; no chain yet"),
         (Bounds(4, None, ""), "1 of 2 goals; no chain yet, none is shorter than 4 steps"),
         (Bounds(4, 6, ""), "1 of 2 goals in 6 steps, none below 4 (gap 50%)"),
+        (Bounds(4, 8, ""), "1 of 2 goals in 8 steps, none below 4 (gap 100%)"),
+        (Bounds(121, 603, ""), "1 of 2 goals in 603 steps, at least 121"),
         (Bounds(0, 1, ""), "1 of 2 goals in 1 step, no lower bound yet"),
         (Bounds(6, 6, ""), "1 of 2 goals in 6 steps"),
     ],

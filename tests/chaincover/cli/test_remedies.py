@@ -114,8 +114,7 @@ def test_a_variable_that_is_set_to_constants_only_is_proposed(tmp_path: Path) ->
     [
         (("0,1,0", "0,300,0"), "300 does not fit 'set' (unsigned char: 0..255)"),
         (("0,1,0", "0,yes,0"), "'yes' is no value of 'set' (unsigned char)"),
-        ((",", ";"), "the columns are separated by ';'"),
-        ((",", "\t"), "the columns are separated by tabs"),
+        (("0,1,0\n1,", "0,1,0\n0,"), "the step 0 follows 1 step"),
     ],
 )
 def test_a_table_of_inputs(change: tuple[str, str], message: str, tmp_path: Path) -> None:

@@ -147,13 +147,13 @@ def test_an_edge_that_is_not_there_is_looked_for_along_its_walk() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 49, 80, 5, 33])
+@pytest.mark.parametrize("seed", [2, 49, 5])
 @pytest.mark.parametrize("reachable", [False, True])
 def test_random_machines_against_explicit_search(seed: int, reachable: bool) -> None:
     case = one_step(random_machine(seed))
     wanted = task(with_reachable_states(case) if reachable else case, "asp", [2, 4, 12][seed % 7 % 3], "allow")
     learned = check_against_explicit_search(case, wanted, constrained_chain(wanted))
-    assert learned or reachable or seed not in (2, 49, 80)
+    assert learned or reachable or seed == 5
 
 
 @pytest.mark.parametrize("seed", [16, 90, 161, 12, 21])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
 from random import Random
 
 import pytest
 from boards import run_by
 from counted_calls import calls_in
+from drawn_seeds import seeds
 from machines import Machine
 from problems import problem_of
-from pysmt.shortcuts import BV, FALSE, BVAdd
+from pysmt.shortcuts import BV, BVULT, FALSE, BVAdd, Ite
 from random_systems import random_case
 
 from bmc.formulas.unroll import at, framed
@@ -20,7 +22,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover import limits
 from chaincover.chain import Chain
-from chaincover.concretise.tidy import tidy
+from chaincover.concretise.tidy import telling_constants, tidy, tidy_finding
 from chaincover.known import Known
 from chaincover.limits import UNITS, Limits
 from chaincover.problem import Problem
@@ -162,3 +164,50 @@ def candidates(run: Run, step: int, name: str) -> Iterator[int]:
         if value == run.inputs[step][name]:
             return
         yield value
+
+
+@seeds(30)
+def test_a_finding_stays_and_each_change_of_an_input_is_needed_for_it(seed: int) -> None:
+    """By trying each: where the input keeps its value up to its next change, the goal is not covered at the end."""
+    case, rng = random_case(seed, longest=1, inputs=2), Random(seed)
+    simulator = Simulator(case.system)
+    given = [{var.name: rng.getrandbits(1) for var in case.system.inputs} for _ in range(12)]
+    run = simulator.valid_part(simulator.run(simulator.initial(), given))
+    for goal in case.goals:
+        problem, monitor = problem_of(case.system, [goal], None), Monitor([goal])
+
+        def holds(run: Run, step: int, monitor: Monitor = monitor, name: str = goal.name) -> bool:
+            return monitor.holds(run, name, step)
+
+        for step in monitor.covered(run)[goal.name][-1:]:
+            end = goal.over(step)
+            whole = Run(run.states[: end + 1], run.inputs[:end])
+            found = tidy_finding(problem, whole, Limits())
+            assert found == simulator.run(found.states[0], found.inputs)
+            assert simulator.valid_part(found) == found
+            assert holds(found, step)
+            for var in case.system.inputs:
+                first = 0
+                for value, steps in groupby([values[var.name] for values in found.inputs]):
+                    last = first + len([*steps])
+                    before = [found.inputs[first - 1][var.name]] if first else [var.plainest]
+                    block = [{**values, var.name: before[0]} for values in found.inputs[first:last]]
+                    again = simulator.run(found.states[0], [*found.inputs[:first], *block, *found.inputs[last:]])
+                    assert value == before[0] or simulator.valid_part(again) != again or not holds(again, step)
+                    first = last
+
+
+def test_a_finding_gets_constants_of_the_program_where_nothing_simpler_will_do() -> None:
+    """A sum that has to pass 1000 by values of which only those above 700 count: the drawn ones go."""
+    word = ValueType("uint16", 16)
+    total, given, limit = word.symbol("tidy_total"), word.symbol("tidy_given"), BV(1000, 16)
+    counted = Ite(BVULT(BV(700, 16), given), given, BV(0, 16))
+    variable = StateVariable("tidy_total", word, BV(0, 16), BVAdd(total, counted))
+    system = TransitionSystem("sum", (variable,), (InputVariable("tidy_given", word, ((0, 5000),)),))
+    problem = problem_of(system, [Goal("over", at(BVULT(limit, total), 0), None, 0)], None)
+    assert telling_constants(problem)["tidy_given"] == [700, 699, 701, 0, 5000]
+    simulator = Simulator(system)
+    drawn = simulator.run(simulator.initial(), [{"tidy_given": value} for value in (123, 919, 45, 851)])
+    found = tidy_finding(problem, drawn, Limits())
+    assert [values["tidy_given"] for values in found.inputs] == [0, 0, 701, 701]
+    assert tidy_finding(problem, drawn, Limits(effort=0.0)) == drawn, "once the limits are over all stays"

@@ -117,18 +117,18 @@ def test_options_of_tables_belong_to_tables(floats: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "vcd"])
-def test_signals_of_the_bench_are_called_and_scaled_as_there(form: str, tmp_path: Path) -> None:
-    files = {"floats.c": FLOATS, "chaincover.toml": FLOATS_PROJECT + SIGNALS}
-    folder = made(tmp_path, files)
-    assert export(folder, form).code == 0
-    outcome = chaincover("judge", ".", "chain", f"{form}/chain.{form}", "--json", cwd=folder)
+def test_signals_of_the_bench_are_called_and_scaled_as_there(form: str, floats: Path, tmp_path: Path) -> None:
+    write_files(tmp_path, {"floats.c": FLOATS, "chaincover.toml": FLOATS_PROJECT + SIGNALS})
+    folder, chain = tmp_path, floats / "chain"
+    assert export(folder, form, chain=str(chain)).code == 0
+    outcome = chaincover("judge", ".", chain, f"{form}/chain.{form}", "--json", cwd=folder)
     assert outcome.code == 0, outcome.stderr
     assert (outcome.json["comparison"]["first"], outcome.json["remarks"]) == (None, [])
     assert {goal["how"] for goal in outcome.json["goals"]} == {"as seen"}
     if form == "csv":
         titles = (folder / "csv/chain.csv").read_text().splitlines()[0]
         assert "Temp [driven],in->demand [driven],'= raw; $end [driven]" in titles
-        rows = chain_rows(folder / "chain/chain.json")
+        rows = chain_rows(chain / "chain.json")
         shown = [row["Below"] for row in csv_rows(folder / "csv/chain.csv")]
         assert shown == [pytest.approx(2.5 - row["s->below"] / 10) for row in rows]
     else:
@@ -137,11 +137,12 @@ def test_signals_of_the_bench_are_called_and_scaled_as_there(form: str, tmp_path
         }
 
 
-def test_a_scaled_signal_has_no_nan(tmp_path: Path) -> None:
+def test_a_scaled_signal_has_no_nan(floats: Path, tmp_path: Path) -> None:
     scaled = SIGNALS.replace('"Temp"', '{ name = "Temp", offset = 1 }')
-    folder = made(tmp_path, {"floats.c": FLOATS, "chaincover.toml": FLOATS_PROJECT + scaled})
-    refused(export(folder, "csv"), 2, "'in->temp' is nan, and its signal has a factor or an offset", "take the format")
-    assert not (folder / "csv").exists()
+    write_files(tmp_path, {"floats.c": FLOATS, "chaincover.toml": FLOATS_PROJECT + scaled})
+    outcome = export(tmp_path, "csv", chain=str(floats / "chain"))
+    refused(outcome, 2, "'in->temp' is nan, and its signal has a factor or an offset", "take the format")
+    assert not (tmp_path / "csv").exists()
 
 
 @pytest.mark.needs_compiler

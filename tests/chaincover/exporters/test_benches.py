@@ -33,7 +33,7 @@ from chaincover.project.load import Request, load_request
 from chaincover.project.values import raw_value
 
 SHORT = ("cruise", "window", "floats")
-LONG = ("seat", "drive", "kiln")
+LONG = ("belt", "seat", "drive", "kiln")
 """Models that take seconds: evidence."""
 SCHEMA = json.loads((ROOT / "chaincover/formats/schemas/stimulus.json").read_text(encoding="utf-8"))
 
@@ -78,7 +78,6 @@ class Files:
     scope="module",
     params=[
         *SHORT,
-        pytest.param("belt", marks=pytest.mark.slow),
         *(pytest.param(name, marks=pytest.mark.evidence) for name in LONG),
     ],
 )

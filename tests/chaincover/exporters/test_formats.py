@@ -133,7 +133,7 @@ def test_held_inputs(model: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["mode", "thermo"])
+@pytest.mark.parametrize("model", ["mode", pytest.param("thermo", marks=pytest.mark.evidence)])
 def test_floating_models(model: str) -> None:
     assert check_chains(load_request(Request(str(FLOATS / model))).problem, random.Random(model), 1, 8) > 0
 

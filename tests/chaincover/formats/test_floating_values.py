@@ -292,7 +292,7 @@ def as_document(system: TransitionSystem, chain: Chain) -> dict[str, object]:
 def test_chains_are_written_and_read_back_bit_for_bit(tmp_path: Path) -> None:
     system, chain = a_chain()
     (tmp_path / "chain.json").write_text(to_json(as_document(system, chain)))
-    made = SimpleNamespace(system=system, goals=GOALS, settings=SimpleNamespace(period=None))
+    made = SimpleNamespace(system=system, goals=GOALS, settings=SimpleNamespace(period=None), value_names={})
     (tmp_path / "chain.csv").write_text(chain_csv(made, chain))
     from_json = read_stimulus(str(tmp_path), system)
     from_csv = read_stimulus(str(tmp_path / "chain.csv"), system)

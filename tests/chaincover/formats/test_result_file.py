@@ -32,7 +32,7 @@ def plain(data: Any) -> Any:
     return [plain(item) for item in data] if isinstance(data, Sequence) and not isinstance(data, str) else data
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(DATA, st.sampled_from([None, 1]))
 def test_it_is_the_data_of_the_standard_library(data: Any, indent: int | None) -> None:
     assert plain(result_data(json.dumps(data, indent=indent), HERE)) == data

@@ -61,7 +61,7 @@ def test_all_that_is_missing_is_guessed_with_its_reason(tmp_path: Path) -> None:
 @pytest.mark.needs_compiler
 def test_stubs_count_once_they_are_confirmed(tmp_path: Path) -> None:
     initialised(tmp_path, PROGRAM)
-    looked_at = chaincover("check", ".", "--effort", "0.02", cwd=tmp_path)
+    looked_at = chaincover("check", ".", "--effort", "0.002", cwd=tmp_path)
     assert looked_at.code == 0
     assert "not confirmed, so that nothing is generated: the stub stubs/types.h" in looked_at.out
     refused = chaincover("generate", ".", "--cover", "branches()", cwd=tmp_path)
@@ -70,12 +70,12 @@ def test_stubs_count_once_they_are_confirmed(tmp_path: Path) -> None:
     assert not (tmp_path / "chain-out").exists()
     confirm(tmp_path)
     goal = ("--property", "on: cover(mode == MODE_ON)")
-    assert chaincover("generate", ".", *goal, "--effort", "0.02", "-o", "out", cwd=tmp_path).code == 0
+    assert chaincover("generate", ".", *goal, "--effort", "0.002", "-o", "out", cwd=tmp_path).code == 0
     result = json.loads((tmp_path / "out" / "chain.json").read_text())
     assert "the stub stubs/hal/board.h, which was confirmed" in json.dumps(result)
     assert (
         "rests on the stub stubs/types.h, which was confirmed"
-        in chaincover("check", ".", "--effort", "0.02", cwd=tmp_path).out
+        in chaincover("check", ".", "--effort", "0.002", cwd=tmp_path).out
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -229,12 +230,12 @@ def cut_off(chain: dict[str, Any]) -> None:
 
 Change = Callable[[dict[str, Any]], None]
 CHANGES = [
-    (other_input, "disagreements", "after step 8 's->"),
+    (other_input, "disagreements", "before step 9 's->"),
     (two_inputs, "refused_steps", "step 0 breaks the input constraint"),
     (moved_goal, "goals", ""),
     (goal_beyond_the_end, "goals", ""),
-    (other_state, "disagreements", "after step 4 's->speed' is "),
-    (other_label, "disagreements", "after step 4 's->mode' is "),
+    (other_state, "disagreements", "before step 5 's->speed' is "),
+    (other_label, "disagreements", "before step 5 's->mode' is "),
     (cut_off, "goals", ""),
 ]
 
@@ -258,7 +259,12 @@ def test_changed_chain_is_found_out(
     else:
         assert says in found[key][0]
     text = chaincover("replay", CRUISE, tmp_path, **way).out
-    assert "the chain says" in text if key == "goals" else "DISAGREES: " in text
+    if key == "disagreements":
+        assert text.startswith("the compiled original") or text.startswith("the model")
+        assert re.search(r" differs from what the chain says; first difference at step [59]: s->", text)
+        assert re.search(r"\n> [59] .*\(expected ", text.replace("\n ", "\n")), "the value is marked"
+    else:
+        assert ("the chain says" if key == "goals" else "NOT ALLOWED: step 0 ") in text
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -301,7 +307,7 @@ def test_changed_program_is_found_out(way: dict[str, str], document: dict[str, A
     (tmp_path / "chain.json").write_text(json.dumps(document))
     outcome = chaincover("replay", "cruise.c", "chain.json", "--json", cwd=tmp_path, **way)
     assert outcome.code == 1
-    assert "not DIS as the chain says" in outcome.json["disagreements"][0]
+    assert "DIS as the chain says" in outcome.json["disagreements"][0]
 
 
 @pytest.mark.slow
@@ -312,11 +318,12 @@ def test_original_that_differs_from_the_model_is_found_out(tmp_path: Path) -> No
     write_files(tmp_path, {"c.c": code, "in.csv": "a,b\n0,1\n0,0\n"})
     outcome = chaincover("replay", "c.c", "in.csv", "--property", "x: cover(n == 2)", "--json", cwd=tmp_path)
     assert outcome.code == 1
-    assert outcome.json["disagreements"] == ["after 2 steps 's->n' is 2 in the compiled original, 1 in the model"]
+    assert outcome.json["disagreements"] == ["before step 2 's->n' is 2 in the compiled original, 1 in the model"]
     assert outcome.json["goals"][0]["covered_at"] == 2
     checked = chaincover("check", "c.c", "--compare", "50", "--effort", "0.003", cwd=tmp_path)
     assert checked.code == 1
-    assert "DISAGREES: 's->n'" in checked.out
+    assert "DISAGREES: before step 6 's->n' is 6 in the original, 5 in the model\n" in checked.out
+    assert " > 6  5 (the original: 6)  (end)\n" in checked.out
 
 
 def test_all_chains_of_a_folder(tmp_path: Path) -> None:
@@ -329,7 +336,9 @@ def test_all_chains_of_a_folder(tmp_path: Path) -> None:
         assert told.code == 1
         assert [chain["chain"] for chain in told.json["chains"]] == ["chain-1.json", "chain-2.json"]
         assert [chain["exit_code"] for chain in told.json["chains"]] == [0, 1]
-    assert "chain-2.json:\nreplay on" in chaincover("replay", "c.c", "out", cwd=tmp_path).out
+    text = chaincover("replay", "c.c", "out", cwd=tmp_path).out
+    assert text.startswith("chain-1.json:\nreplay on")
+    assert "\nchain-2.json:\nFINDING: two fails at step 1" in text
     alone = chaincover("replay", "c.c", "out/chain-1.json", "--json", cwd=tmp_path)
     assert (alone.code, alone.json["steps"]) == (0, 1)
     for text in ("{}", '{"chains": [{"file": "../chain-1.json"}]}', "[1]"):
@@ -345,7 +354,7 @@ def test_start_values_that_the_tester_chose(way: dict[str, str], tmp_path: Path)
     head = HEAD.replace("s->m = 0; ", "")
     toml = project("[interface]\nchosen = ['s->m']\n[ranges]\n'i->a' = [0]\n[[property]]\ntext = 'x: cover(n == 1)'")
     write_files(tmp_path, {"c.c": program("if (s->m == 1234) s->n = 1;", head=head), "chaincover.toml": toml})
-    assert chaincover("generate", ".", "--effort", "0.1", "-o", "o", cwd=tmp_path, **way).code == 0
+    assert chaincover("generate", ".", "--effort", "0.03", "-o", "o", cwd=tmp_path, **way).code == 0
     document = json.loads((tmp_path / "o" / "chain.json").read_text())
     assert document["chain"]["initial"]["chosen"] == {"s->m": 1234}
     assert document["chain"]["length"] == 1

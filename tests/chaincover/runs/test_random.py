@@ -149,7 +149,7 @@ def test_runs_that_ended_stay_ended_while_others_wait(most: int) -> None:
     system = replace(system, input_constraint=And(system.input_constraint, near))
     goals = [Goal("hot", TEMPERATURE.constant(2000).BVULT(framed(now, 0)), None, 1)]
     simulator = Simulator(system)
-    for run in RandomRuns(Problem(system, tuple(goals), None), Limits(effort=0.02)).runs():
+    for run in RandomRuns(Problem(system, tuple(goals), None), Limits(effort=0.004)).runs():
         assert simulator.valid_part(run).length == run.length
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -92,7 +93,7 @@ def test_a_target_that_does_as_the_model(tmp_path: Path) -> None:
     [
         (
             "def answer(self, found, inputs): return {**found, 'o.lamp': int(self.made == 3)}",
-            "'o.lamp' after 3 steps",
+            "'o.lamp' before step 3",
             3,
         ),
         ("def answer(self, found, inputs): return {**found, 'o.level': 99999}", "99999 does not fit 'o.level'", 0),
@@ -124,7 +125,7 @@ def test_an_object_that_hangs_is_lost_and_called_no_more(tmp_path: Path) -> None
 def test_a_target_that_starts_in_another_state_makes_no_step(tmp_path: Path) -> None:
     own = "def reset(self):\n    self.n, self.made = 3, 0\n    return {'n': 3, 'o.lamp': 0}"
     outcome = run(tmp_path, "python:CLASS", own=own, target=SAFE)
-    assert "a deviation: 'n' after 0 steps" in outcome.json["remarks"][0]
+    assert "a deviation: 'n' before step 0" in outcome.json["remarks"][0]
     first = outcome.json["comparison"]["first"]
     assert (outcome.code, first["variable"], first["step"], log(tmp_path)[-1]["after"]) == (1, "n", 0, 2)
 
@@ -244,9 +245,9 @@ def test_a_library_is_run_as_the_compiled_original(tmp_path: Path) -> None:
     assert (changed.code, first["variable"], first["step"]) == (1, "o.lamp", 3)
     against = chaincover("replay", ".", "in.csv", "--against", "b.so", "--json", cwd=tmp_path)
     assert against.code == 1
-    assert against.json["disagreements"][0].startswith("after 3 steps 'o.lamp' is 1")
+    assert against.json["disagreements"][0].startswith("before step 3 'o.lamp' is 1")
     source = chaincover("replay", ".", "in.csv", "--against", "b.c", "--json", cwd=tmp_path)
-    assert source.json["disagreements"][0].startswith("after 3 steps 'o.lamp' is 1")
+    assert source.json["disagreements"][0].startswith("before step 3 'o.lamp' is 1")
     assert (
         "name a shared library" in chaincover("run", ".", "in.csv", "--driver", "library:in.csv", cwd=tmp_path).stderr
     )
@@ -306,9 +307,10 @@ def test_the_fixtures_of_pytest(code: str, told: str, tmp_path: Path) -> None:
     files = {"c.c": COUNTER, "chaincover.toml": PROJECT, "in.csv": INPUTS, "fixed.py": code, "test_x.py": FIXTURES}
     write_files(tmp_path, files)
     named = ["--chaincover-project", ".", "--chaincover-chain", "in.csv", "--chaincover-driver", "python:fixed:Target"]
-    plugin = ["-p", "no:cacheprovider", "-p", "no:chaincover", "-p", "chaincover.pytest_plugin"]
+    plugin = ["-p", "no:cacheprovider", "-p", "chaincover.pytest_plugin"]
     command = [sys.executable, "-m", "pytest", *plugin, *named, "test_x.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False)
     assert told in done.stdout, done.stdout + done.stderr
 
 

@@ -11,6 +11,9 @@ import pytest
 from c_support import own_environment
 from command_line import FENCE, MODELS, ROOT, chaincover
 
+from chaincover.target.drivers import Bus, TargetLost
+from chaincover.target.drivers.process import Process
+
 __all__ = ["own_environment"]
 
 BELT = MODELS / "belt"
@@ -42,3 +45,14 @@ def driven(folder: Path, driver: str) -> None:
     found = chaincover("run", BELT, "in.csv", "--driver", driver, "--fast", "--json", cwd=folder).json
     assert (found["steps"], found["comparison"]["first"]) == (505, None)
     assert next(goal for goal in found["goals"] if goal["name"] == "chimes")["requirement"] == "held"
+
+
+def test_a_program_that_writes_without_end_ends_by_itself(tmp_path: Path) -> None:
+    """It waits for a reader, and would not see that its input has ended."""
+    ended = tmp_path / "ended"
+    code = f"try: print('x' * 3_000_000, flush=True, end='')\nfinally: open({str(ended)!r}, 'w').close()"
+    target = Process([sys.executable, "-c", code], Bus((), (), (), None, 30))
+    with pytest.raises(TargetLost, match="without an end of its line"):
+        target.step({})
+    target.close()
+    assert ended.exists()

@@ -1,0 +1,285 @@
+"""What became of a run that was judged, for the terminal: the answer first, then what is wrong with the run that shows
+it, then each goal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bmc.errors import CheckDisagreed, counted, listed
+from chaincover.chain import Chain, Hit
+from chaincover.replaying.judge import explained, failing_values
+from chaincover.report.chain_table import ChainTable, read_by_goals
+from chaincover.report.console import MANY_LINES, MOST_LINES, Console, say
+from chaincover.report.console_requirements import failing_so, named
+from chaincover.report.findings import (
+    FINDING,
+    Finding,
+    expectation,
+    property_table,
+    read_by,
+    run_table,
+    show_findings,
+    told,
+    until,
+)
+from chaincover.subject import Subject
+from chaincover.target.comparison import AROUND
+from chaincover.verdicts import AS_PREDICTED, FAILED, HELD
+
+if TYPE_CHECKING:
+    from chaincover.target.comparison import Comparison, Difference
+    from chaincover.target.judge import JudgedGoal, JudgedRun
+
+OTHERS = 2
+"""Values that differ where a run first differs, besides the one that is told first. Twice as many: a longer line."""
+
+
+def show_judged(out: Console, subject: Subject, judged: JudgedRun, steps: bool = False, next_command: str = "") -> None:
+    """A run of ``subject`` that was judged: the answer, with what to type next, what is wrong, each goal; where
+    ``steps`` are asked for, all of these."""
+    top, rest = out.part(), out.part()
+    _show_answer(top, judged)
+    if next_command:
+        say(top, f"try: {next_command}", "bold")
+    if judged.differences:
+        _show_differences(top, judged.differences)
+    _show_summary(rest, judged)
+    show_replay_goals(rest, judged)
+    findings = [*_differing(subject, judged), *_lost(subject, judged), *_failed(subject, judged)]
+    if steps:
+        findings = [Finding(finding.lines) for finding in findings if finding.lines]
+    show_findings(top, findings, MOST_LINES - len(top.kept) - len(rest.kept), "-v tells all")
+    out.show(top)
+    if steps:
+        _show_steps(out, subject, judged)
+    out.show(rest)
+
+
+def _show_steps(out: Console, subject: Subject, judged: JudgedRun) -> None:
+    """All steps of the run."""
+    hits = _hits(judged)
+    chain = Chain(judged.run, tuple(hit.goal for hit in hits), hits)
+    ChainTable(subject.system, chain, read_by_goals(subject), subject.value_names).show(out)
+
+
+def _hits(judged: JudgedRun) -> tuple[Hit, ...]:
+    """Where the goals are covered, and where requirements fail."""
+    covered = [Hit(goal.goal, goal.step, goal.consequent_held) for goal in judged.goals if goal.step is not None]
+    known = {(hit.goal, hit.step) for hit in covered if hit.consequent_held is False}
+    failed = [Hit(goal.goal, goal.failed_at, False) for goal in judged.goals if goal.failed_at is not None]
+    return (*covered, *(hit for hit in failed if (hit.goal, hit.step) not in known))
+
+
+def answer(judged: JudgedRun) -> str:
+    """What a replay is made for, in a sentence: what is another program now, where it first does something else, and
+    what becomes of the goals; '' where nothing is another."""
+    differences = judged.differences
+    if not (judged.changed or differences):
+        return ""
+    asked = [goal for goal in judged.goals if goal.asked]
+    lost = [goal.goal for goal in asked if goal.step is None]
+    moved = [f"{goal.goal} at step {goal.step}, not {goal.claimed}" for goal in asked if _moved(goal)]
+    who = f"{listed(judged.changed)} {'differs' if len(judged.changed) == 1 else 'differ'} from that of the chain"
+    if not judged.changed:
+        who = f"{judged.place} differs from {_other(differences[0])}"
+    parts = [
+        who,
+        _first_difference(differences) if differences else f"no difference in {counted(judged.steps, 'step')}",
+    ]
+    parts.append(f"{len(asked) - len(lost)} of {counted(len(asked), 'goal')}")
+    parts += [f"{listed(lost)} {'is' if len(lost) == 1 else 'are'} lost"] if lost else []
+    parts += [listed(moved)] if moved else []
+    failed = [goal.goal for goal in judged.goals if goal.failed_at is not None]
+    parts += [f"{listed(failed)} {'fails' if len(failed) == 1 else 'fail'}"] if failed else []
+    return "; ".join(parts)
+
+
+def _moved(goal: JudgedGoal) -> bool:
+    return goal.step is not None and goal.claimed is not None and not goal.claim_holds
+
+
+def _other(difference: Difference) -> str:
+    return "the model" if "model" in difference.of else "what the chain says"
+
+
+def _first_difference(differences: Sequence[Difference]) -> str:
+    """Where values first differ, and which."""
+    step = min(each.step for each in differences)
+    first, *others = [each for each in differences if each.step == step]
+    text = f"first difference at step {step}: {first.variable} {first.actual} instead of {first.expected}"
+    more = [f"{each.variable} {each.actual} instead of {each.expected}" for each in others[:OTHERS]]
+    return text + (f" ({', '.join(more)})" if more else "")
+
+
+def _show_differences(out: Console, differences: Sequence[Difference]) -> None:
+    """A line for each variable that differs, outputs first."""
+    part = out.part()
+    rows = [(each.variable, str(each.step), each.actual, each.expected, str(each.times)) for each in differences]
+    part.table(("variable", "before step", "is", "instead of", "times"), rows, right=("before step", "times"))
+    out.show(part.cut(MANY_LINES, "-v tells all variables that differ"))
+
+
+def _differing(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
+    """The run up to where values first differ, or first deviate from the model."""
+    if judged.differences:
+        step = min(each.step for each in judged.differences)
+        first = [each for each in judged.differences if each.step == step]
+        marks = {(each.variable, step): f"(expected {each.expected})" for each in first}
+        read = [each.variable for each in first]
+        lines = [f"  the first difference, before step {step}:"]
+    elif judged.comparison is not None and judged.comparison.first is not None:
+        deviation = judged.comparison.first
+        marks = {
+            (deviation.variable, each.step): f"(was {each.actual})"
+            for each in deviation.around
+            if each.actual and each.actual != each.expected
+        }
+        step, read = deviation.step, [deviation.variable]
+        towards = f" (on the way to {listed(deviation.serves)})" if deviation.serves else ""
+        is_so = f"{deviation.variable} is {deviation.actual}, expected {deviation.expected}"
+        lines = [f"DEVIATES: before step {step}{towards} {is_so}"]
+    else:
+        return
+    run = until(judged.run, min(step + AROUND, judged.run.length))
+    hits = [hit for hit in _hits(judged) if hit.step < len(run.states)]
+    marks = {place: text for place, text in marks.items() if place[1] < len(run.states)}
+    yield Finding(lines, run_table(subject, run, hits, read, marks))
+
+
+def _lost(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
+    """The goals that the chain says to cover and the run does not, each with what is otherwise where it says so."""
+    goals, labels, run = {goal.name: goal for goal in subject.goals}, subject.value_names, judged.run
+    for own in judged.goals:
+        goal, step = goals[own.goal], own.claimed
+        if judged.comparison is not None or own.step is not None or step is None or goal.over(step) > run.length:
+            continue
+        values = [*failing_values(subject.system, goal.antecedent, run, step, goal.text)]
+        said = "; ".join(told(subject.system, each, run.length, labels) for each in values)
+        line = f"LOST: {named(goal)}: the chain covers it at step {step}{'; ' if said else ''}{said}"
+        state = {var.name for var in subject.system.state}
+        marks = {(each.variable, each.step): expectation(each) for each in values if each.variable in state}
+        marks = marks or {("", step): ""}
+        part = until(run, min(goal.over(step) + 1, run.length))
+        hits = [hit for hit in _hits(judged) if hit.step < len(part.states)]
+        yield Finding([line], run_table(subject, part, hits, read_by(subject.system, [goal.antecedent]), marks))
+
+
+def _failed(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
+    """The requirements that fail on the run, each with what it reads, where that is what the model does."""
+    goals, labels = {goal.name: goal for goal in subject.goals}, subject.value_names
+    for own in judged.goals:
+        goal, step = goals[own.goal], own.failed_at
+        if step is None:
+            continue
+        line = f"{FINDING} {named(goal)} fails at step {step}"
+        failure, first = None, None if judged.comparison is None else judged.comparison.first
+        with suppress(CheckDisagreed):
+            failure = explained(subject.problem, goal.name, judged.run, step)
+        end = 0 if failure is None else max((each.step for each in failure.values), default=0)
+        if failure is None or not failure.values or (first is not None and first.step <= max(end, goal.over(step))):
+            yield Finding([line])
+            continue
+        part = until(judged.run, min(max(end, goal.over(step)), judged.run.length))
+        shown = replace(failure, run=judged.run)
+        table = property_table(subject, goal, part, failure.values, [Hit(goal.name, step, False)])
+        yield Finding([line + failing_so(subject.system, shown, labels)], table)
+
+
+def show_replay(out: Console, judged: JudgedRun) -> None:
+    """What became of a run that was judged: the answer, what disagrees, and the goals in a line."""
+    _show_answer(out, judged)
+    _show_summary(out, judged)
+
+
+def _show_answer(out: Console, judged: JudgedRun) -> None:
+    """The answer to what a run was made for, and what disagrees."""
+    text = answer(judged)
+    wrong = any(goal.asked and goal.step is None for goal in judged.goals) or judged.differences
+    if text:
+        say(out, text, "bold red" if wrong else "bold")
+    values = {each.told for each in judged.differences}
+    for kind, texts in (
+        ("OTHER INPUTS than those of the chain", judged.other_inputs),
+        ("DISAGREES", [text for text in judged.disagreements if text not in values]),
+        ("NOT ALLOWED", judged.refused),
+        ("FINDING", judged.violations),
+    ):
+        for text in texts[:MANY_LINES]:
+            say(out, f"{kind}: {text}", "bold red")
+        if len(texts) > MANY_LINES:
+            say(out, f"{kind}: {len(texts) - MANY_LINES} more, which --json tells")
+
+
+def _show_summary(out: Console, judged: JudgedRun) -> None:
+    """What was compared, where the run was made, the number of goals covered, and notes."""
+    if judged.comparison is not None:
+        _show_comparison(out, judged.comparison)
+    asked = [g for g in judged.goals if g.asked]
+    verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"
+    predicted = sum(1 for g in asked if g.how == AS_PREDICTED)
+    verdict += f", {predicted} of them {AS_PREDICTED}" if predicted else ""
+    if judged.final is not None:
+        verdict += ", final condition reached" if judged.final else ", final condition NOT reached"
+    what = "replay on" if judged.comparison is None else "run of"
+    say(out, f"{what} {judged.place}: {counted(judged.steps, 'step')}, {verdict}")
+    for remark in judged.remarks:
+        say(out, f"note: {remark}")
+
+
+def _show_comparison(out: Console, found: Comparison) -> None:
+    """What was compared with the model."""
+    if found.signals:
+        number = f"{counted(found.number, 'value')} deviate" if found.number != 1 else "1 value deviates"
+        signals, steps = counted(len(found.signals), "signal"), counted(found.steps, "step")
+        say(out, f"compared with the model: {signals} at {steps}, {number if found.number else 'none deviates'}")
+
+
+def show_replays(out: Console, played: Sequence[JudgedRun | None], unplayed: Sequence[str] = ()) -> None:
+    """The replays of chains: as one where nothing is to be said of any of several, else one by one; and the files
+    ``unplayed`` that were to be replayed, and were not, as the run was called off."""
+    if unplayed:
+        say(out, f"not replayed, as the run was stopped: {listed(unplayed)}; the command replay does that")
+    done = [own for own in played if own is not None]
+    if len(done) < 2 or any(own.exit_code or own.remarks for own in done):
+        for own in done:
+            show_replay(out, own)
+        return
+    steps, goals = sum(own.run.length for own in done), sum(len([g for g in own.goals if g.asked]) for own in done)
+    final = ", each ends in the final condition" if all(own.final for own in done) else ""
+    every = f"{counted(goals, 'goal')} covered in {counted(len(done), 'chain')} of {counted(steps, 'step')}"
+    say(out, f"replay on {done[0].place}: {every}{final}")
+
+
+def show_replay_goals(out: Console, replay: JudgedRun) -> None:
+    """What became of each goal of a run that was judged; of many those of which there is something to say."""
+    rows, plain = [], 0
+    many = len(replay.goals) > MANY_LINES and not out.everything
+    for goal in replay.goals:
+        text = goal.requirement
+        if goal.failed_at is not None:
+            text = f"{FAILED.upper()} at step {goal.failed_at}"
+        elif goal.why:
+            text += f": {goal.why}"
+        place = f"{goal.verdict}{': ' if goal.detail else ''}{goal.detail}" if goal.step is None else str(goal.step)
+        if goal.how == AS_PREDICTED:
+            place += f", {AS_PREDICTED}"
+        if not goal.claim_holds:
+            place += f" (the chain says {goal.claimed})"
+        if goal.infeasible:
+            place += " (said to be unreachable)"
+        elif not goal.asked:
+            place += " (the chain was not made for it)"
+        fine = goal.step is not None and goal.claim_holds and goal.requirement in ("", HELD)
+        if many and fine:
+            plain += 1
+        else:
+            rows.append((goal.goal, place, str(goal.times), text))
+    if rows:
+        part = out.part()
+        part.table(("goal", "covered at step", "times", "requirement"), rows)
+        out.show(part.cut(MANY_LINES + 1, "-v tells all goals"))
+    if plain:
+        say(out, f"{counted(plain, 'goal')} covered with nothing to say of them: -v tells where")

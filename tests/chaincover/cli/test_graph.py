@@ -1,0 +1,43 @@
+"""``chaincover graph PATH CHAIN``: the chain is drawn bold on the graph, with the steps that it takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from command_line import MODELS, chaincover
+
+from chaincover.formats.drawing import to_dot, to_svg
+
+CRUISE = MODELS / "cruise"
+
+
+def test_a_chain_is_bold_on_the_graph_of_its_goals(tmp_path: Path) -> None:
+    more = ("--property", "twice: cover(mode == DIS && gas)")
+    made = chaincover("generate", CRUISE, *more, "-o", tmp_path, "--no-replay", "--json").json
+    steps = {hit["goal"]: hit["step"] for hit in made["chain"]["hits"]}
+    data = chaincover("graph", CRUISE, tmp_path).json
+    order = ["init", *made["chain"]["order"], "final"]
+    at = [0, *(steps[goal] for goal in order[1:-1]), made["chain"]["length"]]
+    edges = [{"from": order[n], "to": order[n + 1], "steps": at[n + 1] - at[n]} for n in range(len(order) - 1)]
+    assert data["chain"] == edges
+    assert "twice" in data["nodes"]
+    drawn = chaincover("graph", CRUISE, tmp_path / "chain.json", "--format", "dot").out
+    bold = re.findall(r'"(\w+)" -> "(\w+)" \[label=\S.*style=bold', drawn)
+    assert sorted(bold) == sorted((edge["from"], edge["to"]) for edge in edges)
+    assert "bold" not in chaincover("graph", CRUISE, "--format", "dot").out
+    (tmp_path / "chain.json").write_text((tmp_path / "chain.json").read_text().replace('"chain": {', '"chain_": {', 1))
+    assert chaincover("graph", CRUISE, tmp_path).code == 3
+
+
+def test_more_steps_than_needed_and_edges_that_the_graph_lacks() -> None:
+    edges = [{"from": "init", "to": "a", "weight": 1}, {"from": "a", "to": "b", "weight": 2}]
+    steps = {("init", "a"): 4, ("a", "b"): 2, ("b", "end"): 3}
+    chain = [{"from": a, "to": b, "steps": count} for (a, b), count in steps.items()]
+    data = {"nodes": ["init", "a", "b", "end"], "edges": edges, "chain": chain}
+    dot, svg = to_dot("t", data), to_svg("t", data)
+    assert '"init" -> "a" [label="4 (least 1)", style=bold' in dot
+    assert '"a" -> "b" [label=2, style=bold' in dot
+    assert '"b" -> "end" [label=3, style=bold' in dot
+    assert svg.count('class="edge path"') == 3
+    assert ">4 (least 1)</text>" in svg
