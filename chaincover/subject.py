@@ -42,6 +42,17 @@ NOBODY = Observers((), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
+class Justified:
+    """Why the lines ``first`` to ``last`` of a source, whose name in the project is ``file``, need not be executed, nor
+    every outcome on them."""
+
+    file: str
+    first: int
+    last: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What a project says of the search: K (``bound``), ``overlap`` and ``ordering`` as in ``Options``.
 
@@ -57,6 +68,8 @@ class Settings:
     hold: int = 1
     period: Fraction | None = None
     reset_seconds: float | None = None
+    stating: frozenset[str] = frozenset()
+    justified: tuple[Justified, ...] = ()
 
     @property
     def period_seconds(self) -> float | None:

@@ -81,11 +81,15 @@ class Work(NamedTuple):
     """What to run: ``start`` is written after init; each item of ``steps`` is one step and what is written before it.
 
     ``restored`` has a byte for each step: 1 where it starts from the image of memory right after init, else 0.
+    ``dumps``: after how many steps the program, built for that (``bmc.native.coverage``), writes its counters, at most
+    ``dump_size`` bytes each time.
     """
 
     start: tuple[Patch, ...]
     steps: tuple[tuple[Patch, ...], ...]
     restored: bytes
+    dumps: tuple[int, ...] = ()
+    dump_size: int = 0
 
 
 class Job(NamedTuple):

@@ -23,7 +23,7 @@ from bmc.errors import CheckDisagreed, InputRefused, LimitReached, Location
 from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler
 from bmc.native.cache import open_cache
 from bmc.native.commands import kill
-from bmc.native.job import Job, Work, write
+from bmc.native.job import Job, Layout, Work, write
 from bmc.native.plan import Encoder, Plan, Records
 from bmc.native.symbols import is_elf, read_library
 from bmc.native.worker import CONFINED, FREE, output_size
@@ -138,11 +138,7 @@ class CompiledOriginal:
         program cannot be loaded; ValueError for a value that is no raw pattern.
         """
         encoder = Encoder(self._plan, self._cells)
-        start = encoder.patches(initial or {})
-        each = {id(values): values for values in inputs}  # one object may be in very many steps
-        patches = {number: encoder.patches(values, every=True) for number, values in each.items()}
-        steps = tuple(patches[id(values)] for values in inputs)
-        return self._execute(encoder, _names(inputs), Work(start, steps, bytes(len(steps))), time_limit)
+        return self._execute(encoder, _names(inputs), run_of(encoder, inputs, initial), time_limit)
 
     def runs(
         self, inputs: Sequence[Sequence[Valuation]], initial: Valuation | None = None, time_limit: float = 60
@@ -181,11 +177,17 @@ class CompiledOriginal:
         """Run the worker; its records as valuations, or the error."""
         skipped = (c for c in self._cells.values() if c.variable not in inputs and c.object not in self._arguments)
         records = Records(self._plan, skipped)
+        return self._results(records, *self._outcome(encoder, records.layout, work, time_limit))
+
+    def _outcome(self, encoder: Encoder, reads: Layout, work: Work, time_limit: float) -> tuple[Outcome, Job]:
+        """How the worker ended that did ``work`` and noted ``reads``, and its job. The error where it did not start."""
         layouts = tuple(each.layout for each in encoder.layouts)
-        job = Job(self._plan.image, work, records.layout, layouts, time_limit)
+        job = Job(self._plan.image, work, reads, layouts, time_limit)
         outcome = _work(job, Path(self._plan.image.library).parent, self._worker)
         self.confined &= outcome.output[:1] != FREE
-        return self._results(records, outcome, job)
+        if outcome.output[:1] not in (CONFINED, FREE):
+            raise _not_started(outcome, job.time_limit)
+        return outcome, job
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -195,8 +197,6 @@ class CompiledOriginal:
     @staticmethod
     def _results(records: Records, outcome: Outcome, job: Job) -> list[Valuation]:
         """The worker's records as valuations, or the error that says how far it came."""
-        if outcome.output[:1] not in (CONFINED, FREE):
-            raise _not_started(outcome, job.time_limit)
         size = records.format.size
         rows = [outcome.output[at : at + size] for at in range(1, len(outcome.output) - size, size + 1)]
         begins = job.work.restored[:1] == b"\1"  # what init left is no state of a run or of a step then
@@ -204,11 +204,18 @@ class CompiledOriginal:
         count = len(job.work.steps)
         if len(rows) == count + 1:
             return states
-        step = len(rows) - 1 if rows else None
-        where = "init" if step is None else f"step {step} (of {count}, counted from 0)"
-        error = _timeout(where, job.time_limit) if outcome.timed_out else _crash(where, outcome)
-        error.step, error.states = step, tuple(states)
+        error = ended_early(len(rows), outcome, job)
+        error.states = tuple(states)
         raise error
+
+
+def run_of(encoder: Encoder, inputs: Sequence[Valuation], initial: Valuation | None) -> Work:
+    """Init, ``initial`` over what it left, and one step for each element of ``inputs``. Errors as ``run`` has them."""
+    start = encoder.patches(initial or {})
+    each = {id(values): values for values in inputs}  # one object may be in very many steps
+    patches = {number: encoder.patches(values, every=True) for number, values in each.items()}
+    steps = tuple(patches[id(values)] for values in inputs)
+    return Work(start, steps, bytes(len(steps)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +226,15 @@ class Outcome:
     code: int
     errors: str
     timed_out: bool
+
+
+def ended_early(records: int, outcome: Outcome, job: Job) -> OriginalCrashed | OriginalTimeout:
+    """The error of a run that ended after so many records, of which there is one after init and one after each step."""
+    step = records - 1 if records else None
+    where = "init" if step is None else f"step {step} (of {len(job.work.steps)}, counted from 0)"
+    error = _timeout(where, job.time_limit) if outcome.timed_out else _crash(where, outcome)
+    error.step = step
+    return error
 
 
 def _names(valuations: Iterable[Valuation]) -> set[str]:

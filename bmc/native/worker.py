@@ -45,6 +45,9 @@ CTYPES: dict[str, Any] = {
 CONFINED, FREE = b"C", b"F"
 """The first byte of the output: whether the process is confined."""
 
+DUMP = "chaincover_dump"
+"""The function of a program built for that which hands its counters to a function of ours."""
+
 MEMORY = 4 << 30
 """Bytes of memory that the program may have."""
 
@@ -183,6 +186,15 @@ class Process:
         unpack, view = struct.Struct("=" + code).unpack_from, self.views[index]
         return lambda: unpack(view, offset)[0]
 
+    def dumper(self, out: int) -> Callable[[], object]:
+        """A function that writes the counters of a program built for that: records of a kind, a size and bytes."""
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_uint)
+        record = kind(
+            lambda what, place, size: write_all(out, struct.pack("<BI", what, size) + ctypes.string_at(place, size))
+        )
+        function = self.library[DUMP]
+        return lambda: function(record)
+
     def write(self, layouts: tuple[Layout, ...], patches: tuple[Patch, ...]) -> None:
         """Write ``patches`` into the program's memory."""
         for layout, data in patches:
@@ -203,10 +215,11 @@ def run(job: Job, out: int, confined: bool) -> None:
     """Init, then every step; the records go to the file descriptor ``out``."""
     image, work, reads, layouts, _ = job
     process = Process(image)
-    start, steps, restored = work
+    start, steps, restored, dumps, _ = work
     pieces = [process.views[index][offset : offset + size] for index, offset, size, _ in reads]
     pieces.append(memoryview(b"."))
     init, step = [process.prepare(call) for call in process.init], process.prepare(process.step)
+    dump, wanted = process.dumper(out) if dumps else None, frozenset(dumps)
     os.write(out, CONFINED if confined else FREE)
     for call in init:
         call()
@@ -214,7 +227,9 @@ def run(job: Job, out: int, confined: bool) -> None:
     after_init = [view.tobytes() for view in process.changing] if any(restored) else []
     process.write(layouts, start)
     write_all(out, b"".join(pieces))
-    for again, patches in zip(restored, steps, strict=True):
+    if dump and 0 in wanted:
+        dump()
+    for number, (again, patches) in enumerate(zip(restored, steps, strict=True), 1):
         if again:
             for view, data in zip(process.changing, after_init, strict=True):
                 view[:] = data
@@ -222,6 +237,8 @@ def run(job: Job, out: int, confined: bool) -> None:
         step()
         process.read_pointers()
         write_all(out, b"".join(pieces))
+        if dump and number in wanted:
+            dump()
 
 
 def view_of(address: int, size: int) -> memoryview:
@@ -344,7 +361,8 @@ def filter_of(machine: str, process: int) -> bytes:
 def output_size(job: Job) -> int:
     """Bytes that are written if all goes well."""
     _, work, reads, *_ = job
-    return 1 + (sum(size for *_, size, _ in reads) + 1) * (len(work[1]) + 1)
+    _, steps, _, dumps, dump_size = work
+    return 1 + (sum(size for *_, size, _ in reads) + 1) * (len(steps) + 1) + len(dumps) * dump_size
 
 
 def start_narrow() -> None:

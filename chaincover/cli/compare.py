@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from bmc import ending
-from bmc.errors import NAMED, counted, listed
+from bmc.errors import NAMED, counted
 from bmc.records import dataclass
 from chaincover.chain import UNDECIDED
 from chaincover.cli.entry import closing
@@ -44,6 +44,7 @@ from chaincover.options import ORDERINGS
 from chaincover.orderings.protocol import Path
 from chaincover.project.load import Request
 from chaincover.report import console
+from chaincover.report.console_compare import advice
 from chaincover.subject import Subject
 
 NAMES = ("exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local")
@@ -397,39 +398,6 @@ def _grouped(notes: dict[str, tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...
     for texts in dict.fromkeys(notes.values()):
         if texts:
             yield texts, [name for name, own in notes.items() if own == texts]
-
-
-def advice(rows: Sequence[Row], several: bool) -> str:
-    """Which ordering to use for this graph, and why: that of the best answer, where one is better than another."""
-    answers = {row.ordering: row.final for row in rows if row.final is not None and row.final.chains}
-    if not answers:
-        return "which ordering to use is open: none led to a chain; generate without --ordering takes one by itself"
-    ranks = {name: _rank(final) for name, final in answers.items()}
-    best = [name for name in answers if ranks[name] == min(ranks.values())]
-    told, missing = _told(answers[best[0]], several), len(rows) - len(answers)
-    if len(best) == len(rows):
-        asked = any(final.ordered for final in answers.values())
-        whose = {1: f"{best[0]}, the only one here,", 2: "both"}.get(len(rows), f"all {len(rows)}")
-        none_asked = "" if asked else ", and no ordering was asked for it"
-        return f"use the default, without --ordering: {whose} gave {told}{none_asked}"
-    second = min((name for name in answers if name not in best), key=lambda name: ranks[name], default="")
-    other = f"; {second} gave {_told(answers[second], several)}" if second else ""
-    none = f"; {counted(missing, 'ordering')} gave no chain" if missing else ""
-    also = f", and so did {listed(best[1:])}" if best[1:] else ""
-    return f"use --ordering {best[0]}: it gave {told}{also}{other}{none}"
-
-
-def _rank(final: Final) -> tuple[int, ...]:
-    """The better an answer is the less this is: most goals covered, fewest chains and steps, the highest bound."""
-    return (-final.covered, final.chains, final.bounds.length or 0, -final.bounds.lower)
-
-
-def _told(final: Final, several: bool) -> str:
-    """What users get, in words."""
-    chains = f"{counted(final.chains, 'chain')} of " if several else ""
-    proof = "minimal" if final.bounds.minimal else f"none shorter than {final.bounds.lower}"
-    goals = f"{final.covered} of {len(final.verdicts)} goals"
-    return f"{chains}{counted(final.bounds.length or 0, 'step')} ({proof}) for {goals}"
 
 
 DETAILS = ("proved", "order", "orders", "refined", "constrained")

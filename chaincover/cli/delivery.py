@@ -22,6 +22,7 @@ from bmc.ending import CALLED_OFF, ExitCode
 from bmc.errors import ChainCoverError
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED
+from chaincover.cli.coverage import ToMeasure, measure_all, remove_coverage, say_all
 from chaincover.cli.entry import closing, what_ended
 from chaincover.cli.options import Shown
 from chaincover.cli.progress import Progress
@@ -71,6 +72,7 @@ class Run:
     junit: str | None = None
     page: str | None = None
     style: TableStyle = TableStyle()
+    with_coverage: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ class OneChain(Delivery[ChainResult]):
         texts |= _violations(self.run, found.requirements)
         write_texts(texts)
         _remove_violations(self.run, found.requirements)
+        remove_coverage(folder / "chain.json")
         if found.chain is None:
             table.unlink(missing_ok=True)
         if (folder / "chains.json").exists():  # of an earlier run for several chains
@@ -215,6 +218,8 @@ class Several(Delivery[SeveralChains]):
         _remove_chains(folder, len(self.found.results) + 1)
         for name in ("chain.json", "chain.csv", "run.json"):  # of an earlier run for one chain
             (folder / name).unlink(missing_ok=True)
+        for name in ("chain.json", *self.names):
+            remove_coverage(folder / name)
 
     def runs(self, played: Replays, violated: Mapping[str, JudgedRun]) -> dict[Path, Iterable[str]]:
         texts: dict[Path, Iterable[str]] = {}
@@ -258,6 +263,7 @@ def deliver(delivery: OneChain | Several, stage: str) -> int:
         delivery.show(out, asked, replays.played)
         sys.stdout.flush()
     errors: list[ChainCoverError] = [*replays.problems]
+    told: list[str] = []
     try:
         if written:
             write_texts(delivery.runs(replays.played, replays.violated))
@@ -271,6 +277,7 @@ def deliver(delivery: OneChain | Several, stage: str) -> int:
             cases = of_answer(run.subject.goals, found.verdicts, rulings)
             cases += [case for own in replays.played if own is not None for case in of_judged(own)]
             write_text(Path(run.junit), junit(run.subject.system.name, cases))
+        told = _measured(delivery, replays.played)
         if run.page is not None:
             from chaincover.cli.report import REPORT, write_report
 
@@ -284,9 +291,24 @@ def deliver(delivery: OneChain | Several, stage: str) -> int:
         show_written(out, asked)
     elif run.shown.text:
         delivery.show(out, asked, replays.played)
+    say_all(out, told)
     if errors:
         raise errors[0]
     return delivery.exit_code(replays.played)
+
+
+def _measured(delivery: OneChain | Several, played: Replays) -> list[str]:
+    """Measure what the chains execute, where that is wanted; what to tell of it on the terminal."""
+    run = delivery.run
+    if not run.with_coverage:
+        return []
+    chains = []
+    for (part, result), name, own in zip(delivery.parts, delivery.names, played, strict=False):
+        assert result.chain is not None
+        stimulus = chain_file.stimulus_of(part.system, result.chain)
+        chains.append(ToMeasure(run.folder / name, part, stimulus, None if own is None else own.run))
+    lines = measure_all(chains, run.progress) or ["coverage was not measured: there is no chain"]
+    return lines if run.shown.text else []
 
 
 @dataclass(frozen=True)
@@ -409,6 +431,7 @@ def _remove_chains(folder: Path, first: int) -> None:
     """Remove the files of chains from number ``first`` on, which an earlier run has left."""
     for number in count(first):
         old = [folder / f"chain-{number}.json", folder / f"chain-{number}.csv", folder / f"run-{number}.json"]
+        remove_coverage(old[0])
         if not any(place.exists() for place in old):
             return
         for place in old:

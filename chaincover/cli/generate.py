@@ -18,6 +18,7 @@ from bmc.ending import INTERRUPT
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached, MemoryLimitReached, UsageError, counted
 from chaincover.chain import COVERED
+from chaincover.cli.coverage import coverage_option
 from chaincover.cli.delivery import OneChain, Run, Several, T, deliver
 from chaincover.cli.help import PLACE, Command
 from chaincover.cli.options import (
@@ -55,6 +56,7 @@ Find = Callable[[Problem, Options, Listener], ChainResult]
 )
 @search_options
 @click.option("--no-replay", is_flag=True, help="Do not replay the chain on the compiled original.")
+@coverage_option
 @click.option("--several", is_flag=True, help="As few chains as it takes, where one cannot cover every goal.")
 @click.option("--most", is_flag=True, help="The one chain that covers most goals, where it cannot cover every goal.")
 @click.option("--violations", is_flag=True, help="Violations of requirements are goals too: those that can fail do so.")
@@ -75,13 +77,16 @@ def command(request: Request, search: Search, shown: Shown, output: str, junit: 
         request = replace(request, cover=(*request.cover, VIOLATIONS))
     if several and most:
         raise UsageError("--several and --most exclude each other", hint="give one of them")
-    if not no_replay:
+    if asked["coverage"] or not no_replay:
         progress.code_runs(request.path)
     subject, options = prepare(
         request, search, progress, bounds=UseOfBounds.REFUSED if several or most else UseOfBounds.SEARCHED
     )
     page = _sources(request) if asked["report"] else None
-    run = Run(subject, options, prepare_folder(output), progress, shown, not no_replay, junit, page, style)
+    run = Run(
+        *(subject, options, prepare_folder(output), progress, shown, not no_replay, junit, page, style),
+        with_coverage=asked["coverage"],
+    )
     if subject.library is not None:
         return generate_bounded(run)
     if several:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
@@ -20,6 +20,7 @@ from bmc.native.original import loaded
 from bmc.records import dataclass
 from bmc.system.original import Original
 from bmc.system.transition import Run, TransitionSystem
+from chaincover.cli.coverage import ToMeasure, coverage_option, measure_all, say_all
 from chaincover.cli.entry import closing
 from chaincover.cli.help import PLACE, Command
 from chaincover.cli.options import Shown, junit_option, request_options, shown_options, time_option
@@ -56,6 +57,7 @@ from chaincover.target.original import replay
 )
 @click.option("--steps", is_flag=True, help="Show the steps of the run.")
 @click.option("-o", "--output", metavar="FILE", type=PLACE, help="Write the judgement into this file, as JSON.")
+@coverage_option
 @junit_option
 @time_option
 @shown_options
@@ -66,8 +68,9 @@ def command(request: Request, shown: Shown, chain: str, against: str | None, **g
     Tells where it first differs from the chain, for each goal where it is covered and whether its consequent held.
     Goals that a chain.json was made for are looked at too where they came from options.
     """
-    output, junit, steps = given["output"], given["junit"], given["steps"]
+    output, junit = given["output"], given["junit"]
     refuse_project(chain)
+    _refuse_both(given["coverage"], against)
     shown.progress().code_runs(request.path)
     files, stopped_by = chain_files(chain), ""
     played: dict[str, Played] = {}
@@ -89,18 +92,33 @@ def command(request: Request, shown: Shown, chain: str, against: str | None, **g
         from chaincover.report import junit as cases
 
         found = [case for one in played.values() for case in cases.of_judged(one.judged)]
-        write_text(Path(junit), cases.junit(next(iter(played.values())).subject.system.name, found))
+        write_text(Path(junit), cases.junit(next(iter(played.values())).controller, found))
+    measured = [one.measured(file) for file, one in played.items()] if given["coverage"] else []
+    told = measure_all(measured, shown.progress())
     if shown.as_json:
         click.echo(document, nl=False)
     elif shown.text:
         out = console.console(shown.verbose > 0)
-        for file, one in played.items():
-            if len(files) > 1:
-                console.say(out, f"{Path(file).name}:")
-            show_judged(out, one.subject, one.judged, steps, one.next_command)
+        _show(out, played, len(files), given["steps"])
         if stopped_by:
             console.say(out, f"{console.ended_by(stopped_by)}: {len(played)} of {len(files)} chains were replayed")
+        say_all(out, told)
     return _exit_code({one.judged.exit_code for one in played.values()}, stopped_by)
+
+
+def _refuse_both(coverage: bool, against: str | None) -> None:
+    """UsageError where ``--coverage`` is asked for with ``--against``."""
+    if coverage and against is not None:
+        text = "--coverage measures the sources of the project, and --against replays another build"
+        raise UsageError(text, hint="replay the project with the changed file itself")
+
+
+def _show(out: console.Console, played: Mapping[str, Played], asked: int, steps: bool) -> None:
+    """Show each replay, with its ``steps`` or not, under the name of its file where several were ``asked`` for."""
+    for file, one in played.items():
+        if asked > 1:
+            console.say(out, f"{Path(file).name}:")
+        show_judged(out, one.subject, one.judged, steps, one.next_command)
 
 
 def _exit_code(codes: Set[int], stopped_by: str) -> int:
@@ -114,11 +132,21 @@ def _exit_code(codes: Set[int], stopped_by: str) -> int:
 
 @dataclass(frozen=True)
 class Played:
-    """The replay of one chain of the ``subject``, and what to type next; '' for nothing."""
+    """The replay of one chain of a controller, the ``subject``, its inputs, and what to type next; '' for nothing."""
 
     subject: Subject
+    stimulus: chain_file.Stimulus
     judged: JudgedRun
     next_command: str = ""
+
+    @property
+    def controller(self) -> str:
+        """Its name."""
+        return self.subject.system.name
+
+    def measured(self, file: str) -> ToMeasure:
+        """The chain of the ``file``, to measure what it executes."""
+        return ToMeasure(chain_place(file), self.subject, self.stimulus, self.judged.run)
 
 
 def _played(request: Request, shown: Shown, chain: str, against: str | None) -> Played:
@@ -133,7 +161,7 @@ def _played(request: Request, shown: Shown, chain: str, against: str | None) -> 
             played = replace(played, original=Path(against).name)
     played = replace(played, not_known=read.not_known, remarks=(*played.remarks, *read.notes), changed=read.changed)
     read.progress.done()
-    return Played(read.subject, played, _next_command(request, chain, read, played))
+    return Played(read.subject, read.stimulus, played, _next_command(request, chain, read, played))
 
 
 def _next_command(request: Request, chain: str, read: ReadChain, played: JudgedRun) -> str:

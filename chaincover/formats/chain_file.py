@@ -286,24 +286,33 @@ def _from_csv(place: Path, text: str, system: TransitionSystem, names: Labels) -
             initial = _start_values(system, given, types, here)
         if step in (START_ROW, END_ROW):
             continue
-        if len(row) < len(titles) or any(cell.strip() for cell in row[len(titles) :]):
-            text = f"{len(row)} values for {len(titles)} columns"
-            raise InputRefused(text, here, "write one value under each title of the first line")
+        _refuse_ragged(row, len(titles), here)
         before = inputs[-1] if inputs else {}
         begin = step if not inputs else begin
         missing = _left_out(begin, step, len(inputs), here)
         inputs += [before] * missing
         lines += lines[-1:] * missing
-        inputs.append(
-            {
-                var.name: before[var.name]
-                if before and not row[at].strip()
-                else parse_value(row[at], types[var.name], Location(str(place), line, at + 1), var.name)
-                for at, var in columns.items()
-            }
-        )
+        cells = {var.name: (row[at], Location(str(place), line, at + 1)) for at, var in columns.items()}
+        inputs.append(_step_inputs(cells, types, before))
         lines.append(line)
     return Stimulus(str(place), tuple(inputs), initial, {}, (), lines=tuple(lines))
+
+
+def _refuse_ragged(row: Sequence[str], columns: int, where: Location) -> None:
+    """InputRefused unless a row has a cell for each of the ``columns``, and no text behind them."""
+    if len(row) < columns or any(cell.strip() for cell in row[columns:]):
+        text = f"{len(row)} values for {columns} columns"
+        raise InputRefused(text, where, "write one value under each title of the first line")
+
+
+def _step_inputs(
+    cells: Mapping[str, tuple[str, Location]], types: Mapping[str, ValueType], before: Valuation
+) -> Valuation:
+    """The inputs of a step by the texts of their ``cells``; an empty one stays as ``before``, if there is one."""
+    return {
+        name: before[name] if before and not text.strip() else parse_value(text, types[name], where, name)
+        for name, (text, where) in cells.items()
+    }
 
 
 def _left_out(begin: str, step: str, steps: int, where: Location) -> int:

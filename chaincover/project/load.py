@@ -335,8 +335,20 @@ def _settings(project: Project, maker: Maker) -> Settings:
     """What the project says of the search."""
     function = project.final_function if project.final_function in maker.functions() else ""
     final = project.final or (f"{function}()" if function else "")
-    asked = (project.where, project.bound, project.overlap, project.ordering, final, project.hold, project.period)
-    return Settings(*asked, None if project.target is None else project.target.reset_seconds)
+    patterns = [
+        *project.property_functions,
+        *project.config.invariant,
+        project.final_function,
+        project.config.assumption,
+    ]
+    return Settings(
+        *(project.where, project.bound, project.overlap, project.ordering, final, project.hold, project.period),
+        reset_seconds=None if project.target is None else project.target.reset_seconds,
+        stating=frozenset(
+            name for name in maker.functions() if any(fnmatch.fnmatchcase(name, each) for each in patterns)
+        ),
+        justified=project.justified,
+    )
 
 
 def _stated(project: Project, maker: Maker, name: str, optional: bool = False) -> Condition | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +21,7 @@ from bmc.system.original import FileOptions
 from bmc.system.ties import MOST_TICKS
 from chaincover.options import ORDERINGS
 from chaincover.project.keys import Keys
+from chaincover.subject import Justified
 from properties.coverage import CoverageCriterion
 from properties.durations import Rounding
 from properties.text import PropertyText
@@ -104,7 +105,10 @@ KEYS: dict[str, dict[str, str]] = {
         "shift": "by how many steps, or by what time, a recording may be shifted; default 0",
         "driver": "what `run` drives the target by",
     },
-    "coverage": {"criteria": "criteria that generate goals, such as `branches()`"},
+    "coverage": {
+        "criteria": "criteria that generate goals, such as `branches()`",
+        "justified": "list of tables: lines that need not be executed, nor every outcome on them, and the reason",
+    },
     "property": {
         "id": "its name; default: the one in its text, or a number",
         "text": "the property: `G(antecedent -> consequent)` or `cover(condition)`",
@@ -125,6 +129,7 @@ class Project:
     steps. ``partial``: an input that a state of a machine lacks is not allowed there;
     ``separator`` stands between input and output in its labels. ``target`` is the bench, None where nothing is said.
     ``times``: the times in place of numbers of steps, with these, a sentence each.
+    ``justified`` says what code need not be executed.
     """
 
     config: SourceConfig
@@ -145,6 +150,7 @@ class Project:
     separator: str = ""
     target: Bench | None = None
     times: tuple[str, ...] = ()
+    justified: tuple[Justified, ...] = ()
 
     @property
     def where(self) -> Location:
@@ -276,6 +282,7 @@ class _Reader(Keys):
             criteria=tuple(
                 CoverageCriterion(c, self.where_is("criteria", c)) for c in self.strings("coverage", "criteria")
             ),
+            justified=tuple(self._justified()),
         )
         self.refusals.refuse(by_place=True)
         return replace(project, times=tuple(self.times))
@@ -284,6 +291,21 @@ class _Reader(Keys):
         from chaincover.project.bench import read_bench
 
         return read_bench(self)
+
+    def _justified(self) -> Iterator[Justified]:
+        """What is said of code that need not be executed. Whether there is such code is known once it is measured."""
+        found = self.table("coverage").get("justified", [])
+        needed = 'a list of tables such as { file = "FILE.c", lines = "12..15", reason = "TEXT" }'
+        for each in found if isinstance(found, list) else [found]:
+            own = {key: str(value) for key, value in each.items()} if isinstance(each, dict) else {}
+            low, _, high = own.get("lines", "").partition("..")
+            if own.keys() != {"file", "lines", "reason"} or not low.isdecimal() or not (high or low).isdecimal():
+                self.refuse(self.wrong("justified", needed, "coverage"))
+            elif not own["reason"].strip() or not 0 < int(low) <= int(high or low):
+                text = f"what 'justified' says of {own['file']} has no reason, or no lines"
+                self.refuse(InputRefused(text, self.where("justified", "coverage"), f"write {needed}"))
+            else:
+                yield Justified(own["file"], int(low), int(high or low), own["reason"].strip())
 
     def _hold(self) -> int:
         found = self.steps("interface", "hold", Rounding.AT_LEAST)

@@ -261,11 +261,11 @@ class ChainTable:
         return rows, columns
 
     def _step_columns(self, rows: Sequence[_Row]) -> list[_Column]:
-        """The steps of each row, and when they are where the period is known."""
-        columns, period = [_Column(["step"], [_span(row.steps, self._step) for row in rows])], self._period
+        """The steps of each row, and when the first of them begins where the period is known."""
+        columns, period = [_Column(["step"], [[self._span(row.steps)] for row in rows])], self._period
         if period is not None:
             places = len(as_decimal(period).partition(".")[2])
-            times = [_span(row.steps, lambda step: as_decimal(step * period, places)) for row in rows]
+            times = [[as_decimal(row.steps[0] * period, places)] for row in rows]
             columns.append(_Column(["time/s"], times))
         return columns
 
@@ -326,9 +326,10 @@ class ChainTable:
         shown = (var for var in numbers if inputs[var.name] or var.name in self._labels)
         return [f"{self._input_name(var)}={self._cells[var.name][step]}" for var in shown]
 
-    def _step(self, step: int) -> str:
-        """A step with its mark."""
-        return f"{MARK} {step}" if step in self._marked else str(step)
+    def _span(self, steps: range) -> str:
+        """The steps of a row, with a mark where the first has one."""
+        mark = f"{MARK} " if steps[0] in self._marked else ""
+        return f"{mark}{steps[0]}" if len(steps) == 1 else f"{mark}{steps[0]}..{steps[-1]}"
 
     def _input_name(self, var: InputVariable) -> str:
         return self._names[var.name].removeprefix(self._front)
@@ -441,10 +442,6 @@ class ChainTable:
 
 def _fit(columns: Sequence[_Column], width: int) -> bool:
     return sum(column.enough + 2 for column in columns) - 2 <= width
-
-
-def _span(steps: range, show: Callable[[int], str]) -> list[str]:
-    return [show(steps[0]) if len(steps) == 1 else f"{show(steps[0])}..{show(steps[-1])}"]
 
 
 def _widths(columns: Sequence[_Column], width: int) -> list[int]:

@@ -111,6 +111,7 @@ MAKERS: dict[str, Callable[[], str]] = {
     "fields-of-chain": partial(result_fields, "chain.json"),
     "fields-of-chains": partial(result_fields, "chains.json"),
     "fields-of-run": partial(result_fields, "run.json"),
+    "fields-of-coverage": partial(result_fields, "coverage.json"),
     "fields-of-compare": partial(result_fields, "compare.json"),
     "fields-of-export": partial(result_fields, "export.json"),
     "fields-of-stimulus": partial(result_fields, "stimulus.json"),

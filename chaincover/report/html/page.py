@@ -10,7 +10,7 @@ from markupsafe import Markup
 from bmc.records import dataclass
 from chaincover.formats.document import DAMAGED
 from chaincover.formats.drawing import STYLE
-from chaincover.report.html import bounds, goals, kit, modes, runs, summary
+from chaincover.report.html import bounds, goals, kit, modes, runs, source, summary
 from chaincover.report.html.saved import Saved
 
 ROOM = "chaincover.report.html"
@@ -113,6 +113,7 @@ PARTS = (
     Part("traceability", "Traceability", "part_traceability.html", _traceability),
     Part("findings", "Findings", "part_findings.html", _findings),
     Part("waveform", "Waveform", "part_waveform.html", _waveform),
+    Part("source", "Annotated source", "part_source.html", source.annotated),
     Part("graph", "Order of the goals", "part_graph.html", _graph),
     Part("modes", "Modes", "part_modes.html", _modes),
     Part("bound", "Why no shorter chain", "part_bound.html", _why),

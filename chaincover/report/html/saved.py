@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,7 @@ from bmc.errors import InputRefused, Location
 from bmc.limits import read_json, read_text
 from bmc.records import dataclass
 from chaincover.formats.chain_file import CHAINS_SCHEMA, SCHEMA, violation_file
+from chaincover.formats.coverage_file import COVERAGE_SCHEMA, coverage_place, fitting
 from chaincover.formats.document import CHAIN_FILE, CHAINS_FILE, DAMAGED
 from chaincover.formats.result_file import most_bytes, result_data
 from chaincover.report.documents import JUDGED_SCHEMA, RUN_SCHEMA, VERIFIED_SCHEMA
@@ -22,9 +24,11 @@ from chaincover.target.log import SCHEMA as LOG_SCHEMA
 
 KNOWN = {
     schema.rpartition("/")[0]: schema
-    for schema in (SCHEMA, CHAINS_SCHEMA, RUN_SCHEMA, JUDGED_SCHEMA, LOG_SCHEMA, VERIFIED_SCHEMA)
+    for schema in (SCHEMA, CHAINS_SCHEMA, RUN_SCHEMA, JUDGED_SCHEMA, LOG_SCHEMA, VERIFIED_SCHEMA, COVERAGE_SCHEMA)
 }
 """The documents that a report shows, by their names without a version."""
+
+_KINDS = ("chains", "judged", "logs", "verified", "rows", "coverage", "notes")
 
 NEXT = "name a folder of 'chaincover generate', or files such as chain.json, judged.json, online.jsonl, rows.jsonl"
 
@@ -53,7 +57,8 @@ class SourceText:
 
 @dataclass(frozen=True)
 class Saved:
-    """All that was read: chains, the summary of several, judgements, logs of runs on line, rows of a benchmark.
+    """All that was read: chains, the summary of several, judgements, logs of runs on line, rows of a benchmark, and the
+    ``coverage`` of these chains.
 
     ``notes`` say what is missing, a sentence each. ``earlier`` are the chains of an earlier result.
     """
@@ -64,6 +69,7 @@ class Saved:
     logs: tuple[tuple[str, Sequence[Mapping[str, Any]]], ...] = ()
     verified: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     rows: tuple[tuple[str, Sequence[Mapping[str, Any]]], ...] = ()
+    coverage: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     sources: tuple[SourceText, ...] = ()
     notes: tuple[str, ...] = ()
     earlier: Mapping[str, Any] | None = None
@@ -81,24 +87,26 @@ def read_saved(places: Sequence[str], sources: str | None = None, earlier: str |
     each are looked at. ``earlier``: the result that is compared with. InputRefused, with its place, where a file that
     was named cannot be read, or where nothing of a result is found.
     """
-    found: dict[str, list[Any]] = {kind: [] for kind in ("chains", "judged", "logs", "verified", "rows", "notes")}
+    found: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
     summaries: list[Mapping[str, Any]] = []
-    for file in _files(places):
+    for file in dict.fromkeys(_files(places)):
         _read(file, found, summaries)
     if not any(found[kind] for kind in found if kind != "notes") and not summaries:
         raise InputRefused("no result was found here", Location(", ".join(places)), NEXT)
     before = None if earlier is None else _earlier(earlier)
+    coverage, left_out = _coverage(found)
     saved = Saved(
         *(tuple(found["chains"]), summaries[0] if summaries else None),
         judged=tuple(found["judged"]),
         logs=tuple(found["logs"]),
         verified=tuple(found["verified"]),
         rows=tuple(found["rows"]),
-        notes=tuple(found["notes"]),
+        coverage=tuple(coverage),
+        notes=(*found["notes"], *left_out),
         earlier=before,
     )
     folders = [Path(sources)] if sources else _near(places)
-    texts = tuple(_sources(saved.first, folders))
+    texts = tuple(_sources([saved.first, *(data for _, data in coverage)], folders))
     missing = tuple(f"The source {text.file} is not shown: {text.missing}." for text in texts if text.text is None)
     return Saved(**{**vars(saved), "sources": texts, "notes": (*saved.notes, *missing)})
 
@@ -108,6 +116,8 @@ def _files(places: Sequence[str]) -> Iterator[Path]:
     for place in map(Path, places):
         if not place.is_dir():
             yield place
+            if place.name == CHAIN_FILE or _number(place.name) is not None:
+                yield from filter(Path.is_file, [coverage_place(place)])
             continue
         names = sorted(each.name for each in place.iterdir() if each.suffix in (".json", ".jsonl"))
         first = [CHAIN_FILE] if CHAIN_FILE in names else [CHAINS_FILE] if CHAINS_FILE in names else []
@@ -159,6 +169,16 @@ def _read(file: Path, found: dict[str, list[Any]], summaries: list[Mapping[str, 
         found["judged"].append((file.name, data))
     elif kind == "chaincover/verification":
         found["verified"].append((file.name, data))
+    elif schema == COVERAGE_SCHEMA:
+        found["coverage"].append((file.name, data))
+
+
+def _coverage(found: Mapping[str, list[Any]]) -> tuple[list[tuple[str, Mapping[str, Any]]], list[str]]:
+    """The coverage of the chains that were read, and why other coverage is left out."""
+    try:
+        return fitting(found["coverage"], [(chain.file, chain.data) for chain in found["chains"]])
+    except DAMAGED as error:
+        return [], [f"No coverage is shown: its file is damaged ({type(error).__name__}: {error})."]
 
 
 def _lines(text: str, where: Location) -> Iterator[Mapping[str, Any]]:
@@ -233,16 +253,20 @@ def _near(places: Sequence[str]) -> list[Path]:
     return [*dict.fromkeys([*folders, *(folder.resolve().parent for folder in folders)])]
 
 
-def _sources(document: Mapping[str, Any], folders: Sequence[Path]) -> Iterator[SourceText]:
-    """The source files that the document names, each the one with the bytes that its hash was made of.
+def _sources(documents: Sequence[Mapping[str, Any]], folders: Sequence[Path]) -> Iterator[SourceText]:
+    """The source files that the documents name, a chain first, then those with its coverage.
+
+    Each is the one with the bytes that its hash was made of.
 
     A name that leads out of its folder is not followed.
     """
-    try:
-        named = [(str(each["file"]), str(each["sha256"])) for each in document["controller"]["sources"]]
-    except DAMAGED:
-        return
-    for name, digest in named:
+    named: dict[str, str] = {}
+    with suppress(*DAMAGED):
+        named = {str(each["file"]): str(each["sha256"]) for each in documents[0]["controller"]["sources"]}
+    for document in documents[1:]:
+        with suppress(*DAMAGED):
+            named = {**{str(each["file"]): str(each["sha256"]) for each in document["files"]}, **named}
+    for name, digest in named.items():
         missing = "it does not lie beside the result; name its folder with --sources"
         text = None
         for folder in folders:

@@ -12,10 +12,10 @@ import pytest
 from command_line import MODELS, ROOT, chaincover
 
 from chaincover.chain import COVERED, UNDECIDED, Bounds, Verdict
-from chaincover.cli.compare import advice
 from chaincover.comparison import Final, Row
 from chaincover.orderings import asp, tsp
 from chaincover.orderings.protocol import OrderingResult
+from chaincover.report.console_compare import advice
 
 CRUISE = MODELS / "cruise"
 ELEVATOR = MODELS / "elevator"

@@ -22,6 +22,7 @@ ARGUMENTS = {
     "questions": ["cruise", "--engine", "sat"],
     "generated": ["cruise", "--cover", "branches()"],
     "several": ["latch", "--several"],
+    "coverage": ["cruise", "--coverage"],
 }
 
 

@@ -1,0 +1,82 @@
+"""``--coverage`` of ``generate`` and ``replay``: what chains execute of the sources, in a file beside each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bmc import ending
+from bmc.ending import INTERRUPT
+from bmc.errors import ChainCoverError
+from bmc.records import dataclass
+from bmc.system.transition import Run
+from chaincover.cli.progress import Progress
+from chaincover.formats.chain_file import Stimulus
+from chaincover.formats.coverage_file import coverage_place, summary, together
+from chaincover.formats.output import to_json, write_texts
+from chaincover.report.console import Console, say
+from chaincover.subject import Subject
+
+coverage_option = click.option(
+    "--coverage",
+    is_flag=True,
+    help="Measure what lines and branches are executed, into coverage.json beside the chain.",
+)
+
+
+@dataclass(frozen=True)
+class ToMeasure:
+    """A chain in ``file``: its controller, its inputs, and what the compiled original did (None: not known)."""
+
+    file: Path
+    subject: Subject
+    stimulus: Stimulus
+    run: Run | None
+
+
+def measure_all(chains: Sequence[ToMeasure], progress: Progress) -> list[str]:
+    """Measure and write the coverage of each chain; what to tell of it, a line each.
+
+    Where it cannot be measured that is told, and nothing is written. CannotWrite where the files cannot be written.
+    """
+    from chaincover.target.coverage import measure
+
+    made: dict[Path, Mapping[str, Any]] = {}
+    lines: list[str] = []
+    if not chains:
+        return lines
+    try:
+        with progress.stage("coverage"), ending.interruptible():
+            for each in chains:
+                ending.check()
+                made[coverage_place(each.file)] = measure(each.subject, each.stimulus, each.file.name, each.run)
+    except KeyboardInterrupt as error:
+        lines = [f"coverage was not measured for all chains: {error or INTERRUPT}"]
+    except ChainCoverError as error:
+        lines = [f"coverage was not measured: {error.message}", *([f"  next: {error.hint}"] if error.hint else [])]
+    progress.done()
+    write_texts({place: to_json(document) for place, document in made.items()})
+    return [*_told(made), *lines]
+
+
+def _told(made: Mapping[Path, Mapping[str, Any]]) -> Iterator[str]:
+    """What all chains execute together, and where it is written."""
+    if made:
+        found = together(made.values())
+        yield f"coverage on {next(iter(made.values()))['compiler']}: {summary(found)}"
+        yield from (f"  {text}" for text in found.needless)
+        yield f"  written to {', '.join(map(str, made))}"
+
+
+def say_all(out: Console, lines: Sequence[str]) -> None:
+    """Show lines on the terminal."""
+    for text in lines:
+        say(out, text)
+
+
+def remove_coverage(chain: Path) -> None:
+    """Remove the coverage of an earlier chain of this file."""
+    coverage_place(chain).unlink(missing_ok=True)
