@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from chaincover.certificate import Certificate
     from chaincover.chain import Bounds, Chain, Hit, Verdict, Violation
     from chaincover.options import Options
-    from chaincover.partition.maximum_coverage import generate_most
-    from chaincover.partition.several import generate_several
     from chaincover.problem import Problem
     from chaincover.project.load import Request
-    from chaincover.public import generate, load, replay, save, verify
+    from chaincover.public import generate, generate_most, generate_several, load, read, replay, save, verify
+    from chaincover.report.saved_result import SavedResult
     from chaincover.result import ChainResult, Listener, SeveralChains
+    from chaincover.steps import Step, Steps
     from chaincover.subject import Subject
     from chaincover.target.judge import JudgedRun
     from chaincover.verification.report import Verification
@@ -48,16 +48,20 @@ _PLACES = {
     "JudgedRun": "chaincover.target.judge",
     "Request": "chaincover.project.load",
     "Run": "bmc.system.transition",
+    "SavedResult": "chaincover.report.saved_result",
     "SeveralChains": "chaincover.result",
+    "Step": "chaincover.steps",
+    "Steps": "chaincover.steps",
     "TransitionSystem": "bmc.system.transition",
     "UsageError": "bmc.errors",
     "Verdict": "chaincover.chain",
     "Verification": "chaincover.verification.report",
     "Violation": "chaincover.chain",
     "generate": "chaincover.public",
-    "generate_most": "chaincover.partition.maximum_coverage",
-    "generate_several": "chaincover.partition.several",
+    "generate_most": "chaincover.public",
+    "generate_several": "chaincover.public",
     "load": "chaincover.public",
+    "read": "chaincover.public",
     "replay": "chaincover.public",
     "save": "chaincover.public",
     "verify": "chaincover.public",
@@ -81,7 +85,10 @@ __all__ = [
     "ReachGraph",
     "Request",
     "Run",
+    "SavedResult",
     "SeveralChains",
+    "Step",
+    "Steps",
     "Subject",
     "TransitionSystem",
     "UsageError",
@@ -92,6 +99,7 @@ __all__ = [
     "generate_most",
     "generate_several",
     "load",
+    "read",
     "replay",
     "save",
     "verify",

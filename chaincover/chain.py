@@ -6,10 +6,15 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import accumulate, pairwise
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
+from bmc.errors import UsageError
 from bmc.records import dataclass
 from bmc.system.transition import Run, Valuation
+from chaincover.steps import Step, Steps
+
+if TYPE_CHECKING:
+    import pandas
 
 COVERED = "covered"
 UNREACHABLE = "unreachable"
@@ -222,7 +227,8 @@ class Chain:
     covered. ``late`` are the steps at which a property with a deadline is violated by another occurrence of its
     antecedent than the one that covers the goal. ``relies_on`` names the variables that init leaves open and the tester
     does not choose, whose start values the chain is not proved to be independent of. ``as_found``: the inputs from this
-    step on were not made simpler, for want of time or effort; None where all were.
+    step on were not made simpler, for want of time or effort; None where all were. ``decoded`` are the steps with
+    values as users read them, where it is known what the variables are: in what the public functions give.
     """
 
     run: Run
@@ -233,6 +239,32 @@ class Chain:
     relies_on: tuple[str, ...] = ()
     late: tuple[Hit, ...] = ()
     as_found: int | None = field(default=None, compare=False)
+    decoded: Steps | None = field(default=None, compare=False, repr=False)
+
+    def __len__(self) -> int:
+        return self.run.length
+
+    def __bool__(self) -> bool:
+        """A chain is one, also of no step."""
+        return True
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self._steps)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The steps as a table; see ``Steps.to_frame``."""
+        return self._steps.to_frame()
+
+    def _repr_svg_(self) -> str | None:
+        """The waveform, for notebooks."""
+        return None if self.decoded is None else self.decoded._repr_svg_()
+
+    @property
+    def _steps(self) -> Steps:
+        if self.decoded is None:
+            text = "this chain does not know what its variables are"
+            raise UsageError(text, hint="take the one that chaincover.generate gives, or chaincover.read")
+        return self.decoded
 
     @property
     def length(self) -> int:

@@ -12,6 +12,7 @@ from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, Bounds, Chain, Failure, LongTest, Ruling, Verdict
+from chaincover.notebook import verdict_table
 from chaincover.options import Options
 from chaincover.weights import ReachGraph
 
@@ -150,6 +151,10 @@ class ChainResult:
         never = () if certificate is None else certificate.unreachable + certificate.no_way_to_end
         return frozenset(never) | self.beyond.keys()
 
+    def _repr_html_(self) -> str:
+        """The verdicts, for notebooks."""
+        return verdict_table(self.bounds, self.verdicts)
+
     @property
     def depth(self) -> int:
         """The K reached: the largest distance up to which all edges are decided; -1: none."""
@@ -194,6 +199,10 @@ class SeveralChains:
     used_up: bool = False
     tests: Mapping[str, Run] = field(default_factory=dict)
     requirements: Requirements = Requirements()
+
+    def _repr_html_(self) -> str:
+        """The verdicts, for notebooks."""
+        return verdict_table(self.bounds, self.verdicts)
 
     @property
     def length(self) -> int:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
+from bmc.errors import counted
 from bmc.records import dataclass
+from chaincover.notebook import MOST_ROWS, table
+
+if TYPE_CHECKING:
+    import networkx
 
 INIT = "init"
 FINAL = "final"
@@ -57,6 +63,37 @@ class ReachGraph:
 
         weights, lower, upper = moved(self.weights), moved(self.lower), moved(self.upper)
         return replace(self, weights=weights, lower=lower, upper=upper)
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """The same nodes and edges for networkx: an edge has its ``weight``, or ``at_least`` where none was found yet.
+
+        ``at_least`` is the least distance not proved impossible; what is proved to be no edge is none. Each node has a
+        ``kind``: ``init``, ``goal`` or ``end``.
+        """
+        import networkx
+
+        made = networkx.DiGraph(k=self.depth)
+        for node in self.nodes:
+            made.add_node(node, kind=INIT if node == INIT else END if node == self.end else "goal")
+        for edge, weight in sorted(self.weights.items()):
+            made.add_edge(*edge, weight=weight)
+        for edge, least in sorted(self.lower.items()):
+            if edge not in self.weights and not self.exact:
+                made.add_edge(*edge, at_least=least)
+        return made
+
+    def _repr_html_(self) -> str:
+        """The distances, for notebooks: from the node of each row to that of each column."""
+        nodes = self.nodes[:MOST_ROWS]
+        rows = [(a, *(self._distance((a, b)) for b in nodes)) for a in nodes]
+        caption = f"distances in steps, all up to K = {self.depth} decided"
+        left = len(self.nodes) - len(nodes)
+        return table(caption + (f"; {counted(left, 'node')} left out" if left else ""), ("from", *nodes), rows)
+
+    def _distance(self, edge: Edge) -> str:
+        if edge in self.weights:
+            return str(self.weights[edge])
+        return f"≥ {self.lower[edge]}" if edge in self.lower and not self.exact else ""
 
     @property
     def possible(self) -> ReachGraph:

@@ -22,6 +22,7 @@ from bmc.records import dataclass
 from bmc.system.constraints import unconstrained
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, TransitionSystem
+from chaincover.formats.chain_file import CHECK_SCHEMA
 from chaincover.graph.enumerated import ENUMERATING, enumerate_within, enumeration_of
 from chaincover.library import NotAnalysed, within_bounds
 from chaincover.limits import PER_UNIT, Limits
@@ -115,7 +116,7 @@ def as_data(subject: Subject, found: Analysis) -> dict[str, Any]:
     from chaincover.check.found_invariants import found_data
 
     return {
-        "schema": "chaincover/check/3",
+        "schema": CHECK_SCHEMA,
         **_subject_data(subject),
         "unsatisfiable": [g.name for g in found.unsatisfiable],
         "reasons": dict(found.reasons),

@@ -76,8 +76,9 @@ COMMANDS = {
     "graph": "The K-reachability graph, as JSON, DOT or SVG.",
     "init": "Write a commented project file for the C sources of a controller.",
     "judge": "Judge a run of a chain on a bench from its recording (CSV, VCD).",
+    "plot": "Draw the waveform of a chain, or of a violation, as SVG or PNG.",
     "replay": "Replay a chain, or inputs written by hand, on the compiled original.",
-    "report": "Write what a run left in files as one HTML page.",
+    "report": "Write what a run left in files as an HTML page, Markdown, CSV or SARIF.",
     "run": "Run a chain on a target on line, step by step, and judge it.",
     "verify": "Check a chain and the proof of its bound by means of its own.",
 }

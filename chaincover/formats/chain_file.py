@@ -29,6 +29,7 @@ from chaincover.subject import Subject
 
 SCHEMA = "chaincover/chain/6"
 CHAINS_SCHEMA = "chaincover/chains/6"
+CHECK_SCHEMA = "chaincover/check/3"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from chaincover.chain import COVERED, Chain, LongTest, Ruling
 from chaincover.formats.chain_file import CHAINS_SCHEMA, SCHEMA, start_record
 from chaincover.formats.rows import ChainRows, reported
 from chaincover.options import HERE, Options
+from chaincover.problem import Problem
 from chaincover.project.names import of_run, value_labels
 from chaincover.project.values import show_ranges, shown
 from chaincover.result import ChainResult, Requirements, SeveralChains
@@ -237,7 +238,7 @@ def _chain(subject: Subject, result: ChainResult) -> dict[str, Any] | None:
     return {
         "length": chain.length,
         "order": list(chain.order),
-        "hits": _hits(subject, chain),
+        "hits": hits_data(subject, chain),
         "failures": [{"goal": h.goal, "step": h.step} for h in chain.failures],
         "violations": [{"assertion": v.name, "step": v.step} for v in chain.violations],
         "initial": start_record(subject.system, chain),
@@ -245,7 +246,7 @@ def _chain(subject: Subject, result: ChainResult) -> dict[str, Any] | None:
     }
 
 
-def _hits(subject: Subject, chain: Chain) -> list[dict[str, Any]]:
+def hits_data(subject: Subject | Problem, chain: Chain) -> list[dict[str, Any]]:
     """Where each goal is covered, of a deadline with the occurrence of the antecedent that is decided there."""
     deadlines = {goal.name: goal.deadline for goal in subject.goals if goal.deadline is not None}
     inputs = {variable.name for variable in subject.system.inputs}

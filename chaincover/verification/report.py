@@ -9,6 +9,7 @@ from bmc.ending import ExitCode
 from bmc.errors import NAMED
 from bmc.records import dataclass
 from bmc.system.transition import Run, TransitionSystem, Valuation
+from chaincover.notebook import table
 from chaincover.project.values import shown
 
 HOLDS = "holds"
@@ -63,6 +64,11 @@ class Verification:
         verdicts = {line.verdict for line in self.lines}
         codes = {WRONG: ExitCode.DISPROVED, OPEN: ExitCode.NOT_REPROVED, FINDING: ExitCode.FINDING}
         return next((code for verdict, code in codes.items() if verdict in verdicts), 0)
+
+    def _repr_html_(self) -> str:
+        """The checks, for notebooks."""
+        rows = [(line.check, line.verdict, line.brief or line.text) for line in self.lines]
+        return table(f"{self.chain}: {self.summary}", ("check", "verdict", "what was found"), rows)
 
     @property
     def summary(self) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bmc.errors import counted
+from bmc.errors import counted, listed
 from bmc.records import dataclass
-from chaincover.chain import CAN_FAIL, COVERED, UNREACHABLE
+from chaincover.chain import CAN_FAIL, COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.formats.chain_file import violation_file
 from chaincover.report.html.saved import Saved, SavedChain
 from chaincover.report.html.summary import goals_in, goals_of, hits_of, rulings_of, seconds
@@ -97,6 +97,7 @@ class Part:
 class Finding:
     """What an engineer has to look at: a title, a sentence, and where it applies a run with the consequent's parts.
 
+    ``about`` is the goal or assertion; of undefined behaviour its place in the source, such as ``a.c:3:7``, or ''.
     ``trace`` is the name of its run among the traces of the waveform, ``step`` where to look; ``commands`` show it
     again; ``held`` are other requirements that hold at that step; ``next``: what to do.
     """
@@ -112,11 +113,12 @@ class Finding:
     table: StepTable | None = None
     commands: tuple[str, ...] = ()
     next: str = ""
+    about: str = ""
 
 
 def findings_of(saved: Saved) -> list[Finding]:
-    """All findings, requirements that can fail first, then what failed, deviated, or is not covered."""
-    return [*_violations(saved), *_on_chains(saved), *_deviations(saved), *_not_covered(saved)]
+    """All findings, requirements that can fail first, then what failed, deviated, is undefined, or is not covered."""
+    return [*_violations(saved), *_on_chains(saved), *_deviations(saved), *_checked(saved), *_not_covered(saved)]
 
 
 def _violations(saved: Saved) -> Iterator[Finding]:
@@ -143,6 +145,7 @@ def _violations(saved: Saved) -> Iterator[Finding]:
             tuple(ruling["held"]),
             None if trace is None else step_table(trace, shown, _read(goal, parts), ruling["step"]),
             (f"chaincover replay PROJECT {violation_file(ruling['goal'])}",) if trace is not None else (),
+            about=ruling["goal"],
         )
 
 
@@ -185,10 +188,12 @@ def _on_chains(saved: Saved) -> Iterator[Finding]:
         for failure in own.get("failures", ()):
             text = f"The antecedent holds at step {failure['step']} of the chain, and the consequent does not."
             title = f"the consequent of {failure['goal']} fails on {chain.file}"
-            yield Finding("requirement", title, text, trace=chain.file, step=failure["step"])
+            about = failure["goal"]
+            yield Finding("requirement", title, text, trace=chain.file, step=failure["step"], about=about)
         for each in own.get("violations", ()):
             title = f"{each['assertion']} fails on {chain.file}"
-            yield Finding("assertion", title, f"It fails in step {each['step']}.", trace=chain.file, step=each["step"])
+            text, about = f"It fails in step {each['step']}.", each["assertion"]
+            yield Finding("assertion", title, text, trace=chain.file, step=each["step"], about=about)
         replay = (chain.run or {}).get("replay") or {}
         for text in replay.get("disagreements", ()):
             yield Finding("disagreement", f"model and compiled original differ on {chain.file}", f"{text}.")
@@ -202,18 +207,76 @@ def _deviations(saved: Saved) -> Iterator[Finding]:
         for goal in judged["goals"]:
             if goal.get("failed_at") is not None:
                 text = f"{goal['why'] or 'Its consequent does not hold'}."
-                yield Finding(
-                    "requirement", f"{goal['name']} failed on {judged['on']} ({name})", text, step=goal["failed_at"]
-                )
+                title = f"{goal['name']} failed on {judged['on']} ({name})"
+                yield Finding("requirement", title, text, step=goal["failed_at"], about=goal["name"])
+
+
+def _checked(saved: Saved) -> Iterator[Finding]:
+    """What ``check`` found: undefined behaviour that is not proved impossible, differences from the original."""
+    for name, checked in saved.checked:
+        for each in checked["undefined_behaviour"] or ():
+            place = "" if each["where"] == "None" else str(each["where"])
+            title = f"possible undefined behaviour: {each['kind']}{f' at {place}' if place else ''} ({name})"
+            kind = "undecided" if each["undecided"] else "undefined"
+            yield Finding(kind, title, f"It {reach_of(each)}. Chains avoid it.", about=place)
+        compared = checked["compared"]
+        if compared is not None and compared["differences"]:
+            times = counted(compared["differences"], "time")
+            steps = counted(compared["steps"], "random step")
+            text = f"In {steps} they differed {times}: trust no chain of this program."
+            yield Finding("disagreement", f"model and compiled original differ ({name})", text)
+
+
+def reach_of(place: Mapping[str, Any]) -> str:
+    """How a place of possible undefined behaviour can be reached, as the end of a sentence that begins with *it*."""
+    steps = place["steps_from_init"]
+    if place["undecided"]:
+        return "is undecided: it was not decided within the time whether it can happen"
+    if steps is not None:
+        when = f"after {counted(steps, 'step')}" if steps else "in the first step"
+        return f"can happen {when} from init"
+    found = "was not found within the first steps from init" if place["searched"] else "is undecided from init"
+    return f"is possible in some state, and {found}"
+
+
+@dataclass(frozen=True, slots=True)
+class NotCovered:
+    """Goals that are not covered for one reason. ``proved``: it is proved that no chain covers them.
+
+    ``aside``: they were generated and are proved unreachable, which is no finding.
+    """
+
+    goals: tuple[str, ...]
+    verdict: str
+    detail: str
+    proved: bool
+    aside: bool
+
+
+def not_covered(saved: Saved) -> list[NotCovered]:
+    """All goals that are not covered, those together that are not for the same reason."""
+    within_k = (saved.first.get("settings") or {}).get("bound") is not None
+    alike: dict[tuple[str, str, bool, bool], list[str]] = {}
+    for goal in goals_of(saved):
+        verdict, detail = goal["verdict"], goal.get("detail", "")
+        if verdict == COVERED:
+            continue
+        no_way = verdict == NO_WAY_TO_FINAL and not (within_k and "within K" in detail)
+        aside = bool(goal.get("generated")) and verdict == UNREACHABLE
+        alike.setdefault((verdict, detail, verdict == UNREACHABLE or no_way, aside), []).append(goal["name"])
+    return [NotCovered(tuple(names), *reason) for reason, names in alike.items()]
 
 
 def _not_covered(saved: Saved) -> Iterator[Finding]:
     """Goals that are not covered; those of a criterion that are proved unreachable are no finding."""
-    alike: dict[tuple[str, str], list[str]] = {}
-    for goal in goals_of(saved):
-        if goal["verdict"] != COVERED and not (goal.get("generated") and goal["verdict"] == UNREACHABLE):
-            alike.setdefault((goal["verdict"], goal.get("detail", "")), []).append(goal["name"])
-    for (verdict, detail), names in alike.items():
-        title = f"{', '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}: {verdict}"
-        proved = "This is proved." if verdict == UNREACHABLE else "This is not proved to be impossible."
-        yield Finding("goal", title, f"{detail or verdict}. {proved}")
+    for each in not_covered(saved):
+        if each.aside:
+            continue
+        title = f"{listed(each.goals)}: {each.verdict}"
+        if each.proved:
+            proved = "This is proved."
+        elif each.verdict == EXCLUDED:
+            proved = "This chain leaves it out; other chains may cover it."
+        else:
+            proved = "This is not proved to be impossible."
+        yield Finding("goal", title, f"{each.detail or each.verdict}. {proved}")

@@ -8,10 +8,9 @@ from typing import Any
 from markupsafe import Markup
 
 from bmc.records import dataclass
-from chaincover.formats.document import DAMAGED
 from chaincover.formats.drawing import STYLE
 from chaincover.report.html import bounds, goals, kit, modes, runs, source, summary
-from chaincover.report.html.saved import Saved
+from chaincover.report.html.saved import Saved, safely
 
 ROOM = "chaincover.report.html"
 
@@ -129,9 +128,9 @@ def report(saved: Saved) -> tuple[str, list[str]]:
     """The page as text, and what is missing in it, a sentence each. Both depend on ``saved`` alone."""
     notes = [*saved.notes]
     made = {part.anchor: _made(part, saved, notes) for part in PARTS}
-    head = _safe("the head", lambda: summary.head(saved), notes) or {}
-    tiles = _safe("the figures", lambda: summary.tiles(saved), notes) or []
-    data = _safe("the waveform's data", lambda: runs.waveform(saved), notes) or {"variables": [], "traces": []}
+    head = safely("the head", lambda: summary.head(saved), notes) or {}
+    tiles = safely("the figures", lambda: summary.tiles(saved), notes) or []
+    data = safely("the waveform's data", lambda: runs.waveform(saved), notes) or {"variables": [], "traces": []}
     own = kit.environment(ROOM)
     parts = [
         (part, Markup(own.get_template(part.template).render(**made[part.anchor])))
@@ -151,15 +150,4 @@ def report(saved: Saved) -> tuple[str, list[str]]:
 
 
 def _made(part: Part, saved: Saved, notes: list[str]) -> Mapping[str, Any]:
-    return _safe(f"the part '{part.title}'", lambda: part.make(saved), notes) or {}
-
-
-def _safe(what: str, make: Callable[[], Any], notes: list[str]) -> Any:
-    """What ``make`` makes; None, and a note, where the result's data are damaged."""
-    try:
-        return make()
-    except DAMAGED as error:
-        notes.append(
-            f"{what[0].upper()}{what[1:]} cannot be made: the result is damaged ({type(error).__name__}: {error})."
-        )
-        return None
+    return safely(f"the part '{part.title}'", lambda: part.make(saved), notes) or {}

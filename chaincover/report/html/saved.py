@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from hashlib import sha256
@@ -15,7 +15,7 @@ from typing import Any
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_json, read_text
 from bmc.records import dataclass
-from chaincover.formats.chain_file import CHAINS_SCHEMA, SCHEMA, violation_file
+from chaincover.formats.chain_file import CHAINS_SCHEMA, CHECK_SCHEMA, SCHEMA, violation_file
 from chaincover.formats.coverage_file import COVERAGE_SCHEMA, coverage_place, fitting
 from chaincover.formats.document import CHAIN_FILE, CHAINS_FILE, DAMAGED
 from chaincover.formats.result_file import most_bytes, result_data
@@ -24,11 +24,26 @@ from chaincover.target.log import SCHEMA as LOG_SCHEMA
 
 KNOWN = {
     schema.rpartition("/")[0]: schema
-    for schema in (SCHEMA, CHAINS_SCHEMA, RUN_SCHEMA, JUDGED_SCHEMA, LOG_SCHEMA, VERIFIED_SCHEMA, COVERAGE_SCHEMA)
+    for schema in (
+        *(SCHEMA, CHAINS_SCHEMA, RUN_SCHEMA, JUDGED_SCHEMA, LOG_SCHEMA, VERIFIED_SCHEMA, CHECK_SCHEMA, COVERAGE_SCHEMA),
+    )
 }
 """The documents that a report shows, by their names without a version."""
 
-_KINDS = ("chains", "judged", "logs", "verified", "rows", "coverage", "notes")
+_RESULTS = ("chains", "judged", "logs", "verified", "checked", "rows", "coverage")
+_KINDS = (*_RESULTS, "violations", "notes")
+"""What is found in files: results of each kind, the runs of violations that a summary names, and what is missing."""
+
+_LISTED = {
+    "chaincover/judged": "judged",
+    "chaincover/verification": "verified",
+    "chaincover/check": "checked",
+    "chaincover/coverage": "coverage",
+}
+"""Where the documents of these names are listed, each with the name of its file."""
+
+NOT_BESIDE = "it does not lie beside the result; name its folder with --sources"
+"""Why a source is not shown that was not found, as opposed to one that has changed."""
 
 NEXT = "name a folder of 'chaincover generate', or files such as chain.json, judged.json, online.jsonl, rows.jsonl"
 
@@ -48,17 +63,26 @@ class SavedChain:
 
 @dataclass(frozen=True)
 class SourceText:
-    """A source file beside the result: its ``text``, None with the reason why it is not shown in ``missing``."""
+    """A source file beside the result: its ``text``, None with the reason why it is not shown in ``missing``.
+
+    ``place``: where it was read, None where it was not.
+    """
 
     file: str
     text: str | None
     missing: str = ""
+    place: Path | None = None
+
+    @property
+    def note(self) -> str:
+        """That it is not shown, in a sentence; '' where it is."""
+        return "" if self.text is not None else f"The source {self.file} is not shown: {self.missing}."
 
 
 @dataclass(frozen=True)
 class Saved:
-    """All that was read: chains, the summary of several, judgements, logs of runs on line, rows of a benchmark, and the
-    ``coverage`` of these chains.
+    """All that was read: chains, the summary of several, judgements, logs of runs on line, what ``verify`` and
+    ``check`` say, rows of a benchmark, and the ``coverage`` of these chains.
 
     ``notes`` say what is missing, a sentence each. ``earlier`` are the chains of an earlier result.
     """
@@ -68,6 +92,7 @@ class Saved:
     judged: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     logs: tuple[tuple[str, Sequence[Mapping[str, Any]]], ...] = ()
     verified: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    checked: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     rows: tuple[tuple[str, Sequence[Mapping[str, Any]]], ...] = ()
     coverage: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     sources: tuple[SourceText, ...] = ()
@@ -79,6 +104,12 @@ class Saved:
         """The document that says what the controller and its goals are: the first chain's, or the summary; else {}."""
         return self.chains[0].data if self.chains else self.summary or {}
 
+    @property
+    def notes_on_data(self) -> list[str]:
+        """``notes`` for a report that shows no source: without those that were only not found."""
+        aside = {source.note for source in self.sources if source.missing == NOT_BESIDE}
+        return [note for note in self.notes if note not in aside]
+
 
 def read_saved(places: Sequence[str], sources: str | None = None, earlier: str | None = None) -> Saved:
     """What the folders and files ``places`` hold.
@@ -89,10 +120,13 @@ def read_saved(places: Sequence[str], sources: str | None = None, earlier: str |
     """
     found: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
     summaries: list[Mapping[str, Any]] = []
-    for file in dict.fromkeys(_files(places)):
-        _read(file, found, summaries)
-    if not any(found[kind] for kind in found if kind != "notes") and not summaries:
+    for file, named in dict(_files(places)).items():
+        _read(file, named, found, summaries)
+    if not any(found[kind] for kind in _RESULTS) and not summaries:
         raise InputRefused("no result was found here", Location(", ".join(places)), NEXT)
+    if found["chains"] and found["violations"]:  # the summary of several chains has these, and the chains have not
+        first = found["chains"][0]
+        found["chains"][0] = SavedChain(first.file, first.data, first.run, dict(found["violations"]))
     before = None if earlier is None else _earlier(earlier)
     coverage, left_out = _coverage(found)
     saved = Saved(
@@ -100,6 +134,7 @@ def read_saved(places: Sequence[str], sources: str | None = None, earlier: str |
         judged=tuple(found["judged"]),
         logs=tuple(found["logs"]),
         verified=tuple(found["verified"]),
+        checked=tuple(found["checked"]),
         rows=tuple(found["rows"]),
         coverage=tuple(coverage),
         notes=(*found["notes"], *left_out),
@@ -107,27 +142,24 @@ def read_saved(places: Sequence[str], sources: str | None = None, earlier: str |
     )
     folders = [Path(sources)] if sources else _near(places)
     texts = tuple(_sources([saved.first, *(data for _, data in coverage)], folders))
-    missing = tuple(f"The source {text.file} is not shown: {text.missing}." for text in texts if text.text is None)
+    missing = tuple(text.note for text in texts if text.note)
     return Saved(**{**vars(saved), "sources": texts, "notes": (*saved.notes, *missing)})
 
 
-def _files(places: Sequence[str]) -> Iterator[Path]:
-    """The files that ``places`` stand for: of a folder the results in it, in a fixed order."""
+def _files(places: Sequence[str]) -> Iterator[tuple[Path, bool]]:
+    """The files that ``places`` stand for, of a folder the results in it, in a fixed order; and whether each is named
+    itself."""
     for place in map(Path, places):
         if not place.is_dir():
-            yield place
+            yield place, True
             if place.name == CHAIN_FILE or _number(place.name) is not None:
-                yield from filter(Path.is_file, [coverage_place(place)])
+                yield from ((own, True) for own in [coverage_place(place)] if own.is_file())
             continue
         names = sorted(each.name for each in place.iterdir() if each.suffix in (".json", ".jsonl"))
         first = [CHAIN_FILE] if CHAIN_FILE in names else [CHAINS_FILE] if CHAINS_FILE in names else []
-        numbered = (
-            sorted((name for name in names if _number(name) is not None), key=lambda name: _number(name) or 0)
-            if first
-            else []
-        )
-        chosen = [*first, *(numbered if first == [CHAINS_FILE] else [])]
-        yield from (place / name for name in [*chosen, *(n for n in names if _beside(n))])
+        numbered = [name for name in names if _number(name) is not None] if first == [CHAINS_FILE] else []
+        chosen = [*first, *sorted(numbered, key=lambda name: _number(name) or 0)]
+        yield from ((place / name, name in chosen) for name in [*chosen, *(n for n in names if _beside(n))])
 
 
 def _number(name: str) -> int | None:
@@ -142,8 +174,11 @@ def _beside(name: str) -> bool:
     return not aside and not (name.startswith("run-") and name.endswith(".json"))
 
 
-def _read(file: Path, found: dict[str, list[Any]], summaries: list[Mapping[str, Any]]) -> None:
-    """Read one file into the list of its kind. InputRefused where it cannot be read, or is none of a result."""
+def _read(file: Path, named: bool, found: dict[str, list[Any]], summaries: list[Mapping[str, Any]]) -> None:
+    """Read one file into the list of its kind. InputRefused where it cannot be read, or is none of a result.
+
+    A file that was not ``named``, but lies in a folder that was, may be anything: then it is passed over.
+    """
     text = read_text(file, "the result", NEXT, most=most_bytes())
     where = Location(str(file))
     if file.suffix == ".jsonl":
@@ -154,6 +189,8 @@ def _read(file: Path, found: dict[str, list[Any]], summaries: list[Mapping[str, 
     data = result_data(text, where)
     schema = data.get("schema") if isinstance(data, dict) else None
     kind, known = str(schema).rpartition("/")[0], str(schema).rpartition("/")[0] in KNOWN
+    if not known and not named:
+        return
     if not known:
         raise InputRefused(f"this is no result of ChainCover (its schema is {schema!r})", where, NEXT)
     if schema != KNOWN[kind]:
@@ -165,12 +202,9 @@ def _read(file: Path, found: dict[str, list[Any]], summaries: list[Mapping[str, 
         found["chains"].append(_chain(file, data, found["notes"]))
     elif kind == "chaincover/chains":
         summaries.append(data)
-    elif kind == "chaincover/judged":
-        found["judged"].append((file.name, data))
-    elif kind == "chaincover/verification":
-        found["verified"].append((file.name, data))
-    elif schema == COVERAGE_SCHEMA:
-        found["coverage"].append((file.name, data))
+        found["violations"] += _violations_of(file, data, found["notes"]).items()
+    elif kind in _LISTED:
+        found[_LISTED[kind]].append((file.name, data))
 
 
 def _coverage(found: Mapping[str, list[Any]]) -> tuple[list[tuple[str, Mapping[str, Any]]], list[str]]:
@@ -212,12 +246,16 @@ def _chain(file: Path, data: Mapping[str, Any], notes: list[str]) -> SavedChain:
             notes.append(f"What the run itself left cannot be shown: {error.message} ({beside.name}).")
     else:
         notes.append(f"There is no {beside.name} beside {file.name}: replay, times and host are not shown.")
+    return SavedChain(file.name, data, run, _violations_of(file, data, notes))
+
+
+def _violations_of(file: Path, data: Mapping[str, Any], notes: list[str]) -> dict[str, list[dict[str, str]]]:
+    """The table of each requirement that can fail, by its goal; none, and a note, where the rulings are damaged."""
     try:
-        violations = dict(_violations(file, data, notes))
+        return dict(_violations(file, data, notes))
     except DAMAGED:
-        violations = {}
         notes.append("What is said of requirements is damaged: runs that violate them are not shown.")
-    return SavedChain(file.name, data, run, violations)
+        return {}
 
 
 def _violations(file: Path, data: Mapping[str, Any], notes: list[str]) -> Iterator[tuple[str, list[dict[str, str]]]]:
@@ -267,8 +305,8 @@ def _sources(documents: Sequence[Mapping[str, Any]], folders: Sequence[Path]) ->
         with suppress(*DAMAGED):
             named = {**{str(each["file"]): str(each["sha256"]) for each in document["files"]}, **named}
     for name, digest in named.items():
-        missing = "it does not lie beside the result; name its folder with --sources"
-        text = None
+        missing = NOT_BESIDE
+        text, read = None, None
         for folder in folders:
             place = (folder / name).resolve()
             if not place.is_relative_to(folder.resolve()):
@@ -278,10 +316,21 @@ def _sources(documents: Sequence[Mapping[str, Any]], folders: Sequence[Path]) ->
                 continue
             own = place.read_bytes() if place.stat().st_size <= most_bytes().most else b""
             if sha256(own).hexdigest() == digest:
-                text = own.decode("utf-8", "replace")
+                text, read = own.decode("utf-8", "replace"), place
                 break
             missing = "it has changed since the result was made (its SHA-256 is another one)"
-        yield SourceText(name, text, "" if text is not None else missing)
+        yield SourceText(name, text, "" if text is not None else missing, read)
+
+
+def safely(what: str, make: Callable[[], Any], notes: list[str]) -> Any:
+    """What ``make`` makes; None, and a sentence more in ``notes``, where the result's data are damaged."""
+    try:
+        return make()
+    except DAMAGED as error:
+        notes.append(
+            f"{what[0].upper()}{what[1:]} cannot be made: the result is damaged ({type(error).__name__}: {error})."
+        )
+        return None
 
 
 def as_text(value: object) -> str:

@@ -28,7 +28,7 @@ class StepTable:
 
 def step_table(trace: Trace, shown: Sequence[Variable], read: Sequence[str], marked: int | None) -> StepTable:
     """The table of a trace; ``read`` are the variables that come first; the step ``marked`` stands out."""
-    chosen = _chosen(trace, shown, read)
+    chosen = chosen_variables(trace, shown, read)
     columns = [(var, trace.columns[var.name]) for var in chosen]
     rows = []
     for first, end in _spans(trace, marked):
@@ -48,8 +48,8 @@ def step_table(trace: Trace, shown: Sequence[Variable], read: Sequence[str], mar
     return StepTable(titles, tuple(rows), "; ".join(notes))
 
 
-def _chosen(trace: Trace, shown: Sequence[Variable], read: Sequence[str]) -> list[Variable]:
-    """The variables of the table: those that are read, then those that change, as many as fit."""
+def chosen_variables(trace: Trace, shown: Sequence[Variable], read: Sequence[str]) -> list[Variable]:
+    """The variables of a table or a drawing: those that are ``read``, then those that change, as many as fit."""
     by_name = {var.name: var for var in shown}
     changing = [var.name for var in shown if len(set(map(str, trace.columns[var.name][: trace.length or 1]))) > 1]
     names = [*dict.fromkeys([*(name for name in read if name in by_name), *changing])][:MOST_COLUMNS]

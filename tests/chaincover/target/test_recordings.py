@@ -122,7 +122,7 @@ def test_the_first_deviation_is_told_with_the_values_around_it(tmp_path: Path) -
     assert outcome.code == 1
     text = chaincover("judge", ".", "in.csv", "run.csv", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1").out
     assert text.startswith("DEVIATES: before step 4 o.level is 36, expected 35\n")
-    assert [row.split()[2:4] for row in text.splitlines() if row.startswith(" > ")] == [["35", "(was"], ["-5", "(was"]]
+    assert [row.split()[3:5] for row in text.splitlines() if row.startswith(" > ")] == [["35", "(was"], ["-5", "(was"]]
 
 
 def test_the_start_state_is_compared_where_it_was_recorded(tmp_path: Path) -> None:
