@@ -12,7 +12,6 @@ from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, Bounds, Chain, Failure, LongTest, Ruling, Verdict
-from chaincover.notebook import verdict_table
 from chaincover.options import Options
 from chaincover.weights import ReachGraph
 
@@ -153,6 +152,8 @@ class ChainResult:
 
     def _repr_html_(self) -> str:
         """The verdicts, for notebooks."""
+        from chaincover.notebook import verdict_table
+
         return verdict_table(self.bounds, self.verdicts)
 
     @property
@@ -202,6 +203,8 @@ class SeveralChains:
 
     def _repr_html_(self) -> str:
         """The verdicts, for notebooks."""
+        from chaincover.notebook import verdict_table
+
         return verdict_table(self.bounds, self.verdicts)
 
     @property

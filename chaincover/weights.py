@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from bmc.errors import counted
 from bmc.records import dataclass
-from chaincover.notebook import MOST_ROWS, table
 
 if TYPE_CHECKING:
     import networkx
@@ -84,6 +83,8 @@ class ReachGraph:
 
     def _repr_html_(self) -> str:
         """The distances, for notebooks: from the node of each row to that of each column."""
+        from chaincover.notebook import MOST_ROWS, table
+
         nodes = self.nodes[:MOST_ROWS]
         rows = [(a, *(self._distance((a, b)) for b in nodes)) for a in nodes]
         caption = f"distances in steps, all up to K = {self.depth} decided"

@@ -263,7 +263,6 @@ def deliver(delivery: OneChain | Several, stage: str) -> int:
         delivery.show(out, asked, replays.played)
         sys.stdout.flush()
     errors: list[ChainCoverError] = [*replays.problems]
-    told: list[str] = []
     try:
         if written:
             write_texts(delivery.runs(replays.played, replays.violated))
@@ -277,12 +276,6 @@ def deliver(delivery: OneChain | Several, stage: str) -> int:
             cases = of_answer(run.subject.goals, found.verdicts, rulings)
             cases += [case for own in replays.played if own is not None for case in of_judged(own)]
             write_text(Path(run.junit), junit(run.subject.system.name, cases))
-        told = _measured(delivery, replays.played)
-        if run.page is not None:
-            from chaincover.cli.report import REPORT, write_report
-
-            write_report([str(run.folder)], run.folder / REPORT, run.page)
-            asked = replace(asked, written=f"{asked.written}, {REPORT}")
     except CannotWrite as error:
         errors.insert(0, error)
     if run.shown.as_json and not errors:
@@ -291,10 +284,23 @@ def deliver(delivery: OneChain | Several, stage: str) -> int:
         show_written(out, asked)
     elif run.shown.text:
         delivery.show(out, asked, replays.played)
-    say_all(out, told)
+    sys.stdout.flush()
     if errors:
         raise errors[0]
+    say_all(out, _measured(delivery, replays.played))
+    _write_page(run, out)
     return delivery.exit_code(replays.played)
+
+
+def _write_page(run: Run, out: console.Console) -> None:
+    """Write the report beside the result that is written and told, where it is wanted. CannotWrite if that fails."""
+    if run.page is None:
+        return
+    from chaincover.cli.report import REPORT, write_report
+
+    write_report([str(run.folder)], run.folder / REPORT, run.page)
+    if run.shown.text:
+        console.say(out, f"written to {run.folder}/: {REPORT}")
 
 
 def _measured(delivery: OneChain | Several, played: Replays) -> list[str]:

@@ -47,7 +47,8 @@ def command(
     form = form or _by_name(output)
     place = Path(output) if output else _beside(places[0], form)
     prepare_folder(str(place.parent))
-    notes = write_report(places, place, sources, earlier, form)
+    with ending.interruptible():
+        notes = write_report(places, place, sources, earlier, form)
     if not quiet:
         out = console.console(False)
         for note in notes:
@@ -67,9 +68,8 @@ def write_report(
     from chaincover.report.html.saved import read_saved
 
     notes: Sequence[str]
-    with ending.interruptible():
-        saved = read_saved(places, sources, earlier)
-        text, notes = import_module(FORMATS[form][1]).report(saved)
+    saved = read_saved(places, sources, earlier)
+    text, notes = import_module(FORMATS[form][1]).report(saved)
     write_text(place, text)
     return notes
 

@@ -6,9 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from bmc.system.names import IN, same_front
 from bmc.system.transition import InputVariable, StateVariable, Valuation, ValueType
+
+T = TypeVar("T")
 
 Labels = Mapping[str, Mapping[int, str]]
 """By variable: what its values are called."""
@@ -54,7 +57,7 @@ def one_to_one(labels: Mapping[int, str]) -> Mapping[int, str]:
     return labels if len({*labels.values()}) == len(labels) else {}
 
 
-def without_front(labels: Mapping[int, str]) -> dict[int, str]:
+def without_front(labels: Mapping[T, str]) -> dict[T, str]:
     """``labels`` without what all of them begin with, whole words only, and without what stands before ``_IN_``."""
     texts = [re.sub(r"^(?:.*_)?IN_", "", label) for label in labels.values()]
     front = same_front(texts)
@@ -72,15 +75,15 @@ def of_run(variables: Iterable[StateVariable | InputVariable], rows: Sequence[Va
     return [(var, rows) for var in variables]
 
 
-def value_labels(rows: Iterable[Rows], labels: Labels) -> dict[str, dict[int, str]]:
+def value_labels(rows: Iterable[Rows], labels: Labels) -> dict[str, Mapping[int, str]]:
     """By variable what its values are called: enumerators, else ``labels`` where every value of the rows has one.
 
     ``rows``: each variable with the valuations of a run. Words for truth are left out: these are shown as flags.
     """
-    found: dict[str, dict[int, str]] = {}
+    found: dict[str, Mapping[int, str]] = {}
     for var, values in rows:
         own = labels.get(var.name, {})
         seen = {var.type.value(row[var.name]) for row in values} if own and not var.type.labels else set()
         if names := called(var.type, seen, own):
-            found[var.name] = without_front(names)
+            found[var.name] = names
     return found

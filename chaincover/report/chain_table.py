@@ -21,7 +21,7 @@ from bmc.system.names import same_front
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, symbols_of
 from chaincover.chain import Chain
 from chaincover.formats.rows import reported
-from chaincover.project.names import Labels, of_run, short_names, value_labels
+from chaincover.project.names import Labels, of_run, short_names, value_labels, without_front
 from chaincover.project.values import show_value
 from chaincover.report.console import LEAST_FOLDED, NARROW, Console, shortened
 from chaincover.subject import Subject
@@ -118,7 +118,7 @@ class ChainTable:
             self._of_system = ([var for var in state if var.name in chosen], system.inputs)
         self._names = short_names([var.name for var in state]) | short_names([var.name for var in system.inputs])
         rows = of_run(state, chain.run.states) + of_run(system.inputs, chain.run.inputs)
-        self._labels = value_labels(rows, labels or {})
+        self._labels = {name: without_front(own) for name, own in value_labels(rows, labels or {}).items()}
         self._cells = {var.name: self._texts(var, chain.run.states) for var in state}
         self._cells |= {var.name: self._texts(var, chain.run.inputs) for var in system.inputs}
         self._front = same_front([self._names[var.name] for var in system.inputs])

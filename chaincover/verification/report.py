@@ -9,7 +9,6 @@ from bmc.ending import ExitCode
 from bmc.errors import NAMED
 from bmc.records import dataclass
 from bmc.system.transition import Run, TransitionSystem, Valuation
-from chaincover.notebook import table
 from chaincover.project.values import shown
 
 HOLDS = "holds"
@@ -67,6 +66,8 @@ class Verification:
 
     def _repr_html_(self) -> str:
         """The checks, for notebooks."""
+        from chaincover.notebook import table
+
         rows = [(line.check, line.verdict, line.brief or line.text) for line in self.lines]
         return table(f"{self.chain}: {self.summary}", ("check", "verdict", "what was found"), rows)
 

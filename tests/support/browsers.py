@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ import pytest
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
-needs_chromium = pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="needs Chromium")
+THERE = CHROMIUM and DRIVER and find_spec("selenium") and find_spec("axe_selenium_python")
+
+needs_chromium = pytest.mark.skipif(not THERE, reason="needs Chromium")
+"""Chromium with its driver, and the extra ``browser``."""
 
 WIDTHS = {"desk": 1280, "tablet": 768, "phone": 390}
 

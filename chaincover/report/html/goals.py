@@ -127,12 +127,9 @@ def _violations(saved: Saved) -> Iterator[Finding]:
         if ruling["ruling"] != CAN_FAIL:
             continue
         goal = goals.get(ruling["goal"], {})
-        parts = tuple(
-            Part(each["variable"], each["step"], str(each["actual"]), str(each["expected"] or ""))
-            for each in ruling["values"]
-        )
         home = next((chain for chain in saved.chains if ruling["goal"] in chain.violations), None)
         trace, shown = _violating_run(home, ruling)
+        parts = tuple(_part(each, shown) for each in ruling["values"])
         title = f"{ruling['goal']}{_named(goal)} can fail"
         yield Finding(
             "requirement",
@@ -144,9 +141,22 @@ def _violations(saved: Saved) -> Iterator[Finding]:
             parts,
             tuple(ruling["held"]),
             None if trace is None else step_table(trace, shown, _read(goal, parts), ruling["step"]),
-            (f"chaincover replay PROJECT {violation_file(ruling['goal'])}",) if trace is not None else (),
+            _commands(ruling["goal"]) if trace is not None else (),
             about=ruling["goal"],
         )
+
+
+def _commands(goal: str) -> tuple[str, ...]:
+    """What shows the run again: on the compiled original, and as a program to be looked at in a debugger."""
+    file = violation_file(goal)
+    return (f"chaincover replay PROJECT {file} --steps", f"chaincover export PROJECT {file} --format c -o harness")
+
+
+def _part(value: Mapping[str, Any], shown: Sequence[Variable]) -> Part:
+    """A value that a consequent reads, by its name where it has one."""
+    known = next((var for var in shown if var.name == value["variable"]), None)
+    texts = str(value["actual"]), str(value["expected"] or "")
+    return Part(value["variable"], value["step"], *(texts if known is None else map(known.in_words, texts)))
 
 
 def _violating_run(home: SavedChain | None, ruling: Mapping[str, Any]) -> tuple[Trace | None, Sequence[Variable]]:

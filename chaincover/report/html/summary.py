@@ -186,7 +186,7 @@ def _chain_tiles(saved: Saved) -> Iterator[Tile]:
     time = seconds(length, _period(saved))
     several = counted(len(saved.chains), "chain") if len(saved.chains) > 1 else "one chain"
     yield Tile("Length", counted(length, "step"), f"{several}{f', {time}' if time else ''}")
-    gap = "the bound is met" if minimal else f"{100 * (length - lower) // lower} % above the bound" if lower else ""
+    gap = "the bound is met" if minimal else f"the chain has {counted(length - lower, 'step')} more" if lower else ""
     yield Tile("Lower bound", counted(lower, "step") if lower else "none", gap or "no bound", GOOD if minimal else OPEN)
 
 

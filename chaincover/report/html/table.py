@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bmc.records import dataclass
+from chaincover.report.console import LEAST_FOLDED
 from chaincover.report.html.trace import Trace, Variable
 
 MOST_COLUMNS = 10
@@ -58,7 +59,7 @@ def chosen_variables(trace: Trace, shown: Sequence[Variable], read: Sequence[str
 
 def _spans(trace: Trace, marked: int | None) -> list[tuple[int, int]]:
     """First step and step behind the last of each row: waiting is one row, the marked step has its own."""
-    folded = dict(trace.folds())
+    folded = dict(trace.folds(LEAST_FOLDED))
     spans, step = [], 0
     while step <= trace.length:
         end = folded.get(step, step + 1)

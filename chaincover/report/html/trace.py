@@ -6,13 +6,14 @@ values at the end, without inputs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import groupby
 from typing import Any
 
 from bmc.records import dataclass
-from chaincover.project.names import short_names
+from chaincover.project.names import short_names, without_front
 
 ROLES = ("inputs", "state", "outputs")
 """The groups of variables, in the order in which they are shown."""
@@ -25,7 +26,8 @@ LEAST_FOLDED = 8
 class Variable:
     """A variable as it is shown: its full ``name``, a ``short`` one, its role, C type, and what its values are called.
 
-    ``values``: of an input, the values that the project allows, as text.
+    ``values``: of an input, the values that the project allows, as text. ``named``: values by their full names, as they
+    stand in tables.
     """
 
     name: str
@@ -34,6 +36,15 @@ class Variable:
     type: str
     labels: Mapping[str, str] = field(default_factory=dict)
     values: str = ""
+    named: Mapping[str, str] = field(default_factory=dict)
+
+    def read(self, text: str) -> Any:
+        """A value of a table: a whole number, a number, a text, or None for an empty cell."""
+        return read_value(self.named.get(text, text))
+
+    def in_words(self, text: str) -> str:
+        """A ``text`` about values, such as ``1, 3..5``, with their names in place of those numbers that have one."""
+        return re.sub(r"(?<![\w.])-?\w+(?![\w.])", lambda word: self.labels.get(word[0], word[0]), text)
 
     def called(self, value: Any) -> str:
         """A value as it is shown; ``-`` where there is none."""
@@ -72,10 +83,10 @@ class Trace:
     failed: tuple[tuple[int, str], ...] = ()
     deadlines: tuple[Bar, ...] = ()
 
-    def folds(self) -> list[tuple[int, int]]:
+    def folds(self, least: int = LEAST_FOLDED) -> list[tuple[int, int]]:
         """First step and step behind the last of each stretch of waiting: inputs stay, all else stays or counts.
 
-        Where goals are covered no stretch begins or goes on.
+        A stretch has ``least`` steps or more. Where goals are covered none begins or goes on.
         """
         marked = {step for step, _ in (*self.goals, *self.failed)}
         alike = [True] * self.length
@@ -89,7 +100,7 @@ class Trace:
         for step in range(1, self.length + 1):
             if step < self.length and alike[step] and step not in marked and step - 1 not in marked:
                 continue
-            if step - first >= LEAST_FOLDED:
+            if step - first >= least:
                 found.append((first, step))
             first = step
         return found
@@ -109,12 +120,13 @@ def variables(document: Mapping[str, Any]) -> list[Variable]:
     rows = [(role, each) for role in ROLES for each in controller[role]]
     short = short_names([each["name"] for role, each in rows if role != "inputs"])
     short |= short_names([each["name"] for role, each in rows if role == "inputs"])
-    return [
-        Variable(
-            each["name"], short[each["name"]], role, each["type"], each.get("labels") or {}, each.get("values", "")
-        )
-        for role, each in rows
-    ]
+    found = []
+    for role, each in rows:
+        own: Mapping[str, str] = each.get("labels") or {}
+        named = {label: value for value, label in own.items()}
+        name, labels = each["name"], without_front(own)
+        found.append(Variable(name, short[name], role, each["type"], labels, each.get("values", ""), named))
+    return found
 
 
 def chain_trace(document: Mapping[str, Any], shown: Sequence[Variable], name: str) -> Trace | None:
@@ -155,7 +167,7 @@ def violation_trace(
         if var.role == "inputs":
             columns[var.name] = [*(each.get(var.name) for each in inputs), None]
             continue
-        own = [read_value(row.get(var.name, "")) for row in after] if len(after) == length else [None] * length
+        own = [var.read(row.get(var.name, "")) for row in after] if len(after) == length else [None] * length
         columns[var.name] = [chosen.get(var.name, start.get(var.name)), *own]
     step, missed = ruling["step"], ruling.get("deadline")
     bars = (

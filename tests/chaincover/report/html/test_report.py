@@ -146,7 +146,7 @@ def test_a_finding_has_its_run_its_values_and_a_place_in_the_waveform(generated:
     own = runs["violation of full"]
     assert own["length"] == len(violation) - 1
     assert own["failed"] == [[own["length"] - 1, "full"]]
-    assert page.row("phase")[1:] == [str(own["length"]), "Phase_FILL", "Phase_DRAIN"]
+    assert page.row("phase")[1:] == [str(own["length"]), "FILL", "DRAIN"]
     assert f"#step={own['length'] - 1}" in page.addresses
     missed = runs["violation of drained"]["deadlines"]
     assert [bar[:2] for bar in missed] == [["drained", "F[0,5]"]]
@@ -331,3 +331,11 @@ def test_the_report_says_on_what_the_chain_was_replayed(result: Path) -> None:
     chaincover("generate", result, "-o", result / "out", "-q", "--report")
     page = Page(report_of(result))
     assert any(item.startswith("Replayed on") and "steps agree" in item for item in page.items)
+
+
+def test_a_run_that_a_limit_ends_has_its_report(result: Path) -> None:
+    (result / "wash.c").write_text(PROGRAM.replace("timer > 30", "timer > 60000"))
+    ended = chaincover("generate", result, "-o", result / "out", "--report", "--time-limit", "2", "--no-native")
+    assert "Stopped by time limit" in ended.out
+    assert "report.html" in ended.out
+    assert "stopped by time limit" in Page(report_of(result)).text
