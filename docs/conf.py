@@ -27,8 +27,9 @@ python_use_unqualified_type_names = True
 smartquotes_action = "qe"  # two dashes are those of an option
 
 html_theme = "furo"
-html_title = "ChainCover"
+html_title = f"ChainCover {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}

@@ -32,8 +32,7 @@ from chaincover.project.load import Request, load_request
 from chaincover.project.values import show_value
 from chaincover.subject import Subject
 from chaincover.target.judge import Claims, JudgedGoal, JudgedRun, judge_goals
-from chaincover.target.readers import read_recording
-from chaincover.target.recorded import judge_recording
+from chaincover.target.recorded import judge_recording, read_recording
 from chaincover.target.sight import WholeRun
 from chaincover.target.table import Layout
 

@@ -102,15 +102,19 @@ class Undetermined:
         if not shown:
             return ()
         used = frozenset().union(*(self.dependent[name] for name in shown))
-        calls = [call for name, call in self.calls.items() if name in used]
-        functions = dict.fromkeys(f"{call.function} ({call.where})" for call in calls if not call.assembly)
-        texts = dict.fromkeys(f"'{call.function}' ({call.where})" for call in calls if call.assembly)
-        kinds = {"functions of the C library": functions, "inline assembly": texts}
-        whole = " and on ".join(f"{kind}: {listed([*places])}" for kind, places in kinds.items() if places)
+        whole = _places([call for name, call in self.calls.items() if name in used])
         verb = "depends" if len(shown) == 1 else "depend"
         text = f"{listed([repr(name) for name in shown])} {verb} on {whole}"
         them = "it" if len(shown) == 1 else "them"
         return (f"{text}; nothing is compared or said of {them}",)
+
+
+def _places(calls: Sequence[LibraryCall]) -> str:
+    """What ``calls`` call, and where."""
+    functions = dict.fromkeys(f"{call.function} ({call.where})" for call in calls if not call.assembly)
+    texts = dict.fromkeys(f"'{call.function}' ({call.where})" for call in calls if call.assembly)
+    kinds = {"functions of the C library": functions, "inline assembly": texts}
+    return " and on ".join(f"{kind}: {listed([*places])}" for kind, places in kinds.items() if places)
 
 
 NOTHING = Undetermined()
@@ -142,6 +146,20 @@ def refuse_needed(undetermined: Undetermined, needs: Iterable[Need]) -> None:
     refusals.refuse()
 
 
+def _unbounded(
+    system: TransitionSystem, starts: Mapping[str, Sequence[FNode]], calls: Sequence[LibraryCall]
+) -> tuple[Undetermined, list[LibraryCall]]:
+    """What depends on those of ``calls`` without bounds, and those that have bounds and determined arguments."""
+    bounded = [call for call in calls if call.ranges]
+    while True:
+        by_symbol = {call.name: call for call in calls if call not in bounded}
+        found = Undetermined(by_symbol, _dependent(system, starts, by_symbol))
+        sure = [call for call in bounded if not found.of([*call.arguments, call.reached])]
+        if len(sure) == len(bounded):
+            return found, bounded
+        bounded = sure
+
+
 def without_undetermined(
     system: TransitionSystem, starts: Mapping[str, Sequence[FNode]], calls: Sequence[LibraryCall]
 ) -> tuple[TransitionSystem, Undetermined]:
@@ -153,14 +171,8 @@ def without_undetermined(
     """
     if not calls:
         return system, NOTHING
-    bounded = [call for call in calls if call.ranges]
-    while True:
-        by_symbol = {call.name: call for call in calls if call not in bounded}
-        found = Undetermined(by_symbol, _dependent(system, starts, by_symbol))
-        sure = [call for call in bounded if not found.of([*call.arguments, call.reached])]
-        if len(sure) == len(bounded):
-            break
-        bounded = sure
+    found, bounded = _unbounded(system, starts, calls)
+    by_symbol = found.calls
     refuse_needed(found, _needs_of_steps(system))
     refuse_needed(found, [Need("what a step needs to be defined", (system.defined, system.input_constraint))])
     part, dependent = without(system, found.dependent), found.dependent

@@ -6,25 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
 from bmc import ending
 from bmc.ending import INTERRUPT
 from bmc.errors import ChainCoverError
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.cli.progress import Progress
-from chaincover.formats.chain_file import Stimulus
-from chaincover.formats.coverage_file import coverage_place, summary, together
+from chaincover.formats.chain_file import Stimulus, coverage_place
+from chaincover.formats.coverage_file import summary, together
 from chaincover.formats.output import to_json, write_texts
-from chaincover.report.console import Console, say
 from chaincover.subject import Subject
-
-coverage_option = click.option(
-    "--coverage",
-    is_flag=True,
-    help="Measure what lines and branches are executed, into coverage.json beside the chain.",
-)
 
 
 @dataclass(frozen=True)
@@ -69,14 +60,3 @@ def _told(made: Mapping[Path, Mapping[str, Any]]) -> Iterator[str]:
         yield f"coverage on {next(iter(made.values()))['compiler']}: {summary(found)}"
         yield from (f"  {text}" for text in found.needless)
         yield f"  written to {', '.join(map(str, made))}"
-
-
-def say_all(out: Console, lines: Sequence[str]) -> None:
-    """Show lines on the terminal."""
-    for text in lines:
-        say(out, text)
-
-
-def remove_coverage(chain: Path) -> None:
-    """Remove the coverage of an earlier chain of this file."""
-    coverage_place(chain).unlink(missing_ok=True)

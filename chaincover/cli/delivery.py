@@ -22,12 +22,11 @@ from bmc.ending import CALLED_OFF, ExitCode
 from bmc.errors import ChainCoverError
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED
-from chaincover.cli.coverage import ToMeasure, measure_all, remove_coverage, say_all
 from chaincover.cli.entry import closing, what_ended
 from chaincover.cli.options import Shown
 from chaincover.cli.progress import Progress
 from chaincover.formats import chain_file
-from chaincover.formats.chain_file import violation_file
+from chaincover.formats.chain_file import coverage_place, violation_file
 from chaincover.formats.output import CannotWrite, json_parts, to_json, write_text, write_texts
 from chaincover.formats.table_style import TableStyle
 from chaincover.formats.writer import chain_document, chains_document
@@ -161,7 +160,7 @@ class OneChain(Delivery[ChainResult]):
         texts |= _violations(self.run, found.requirements)
         write_texts(texts)
         _remove_violations(self.run, found.requirements)
-        remove_coverage(folder / "chain.json")
+        coverage_place(folder / "chain.json").unlink(missing_ok=True)
         if found.chain is None:
             table.unlink(missing_ok=True)
         if (folder / "chains.json").exists():  # of an earlier run for several chains
@@ -219,7 +218,7 @@ class Several(Delivery[SeveralChains]):
         for name in ("chain.json", "chain.csv", "run.json"):  # of an earlier run for one chain
             (folder / name).unlink(missing_ok=True)
         for name in ("chain.json", *self.names):
-            remove_coverage(folder / name)
+            coverage_place(folder / name).unlink(missing_ok=True)
 
     def runs(self, played: Replays, violated: Mapping[str, JudgedRun]) -> dict[Path, Iterable[str]]:
         texts: dict[Path, Iterable[str]] = {}
@@ -270,35 +269,41 @@ def deliver(delivery: OneChain | Several, stage: str) -> int:
             delivery.write(replays.played, replays.violated)
         asked = replace(asked, written=", ".join(delivery.files(errors)))
         if run.junit is not None:
-            from chaincover.report.junit import junit, of_answer, of_judged
-
-            rulings = found.requirements.rulings
-            cases = of_answer(run.subject.goals, found.verdicts, rulings)
-            cases += [case for own in replays.played if own is not None for case in of_judged(own)]
-            write_text(Path(run.junit), junit(run.subject.system.name, cases))
+            write_text(Path(run.junit), _junit(delivery, replays.played))
     except CannotWrite as error:
         errors.insert(0, error)
     if run.shown.as_json and not errors:
         click.echo(to_json(delivery.document), nl=False)
-    elif run.shown.text and early:
+    elif early:
         show_written(out, asked)
     elif run.shown.text:
         delivery.show(out, asked, replays.played)
     sys.stdout.flush()
     if errors:
         raise errors[0]
-    say_all(out, _measured(delivery, replays.played))
+    for text in _measured(delivery, replays.played):
+        console.say(out, text)
     _write_page(run, out)
     return delivery.exit_code(replays.played)
+
+
+def _junit(delivery: OneChain | Several, played: Replays) -> str:
+    """What became of each goal and requirement, and on the replays, as JUnit."""
+    from chaincover.report.junit import junit, of_answer, of_judged
+
+    subject, found = delivery.run.subject, delivery.found
+    cases = of_answer(subject.goals, found.verdicts, found.requirements.rulings)
+    cases += [case for own in played if own is not None for case in of_judged(own)]
+    return junit(subject.system.name, cases)
 
 
 def _write_page(run: Run, out: console.Console) -> None:
     """Write the report beside the result that is written and told, where it is wanted. CannotWrite if that fails."""
     if run.page is None:
         return
-    from chaincover.cli.report import REPORT, write_report
+    from chaincover.cli.report import REPORT, made
 
-    write_report([str(run.folder)], run.folder / REPORT, run.page)
+    write_text(run.folder / REPORT, made([str(run.folder)], run.page)[0])
     if run.shown.text:
         console.say(out, f"written to {run.folder}/: {REPORT}")
 
@@ -308,6 +313,8 @@ def _measured(delivery: OneChain | Several, played: Replays) -> list[str]:
     run = delivery.run
     if not run.with_coverage:
         return []
+    from chaincover.cli.coverage import ToMeasure, measure_all
+
     chains = []
     for (part, result), name, own in zip(delivery.parts, delivery.names, played, strict=False):
         assert result.chain is not None
@@ -437,7 +444,7 @@ def _remove_chains(folder: Path, first: int) -> None:
     """Remove the files of chains from number ``first`` on, which an earlier run has left."""
     for number in count(first):
         old = [folder / f"chain-{number}.json", folder / f"chain-{number}.csv", folder / f"run-{number}.json"]
-        remove_coverage(old[0])
+        coverage_place(old[0]).unlink(missing_ok=True)
         if not any(place.exists() for place in old):
             return
         for place in old:

@@ -18,12 +18,12 @@ from bmc.ending import INTERRUPT
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached, MemoryLimitReached, UsageError, counted
 from chaincover.chain import COVERED
-from chaincover.cli.coverage import coverage_option
 from chaincover.cli.delivery import OneChain, Run, Several, T, deliver
 from chaincover.cli.help import PLACE, Command
 from chaincover.cli.options import (
     Search,
     Shown,
+    coverage_option,
     held_request_options,
     junit_option,
     prepare,

@@ -20,8 +20,7 @@ from chaincover.report.console_replay import show_judged
 from chaincover.report.documents import judged_document
 from chaincover.subject import Subject
 from chaincover.target.judge import JudgedRun
-from chaincover.target.readers import read_recording
-from chaincover.target.recorded import judge_recording
+from chaincover.target.recorded import judge_recording, read_recording
 from chaincover.target.table import Layout
 
 

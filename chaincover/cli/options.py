@@ -279,6 +279,12 @@ def table_options(command: F) -> F:
     return delimiter_option(comma_option(changes_option(command)))
 
 
+coverage_option = click.option(
+    "--coverage",
+    is_flag=True,
+    help="Measure what lines and branches are executed, into coverage.json beside the chain.",
+)
+
 junit_option = click.option(
     "--junit", metavar="FILE", type=PLACE, help="Write what became of each goal and requirement as JUnit."
 )

@@ -20,10 +20,9 @@ from bmc.native.original import loaded
 from bmc.records import dataclass
 from bmc.system.original import Original
 from bmc.system.transition import Run, TransitionSystem
-from chaincover.cli.coverage import ToMeasure, coverage_option, measure_all, say_all
 from chaincover.cli.entry import closing
 from chaincover.cli.help import PLACE, Command
-from chaincover.cli.options import Shown, junit_option, request_options, shown_options, time_option
+from chaincover.cli.options import Shown, coverage_option, junit_option, request_options, shown_options, time_option
 from chaincover.cli.progress import Progress
 from chaincover.formats import chain_file
 from chaincover.formats.chain_file import (
@@ -72,7 +71,32 @@ def command(request: Request, shown: Shown, chain: str, against: str | None, **g
     refuse_project(chain)
     _refuse_both(given["coverage"], against)
     shown.progress().code_runs(request.path)
-    files, stopped_by = chain_files(chain), ""
+    files = chain_files(chain)
+    played, stopped_by = _all_played(request, shown, files, against)
+    closing(stopped_by)
+    documents = [judged_document(one.subject.system.name, Path(file).name, one.judged) for file, one in played.items()]
+    document = to_json({"chains": documents} if len(files) > 1 else documents[0])
+    if output is not None:
+        write_text(Path(output), document)
+    if junit is not None:
+        write_text(Path(junit), _junit([*played.values()]))
+    told = _measured(played, shown) if given["coverage"] else []
+    if shown.as_json:
+        click.echo(document, nl=False)
+    elif shown.text:
+        out = console.console(shown.verbose > 0)
+        _show(out, played, len(files), given["steps"])
+        if stopped_by:
+            console.say(out, f"{console.ended_by(stopped_by)}: {len(played)} of {len(files)} chains were replayed")
+        for text in told:
+            console.say(out, text)
+    return _exit_code({one.judged.exit_code for one in played.values()}, stopped_by)
+
+
+def _all_played(
+    request: Request, shown: Shown, files: Sequence[str], against: str | None
+) -> tuple[dict[str, Played], str]:
+    """The replays of the chains in ``files``, by file, and what stopped them, '' where all were made."""
     played: dict[str, Played] = {}
     try:
         for file in files:
@@ -82,28 +106,15 @@ def command(request: Request, shown: Shown, chain: str, against: str | None, **g
     except KeyboardInterrupt as error:
         if not played:
             raise
-        stopped_by = str(error) or INTERRUPT
-    closing(stopped_by)
-    documents = [judged_document(one.subject.system.name, Path(file).name, one.judged) for file, one in played.items()]
-    document = to_json({"chains": documents} if len(files) > 1 else documents[0])
-    if output is not None:
-        write_text(Path(output), document)
-    if junit is not None:
-        from chaincover.report import junit as cases
+        return played, str(error) or INTERRUPT
+    return played, ""
 
-        found = [case for one in played.values() for case in cases.of_judged(one.judged)]
-        write_text(Path(junit), cases.junit(next(iter(played.values())).controller, found))
-    measured = [one.measured(file) for file, one in played.items()] if given["coverage"] else []
-    told = measure_all(measured, shown.progress())
-    if shown.as_json:
-        click.echo(document, nl=False)
-    elif shown.text:
-        out = console.console(shown.verbose > 0)
-        _show(out, played, len(files), given["steps"])
-        if stopped_by:
-            console.say(out, f"{console.ended_by(stopped_by)}: {len(played)} of {len(files)} chains were replayed")
-        say_all(out, told)
-    return _exit_code({one.judged.exit_code for one in played.values()}, stopped_by)
+
+def _junit(played: Sequence[Played]) -> str:
+    """What became of each goal on the replays, as JUnit."""
+    from chaincover.report import junit
+
+    return junit.junit(played[0].controller, [case for one in played for case in junit.of_judged(one.judged)])
 
 
 def _refuse_both(coverage: bool, against: str | None) -> None:
@@ -111,6 +122,14 @@ def _refuse_both(coverage: bool, against: str | None) -> None:
     if coverage and against is not None:
         text = "--coverage measures the sources of the project, and --against replays another build"
         raise UsageError(text, hint="replay the project with the changed file itself")
+
+
+def _measured(played: Mapping[str, Played], shown: Shown) -> list[str]:
+    """Measure what each chain executes; what to tell of it, a line each."""
+    from chaincover.cli.coverage import ToMeasure, measure_all
+
+    chains = [ToMeasure(chain_place(file), one.subject, one.stimulus, one.judged.run) for file, one in played.items()]
+    return measure_all(chains, shown.progress())
 
 
 def _show(out: console.Console, played: Mapping[str, Played], asked: int, steps: bool) -> None:
@@ -143,10 +162,6 @@ class Played:
     def controller(self) -> str:
         """Its name."""
         return self.subject.system.name
-
-    def measured(self, file: str) -> ToMeasure:
-        """The chain of the ``file``, to measure what it executes."""
-        return ToMeasure(chain_place(file), self.subject, self.stimulus, self.judged.run)
 
 
 def _played(request: Request, shown: Shown, chain: str, against: str | None) -> Played:

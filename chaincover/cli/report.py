@@ -48,7 +48,8 @@ def command(
     place = Path(output) if output else _beside(places[0], form)
     prepare_folder(str(place.parent))
     with ending.interruptible():
-        notes = write_report(places, place, sources, earlier, form)
+        text, notes = made(places, sources, earlier, form)
+    write_text(place, text)
     if not quiet:
         out = console.console(False)
         for note in notes:
@@ -57,21 +58,18 @@ def command(
     return 0
 
 
-def write_report(
-    places: Sequence[str], place: Path, sources: str | None = None, earlier: str | None = None, form: str = "html"
-) -> Sequence[str]:
-    """Write the report on the results in ``places`` to ``place``; what is missing in it, a sentence each.
+def made(
+    places: Sequence[str], sources: str | None = None, earlier: str | None = None, form: str = "html"
+) -> tuple[str, Sequence[str]]:
+    """The report on the results in ``places``, and what is missing in it, a sentence each.
 
     ``sources``: the folder with the controller's sources, where it is known; ``earlier``: a result to compare with.
-    InputRefused where nothing can be read, CannotWrite, with the earlier report as it was, where nothing is written.
+    InputRefused where nothing can be read. A limit or a signal ends it only where the caller is ``interruptible``.
     """
     from chaincover.report.html.saved import read_saved
 
-    notes: Sequence[str]
-    saved = read_saved(places, sources, earlier)
-    text, notes = import_module(FORMATS[form][1]).report(saved)
-    write_text(place, text)
-    return notes
+    text, notes = import_module(FORMATS[form][1]).report(read_saved(places, sources, earlier))
+    return text, notes
 
 
 def _by_name(output: str | None) -> str:

@@ -143,7 +143,7 @@ def _unusable(kind: ValueType) -> str:
 
 def _compared(chain: ExportedChain, unreachable: Mapping[str, str]) -> tuple[list[Compared], dict[str, str]]:
     """The variables that are compared, and why others are not."""
-    system, run = chain.subject.system, chain.run
+    system = chain.subject.system
     outputs = [var for var in system.state if var.role == "output"]
     wanted = outputs or [var for var in system.state if var.role == "state"]
     found, left = [], dict[str, str]()
@@ -152,18 +152,23 @@ def _compared(chain: ExportedChain, unreachable: Mapping[str, str]) -> tuple[lis
         if why and outputs:
             hint = "export the chain in another format, or leave the variable out of interface.output"
             raise UsageError(f"a harness in C cannot read the output '{var.name}': {why}", hint=hint)
-        known = [bool(state.get(var.name + DEFINED, 1)) for state in run.states]
-        known[0] = (known[0] and var.init is not None) or var.name in chain.chosen
-        first = next((step for step in range(len(known), 0, -1) if not known[step - 1]), 0)
-        if not why and first > run.length:
+        first = _defined_from(var, chain)
+        if not why and first > chain.run.length:
             why = "it has no defined value at the end"
         if why:
             left[var.name] = why
             continue
-        values = [state[var.name] for state in run.states]
+        values = [state[var.name] for state in chain.run.states]
         values[:first] = [values[first]] * first
         found.append(Compared(var, values, first, _tolerance(chain, var)))
     return found, left
+
+
+def _defined_from(variable: StateVariable, chain: ExportedChain) -> int:
+    """The first step before which a variable has a defined value, and has one until the end of the run."""
+    known = [bool(state.get(variable.name + DEFINED, 1)) for state in chain.run.states]
+    known[0] = (known[0] and variable.init is not None) or variable.name in chain.chosen
+    return next((step for step in range(len(known), 0, -1) if not known[step - 1]), 0)
 
 
 def _tolerance(chain: ExportedChain, variable: StateVariable) -> Tolerance | None:
@@ -222,9 +227,9 @@ def _goals(
     judged, predicted = list[JudgedHere](), list[Predicted]()
     for goal in subject.goals:
         steps = covered[goal.name]
-        begin = claimed.get(goal.name) if claimed.get(goal.name) in steps else (steps[0] if steps else None)
         made = _judged(goal, sight, memory, inputs, bool(steps)) if _fits(goal, most_bits) else None
         if made is None:
+            begin = claimed.get(goal.name) if claimed.get(goal.name) in steps else next(iter(steps), None)
             predicted.append(Predicted(goal, None if begin is None else goal.over(begin)))
         elif made.goal_line or made.requirement_line:
             judged.append(made)

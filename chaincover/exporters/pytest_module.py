@@ -13,7 +13,15 @@ from typing import Any
 
 from bmc.errors import UsageError, listed
 from bmc.system.original import SHORT_DOUBLE, Call, Compilation, FileOptions, NativeInterface
-from chaincover.exporters.columns import Column, by_requirement, columns, covered_goals, in_runs, plain_names
+from chaincover.exporters.columns import (
+    Column,
+    CoveredGoal,
+    by_requirement,
+    columns,
+    covered_goals,
+    in_runs,
+    plain_names,
+)
 from chaincover.exporters.protocol import ExportedChain
 
 INSTEAD = "take another format, such as csv or json"
@@ -36,36 +44,13 @@ class PytestModule:
             raise UsageError("the format pytest runs a compiled C program, and this model is none", hint=INSTEAD)
         found = columns(chain)
         _refuse(native, found)
-        covered = covered_goals(chain)
-        names = plain_names(each.goal.name for each in covered)
-        goals = {names[each.goal.name]: (each.goal.name, each.end, each.held is not False) for each in covered}
-        required = by_requirement(covered)
-        plain = plain_names(required)
-        requirements = {
-            plain[name]: (name, max(each.end for each in those), all(each.held is not False for each in those))
-            for name, those in required.items()
-        }
-        used = {each.variable.name for each in found} | {*chain.chosen}
         parts = {
-            "SOURCES": _sources(native, Path(chain.subject.settings.where.file)),
-            "HEADERS": {name: Path(path).read_text("utf-8") for name, path in native.compilation.stand_ins},
-            "ENVIRONMENT": native.compilation.environment,
-            "OBJECTS": {each.name: (each.kind, each.size, each.symbol) for each in native.objects},
-            "CELLS": {
-                cell.variable: (cell.object, cell.offset, cell.size, cell.first, cell.width)
-                for cell in native.cells
-                if cell.variable in used
-            },
-            "TYPES": {each.variable.name: _type(each) for each in found},
-            "LINKS": [(link.object, link.offset, link.target) for link in native.links],
-            "INIT": [_call(call) for call in native.init],
-            "STEP": _call(native.step),
+            **_program(native, chain, found),
             "CHOSEN": dict(chain.chosen),
             "INPUTS": {each.variable.name: in_runs(each.from_start) for each in found if each.driven},
             "EXPECTED": {each.variable.name: in_runs(each.from_start) for each in found if not each.driven},
             "STEPS": chain.run.length,
-            "GOALS": goals,
-            "REQUIREMENTS": requirements,
+            **_judged(covered_goals(chain)),
         }
         written = "".join(f"{name} = {_literal(value)}\n" for name, value in parts.items())
         text = (Path(__file__).parent / TEMPLATE).read_text(encoding="utf-8").replace("# DATA\n", written)
@@ -76,20 +61,43 @@ TEMPLATE = "pytest_template.txt"
 """The module without the data of a chain, in the folder of this one."""
 
 
+def _program(native: NativeInterface, chain: ExportedChain, found: Sequence[Column]) -> dict[str, Any]:
+    """How the program is compiled and called, and where the variables of the chain lie, and of what type they are."""
+    used = {each.variable.name for each in found} | {*chain.chosen}
+    cells = [cell for cell in native.cells if cell.variable in used]
+    return {
+        "SOURCES": _sources(native, Path(chain.subject.settings.where.file)),
+        "HEADERS": {name: Path(path).read_text("utf-8") for name, path in native.compilation.stand_ins},
+        "ENVIRONMENT": native.compilation.environment,
+        "OBJECTS": {each.name: (each.kind, each.size, each.symbol) for each in native.objects},
+        "CELLS": {cell.variable: (cell.object, cell.offset, cell.size, cell.first, cell.width) for cell in cells},
+        "TYPES": {each.variable.name: _type(each) for each in found},
+        "LINKS": [(link.object, link.offset, link.target) for link in native.links],
+        "INIT": [_call(call) for call in native.init],
+        "STEP": _call(native.step),
+    }
+
+
+def _judged(covered: Sequence[CoveredGoal]) -> dict[str, Any]:
+    """The goals and requirements that the chain exercises, by plain names, with their ends, and whether they held."""
+    goals = plain_names(each.goal.name for each in covered)
+    required = by_requirement(covered)
+    requirements = plain_names(required)
+    return {
+        "GOALS": {goals[each.goal.name]: (each.goal.name, each.end, each.held is not False) for each in covered},
+        "REQUIREMENTS": {
+            requirements[name]: (name, max(each.end for each in those), all(each.held is not False for each in those))
+            for name, those in required.items()
+        },
+    }
+
+
 def _refuse(native: NativeInterface, found: Sequence[Column]) -> None:
     """UsageError, with names, where the module could not run the program or reach one of its variables."""
-    if native.refusal or native.compilation.word_sizes:
-        sizes = native.compilation.word_sizes
-        text = native.refusal or f"the format pytest runs the program with this machine's word sizes, not {sizes}"
-        raise UsageError(text, hint=INSTEAD)
-    short = [name for name, own in native.compilation.options if SHORT_DOUBLE in own.others]
-    if short:
-        raise UsageError(f"{short[0]} is compiled with {SHORT_DOUBLE}, which the host does not have", hint=INSTEAD)
+    _refuse_program(native)
     sources = native.compilation.sources
-    kinds = {
-        each.name: "outside" if each.kind == "local" and each.file not in sources else each.kind
-        for each in native.objects
-    }
+    outside = {each.name for each in native.objects if each.kind == "local" and each.file not in sources}
+    kinds = {each.name: each.kind for each in native.objects} | dict.fromkeys(outside, "outside")
     cells = {cell.variable: kinds[cell.object] for cell in native.cells}
     lost = [each.title for each in found if each.variable.name not in cells]
     if lost:
@@ -98,6 +106,17 @@ def _refuse(native: NativeInterface, found: Sequence[Column]) -> None:
         beyond = [each.title for each in found if cells[each.variable.name] == kind]
         if beyond:
             raise UsageError(f"the format pytest cannot reach {why}: {listed(beyond)}", hint=INSTEAD)
+
+
+def _refuse_program(native: NativeInterface) -> None:
+    """UsageError where the host does not compile or run the program as its target does."""
+    if native.refusal or native.compilation.word_sizes:
+        sizes = native.compilation.word_sizes
+        text = native.refusal or f"the format pytest runs the program with this machine's word sizes, not {sizes}"
+        raise UsageError(text, hint=INSTEAD)
+    short = [name for name, own in native.compilation.options if SHORT_DOUBLE in own.others]
+    if short:
+        raise UsageError(f"{short[0]} is compiled with {SHORT_DOUBLE}, which the host does not have", hint=INSTEAD)
 
 
 def _sources(native: NativeInterface, project: Path) -> list[tuple[str, list[tuple[str, str | None]], list[str]]]:

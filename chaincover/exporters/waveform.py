@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import count, product
 from string import ascii_letters
@@ -73,23 +73,31 @@ def waveform(
         plains = plain_names(names, taken)
         taken += plains.values()
         scopes[kind] = [_Signal(plains[each], "event", 1, each) for each in names]
-        table[kind] = {plain: each for each, plain in plains.items()}
-        for signal, steps in zip(scopes[kind], names.values(), strict=True):
-            for step in steps:
-                events.setdefault(step, []).append(signal)
-    codes = dict(zip((signal.name for scope in scopes.values() for signal in scope), _codes(), strict=False))
+        table[kind] = dict(zip(plains.values(), plains, strict=True))
+        for signal, step in _fired(scopes[kind], names.values()):
+            events.setdefault(step, []).append(signal)
+    signals = [signal for scope in scopes.values() for signal in scope]
+    codes = dict(zip((signal.name for signal in signals), _codes(), strict=False))
     start = any(column.start is not None for column in found)
     comment = json.dumps({**table, "ticks": ticks, "start": start}, separators=(",", ":")).replace("$", "\\u0024")
-    lines = [f"$comment {SIGNALS}{comment} $end", f"$timescale {timescale} $end"]
-    lines.append(f"$scope module {next(iter(plain_names([name]).values()))} $end")
-    for title, scope in scopes.items():
-        lines.append(f"$scope module {title} $end")
-        lines += [f"$var {each.kind} {each.size} {codes[each.name]} {each.name} $end" for each in scope]
-        lines.append("$upscope $end")
-    lines += ["$upscope $end", "$enddefinitions $end"]
-    signals = [signal for scope in scopes.values() for signal in scope if signal.column is not None]
+    lines = [f"$comment {SIGNALS}{comment} $end", f"$timescale {timescale} $end", *_declared(name, scopes, codes)]
     lines += _changes(signals, codes, events, ticks)
     return ("\n".join(lines) + "\n").encode("ascii")
+
+
+def _fired(signals: Sequence[_Signal], steps: Iterable[Sequence[int]]) -> Iterator[tuple[_Signal, int]]:
+    """Each marker with each step at which it fires."""
+    return ((signal, step) for signal, own in zip(signals, steps, strict=True) for step in own)
+
+
+def _declared(name: str, scopes: Mapping[str, Sequence[_Signal]], codes: Mapping[str, str]) -> Iterator[str]:
+    """The lines that say which signals there are, scope by scope, within one that is called ``name``."""
+    yield f"$scope module {next(iter(plain_names([name]).values()))} $end"
+    for title, scope in scopes.items():
+        yield f"$scope module {title} $end"
+        yield from (f"$var {each.kind} {each.size} {codes[each.name]} {each.name} $end" for each in scope)
+        yield "$upscope $end"
+    yield from ("$upscope $end", "$enddefinitions $end")
 
 
 def _changes(
@@ -97,27 +105,30 @@ def _changes(
 ) -> Iterator[str]:
     """The lines of all values, at the times of their changes."""
     before: dict[str, str] = {}
-    length = max((len(each.column.values) for each in signals if each.column), default=0)
-
-    def changed(driven: bool, step: int) -> Iterator[str]:
-        for signal in signals:
-            column = signal.column
-            assert column is not None
-            if column.driven is driven and step < len(column.values):
-                text = signal.written(column.start if step < 0 else column.values[step])
-                if text and before.get(signal.name) != text:
-                    before[signal.name] = text
-                    yield text + codes[signal.name]
-
+    columns = [(each, each.column) for each in signals if each.column is not None]
+    driven, others = ([pair for pair in columns if pair[1].driven is own] for own in (True, False))
+    length = max((len(column.values) for _, column in columns), default=0)
     for step in range(length + 1):
-        begin = [*changed(True, step)]
+        begin = [*_changed(driven, step, before, codes)]
         fired = [f"1{codes[signal.name]}" for signal in events.get(step, ())]
         if step == 0:
-            begin = ["$dumpvars", *begin, *changed(False, -1), "$end"]
+            begin = ["$dumpvars", *begin, *_changed(others, -1, before, codes), "$end"]
         if begin or fired or step == length:
             yield from [f"#{step * ticks}", *begin, *fired]
-        if amid := [*changed(False, step)]:
+        if amid := [*_changed(others, step, before, codes)]:
             yield from [f"#{step * ticks + ticks // 2}", *amid]
+
+
+def _changed(
+    signals: Iterable[tuple[_Signal, Column]], step: int, before: dict[str, str], codes: Mapping[str, str]
+) -> Iterator[str]:
+    """The values at ``step`` (-1: at the start) that are others than ``before``, which then has these."""
+    for signal, column in signals:
+        if step < len(column.values):
+            text = signal.written(column.start if step < 0 else column.values[step])
+            if text and before.get(signal.name) != text:
+                before[signal.name] = text
+                yield text + codes[signal.name]
 
 
 def _own(plain: str, column: Column) -> _Signal:

@@ -81,6 +81,13 @@ def start_record(system: TransitionSystem, chain: Chain) -> dict[str, Any]:
     }
 
 
+def coverage_place(chain: Path) -> Path:
+    """Where the coverage of the chain in the file ``chain`` is kept: ``coverage-2.json`` beside ``chain-2.json``."""
+    stem = chain.stem
+    name = f"coverage{stem.removeprefix('chain')}" if stem.startswith("chain") else f"coverage-{stem}"
+    return chain.with_name(f"{name}.json")
+
+
 def violation_file(goal: str) -> str:
     """The name of the file that holds a run which violates the property of ``goal``."""
     return f"violation-{goal}.csv"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from bmc.errors import counted
@@ -16,13 +15,6 @@ COVERAGE_SCHEMA = "chaincover/coverage/1"
 Data = Mapping[str, Any]
 First = tuple[str, int | str] | None
 """The file of the chain that executes something first, and the step (``init`` for init); None where none does."""
-
-
-def coverage_place(chain: Path) -> Path:
-    """Where the coverage of the chain in the file ``chain`` is kept: ``coverage-2.json`` beside ``chain-2.json``."""
-    stem = chain.stem
-    name = f"coverage{stem.removeprefix('chain')}" if stem.startswith("chain") else f"coverage-{stem}"
-    return chain.with_name(f"{name}.json")
 
 
 @dataclass(frozen=True, slots=True)

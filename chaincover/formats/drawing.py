@@ -31,6 +31,8 @@ ARROW = (
     'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="context-stroke"/></marker></defs>'
 )
 _HEIGHT, _MOST_LABELLED = 28, 12
+"""Pixels of the height of a node (twice as many: nodes that hide edges), and the nodes of a graph up to which all edges
+have their weights (twice as many: weights that lie upon each other)."""
 
 
 def to_dot(name: str, data: dict[str, Any]) -> str:
@@ -66,6 +68,12 @@ def _labels(data: dict[str, Any]) -> dict[tuple[str, str], str]:
     return labels
 
 
+def _chain_path(data: dict[str, Any]) -> list[str]:
+    """The nodes along the chain in the data; none without one."""
+    chain = data.get("chain", ())
+    return [*(edge["from"] for edge in chain), *(edge["to"] for edge in chain[-1:])]
+
+
 def to_svg(
     name: str, data: dict[str, Any], path: Sequence[str] = (), what: str = "K-reachability graph", styled: bool = True
 ) -> str:
@@ -76,8 +84,7 @@ def to_svg(
     only the path has weights. The title says ``what`` of ``name`` it shows. Not ``styled``: the page in which it stands
     has its ``STYLE``.
     """
-    chain = data.get("chain", ())
-    path = path or [*(edge["from"] for edge in chain), *(edge["to"] for edge in chain[-1:])]
+    path = path or _chain_path(data)
     nodes = [*path, *(node for node in data["nodes"] if node not in path)]
     places, width, height = _ellipse(nodes)
     on_path = set(pairwise(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bmc.errors import InputRefused, Location, UsageError
@@ -106,6 +106,39 @@ def read_rows(place: Path, text: str, what: str) -> tuple[list[list[str]], bool]
     if not rows or not any(rows[0]):
         raise InputRefused("the file is empty", Location(str(place)), f"write a header with {what} first")
     return rows, reader.dialect.delimiter != ","
+
+
+def whole_steps(place: Path, text: str, inputs: Collection[str], length: int) -> list[dict[str, str]]:
+    """Each of the ``length`` steps of a table that ``TableStyle.lines`` has written, whole, its cells by their titles.
+
+    InputRefused, with its place, where it is no such table. Only changes are told where a step is left out, one of the
+    ``inputs`` is empty (which has a value in each step), or something is told to be undefined: elsewhere an empty cell
+    is what is not known.
+    """
+    (titles, *rows), comma = read_rows(place, text, "the steps' values")
+    places = {str(step): step for step in range(length)}
+    steps = [row for row in rows if row and row[0] in places]
+    numbers = [places[row[0]] for row in steps]
+    if not {0, length - 1} <= {*numbers} or numbers != sorted({*numbers}):
+        raise InputRefused("this table has other steps than its run", Location(str(place)), "generate it again")
+    found = [dict(zip(titles, map(with_point, row) if comma else row, strict=False)) for row in steps]
+    told = all(row.get(name) for row in found for name in inputs)
+    if told and len(found) == length and not any(UNDEFINED in row.values() for row in found):
+        return found
+    return _filled_in(titles, numbers, found)
+
+
+def _filled_in(
+    titles: Sequence[str], numbers: Sequence[int], found: Sequence[Mapping[str, str]]
+) -> list[dict[str, str]]:
+    """Each step of a table of changes, whole: the rows ``found`` of the steps ``numbers`` say what changes there."""
+    whole: list[dict[str, str]] = []
+    for number, row in zip(numbers, found, strict=True):
+        before = whole[-1] if whole else dict.fromkeys(titles, "")
+        whole += [before] * (number - len(whole))
+        new = {name: "" if cell == UNDEFINED else cell for name, cell in row.items() if cell}
+        whole.append({**before, **new})
+    return whole
 
 
 def with_point(text: str) -> str:

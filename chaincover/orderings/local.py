@@ -8,6 +8,7 @@ from itertools import pairwise
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult, path_cost
 
 LONGEST = 3
+"""Nodes of the longest part of an order that is moved. Twice as many: each round looks at twice as many moves."""
 
 Costs = dict[tuple[str, str], int]
 

@@ -13,6 +13,7 @@ LARGEST_WEIGHT = 10_000_000
 """LKH can abort the whole process on larger numbers."""
 
 RUNS = 10
+"""How often LKH begins anew, at most. Twice as often: an ordering takes up to twice the time."""
 
 WORK = 1e-5
 """Units of work that one run of LKH takes for each pair of nodes, roughly."""

@@ -17,6 +17,7 @@ from bmc.formulas.value_sets import joined
 from bmc.system.names import DEFINED
 from bmc.system.simulation import Simulator, compile_formulas
 from bmc.system.transition import (
+    InputVariable,
     Run,
     StateVariable,
     TransitionSystem,
@@ -308,14 +309,16 @@ def failing_values(system: TransitionSystem, said: FNode, run: Run, step: int, t
     for symbol, (at, of) in sorted(places.items(), key=lambda item: item[1]):
         variable = system.variable(of)
         if parts[symbol] and not of.endswith(DEFINED) and getattr(variable, "role", "") != "internal":
-            vtype = variable.type
-            actual = show_value(vtype, read[symbol.symbol_name()])
-            expected = _expected(parts[symbol], symbol, vtype, read)
-            if vtype.truth:
-                expected = {"not 0": "true", "not 1": "false", "1": "true", "0": "false"}.get(expected, expected)
-            elif expected == "not 0" and _bare(of, text):
-                expected = "true"
-            yield ReadValue(of, at, actual, expected)
+            actual = show_value(variable.type, read[symbol.symbol_name()])
+            expected = _expected(parts[symbol], symbol, variable.type, read)
+            yield ReadValue(of, at, actual, _as_written(expected, variable, text))
+
+
+def _as_written(expected: str, variable: StateVariable | InputVariable, text: str) -> str:
+    """The values ``expected`` of ``variable``: truth as such where it is one, or stands as one in ``text``."""
+    if variable.type.truth:
+        return {"not 0": "true", "not 1": "false", "1": "true", "0": "false"}.get(expected, expected)
+    return "true" if expected == "not 0" and _bare(variable.name, text) else expected
 
 
 def _bare(name: str, text: str) -> bool:

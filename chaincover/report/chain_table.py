@@ -124,6 +124,9 @@ class ChainTable:
         self._front = same_front([self._names[var.name] for var in system.inputs])
         self._goals = self._covered()
         self._marked = {step for _, step in self._marks}
+        self._mark_cells()
+
+    def _mark_cells(self) -> None:
         for (name, step), text in self._marks.items():
             if name in {var.name for var in self._of_system[0]}:
                 self._cells[name][step] += f" {self._short(name, text)}"
@@ -138,16 +141,12 @@ class ChainTable:
         """Whether a step has a row of its own: a goal is covered from it on, or a value before it is marked."""
         return bool(self._goals[step]) or step in self._marked
 
-    @property
-    def _numbers(self) -> Collection[int]:
-        """The columns of steps and times, which are set to the right."""
-        return {0} if self._period is None else {0, 1}
-
     def show(self, out: Console, most: int = 0, file: str = "chain.csv") -> None:
         """The table on ``out``, in ``most`` lines (0: any number), whose steps and variables ``file`` has all."""
         rows, columns, notes = self._plan(out, file)
         widths = _widths(columns, out.width)
-        head = _head(columns, widths, out, self._numbers)
+        numbers = {0} if self._period is None else {0, 1}  # steps and times are set to the right
+        head = _head(columns, widths, out, numbers)
         room = max(LEAST_ROWS, most - len(head) - len(notes) - 1) if most else len(rows)
         begin, end = (room + 1) // 2, len(rows) - room // 2
         for text in head:
@@ -165,7 +164,7 @@ class ChainTable:
                 for each, column, width in zip(words, columns, widths, strict=True)
             ]
             style = "bold red" if row.steps[0] in self._marked else ""
-            for text in out.placed(cells, widths, self._numbers):
+            for text in out.placed(cells, widths, numbers):
                 out.line(text, style)
         for text in notes:
             out.line(text)

@@ -15,6 +15,7 @@ import click
 
 from bmc.ending import INTERRUPT
 from bmc.errors import FEW, NAMED, counted, listed, printable
+from bmc.formulas.value_sets import joined
 from chaincover.chain import (
     COVERED,
     NO_WAY_TO_FINAL,
@@ -136,6 +137,16 @@ def _wrapped(text: str, width: int) -> list[str]:
         return [text]
     indent = " " * (len(text) - len(text.lstrip()) + 2)
     return textwrap.wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def told_steps(steps: Sequence[int]) -> str:
+    """The steps, rising, as text: ``steps 4, 16..23``; of very many the first ones and the number of the others."""
+    spans = joined((step, step) for step in steps)
+    told = ", ".join(
+        f"{low}..{high}" if high - low > 1 else ", ".join(map(str, range(low, high + 1))) for low, high in spans[:NAMED]
+    )
+    rest = sum(high - low + 1 for low, high in spans[NAMED:])
+    return f"step{'s' * (len(steps) > 1)} {told}" + (f" and {rest} more" if rest else "")
 
 
 def shortened(text: str, width: int) -> str:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from bmc.errors import counted, listed
-from bmc.formulas.evaluate import names_in
-from bmc.system.simulation import Simulator
-from chaincover.chain import UNREACHABLE, Hit, Verdict
 from chaincover.check.analysis import Analysis
 from chaincover.check.found_invariants import found_lines
 from chaincover.check.goal_facts import (
@@ -27,12 +23,15 @@ from chaincover.check.goal_facts import (
     Sharing,
     Trigger,
 )
-from chaincover.check.undefined_behaviour import UndefinedBehaviour
 from chaincover.library import within_bounds
-from chaincover.options import Options
-from chaincover.project.values import show_ranges, show_value
-from chaincover.reductions.slicing import ADVICE
-from chaincover.report.chain_table import ChainTable
+from chaincover.project.values import show_ranges
+from chaincover.report.check_problems import (
+    ends_harmlessly,
+    lines_of_places,
+    never_covered,
+    problems,
+    unreachable_goals,
+)
 from chaincover.report.console import (
     FEW_LINES,
     MANY_LINES,
@@ -40,20 +39,15 @@ from chaincover.report.console import (
     WIDTH,
     Console,
     ended_by,
-    goes_on_first,
     say,
     shortened,
 )
-from chaincover.report.console_variables import grouped, liveness_lines, names_of, show_interface
-from chaincover.report.findings import Finding, run_table, show_findings, until
+from chaincover.report.console_variables import liveness_lines, show_interface
+from chaincover.report.findings import show_findings
 from chaincover.subject import Subject
 from chaincover.target.judge import short_compiler
-from chaincover.verdicts import next_step
 from properties.durations import seconds_text
 from properties.goal import Goal
-
-if TYPE_CHECKING:
-    from bmc.engines.dead_ends import DeadEnd
 
 
 def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
@@ -91,7 +85,7 @@ def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
 
 def _show_wrong(out: Console, subject: Subject, analysis: Analysis) -> Console:
     """The first line of the report on ``out``; what is wrong is the part that comes next."""
-    wrong = _wrong(subject, analysis)
+    wrong = problems(subject, analysis)
     found = f"{counted(len(wrong), 'problem')}, told first" if wrong else "nothing wrong found"
     found += " in what is analysed" if subject.not_analysed and not wrong else ""
     if analysis.interrupted:
@@ -101,110 +95,6 @@ def _show_wrong(out: Console, subject: Subject, analysis: Analysis) -> Console:
     part = out.part()
     show_findings(part, wrong, MANY_LINES, "-v tells all")
     return part
-
-
-def _wrong(subject: Subject, analysis: Analysis) -> list[Finding]:
-    """What is wrong, the gravest first, each with what can be done and, where there is one, the run that shows it."""
-    no_step = None if _ends_harmlessly(subject, analysis) else analysis.facts.dead_end
-    found = [*_no_input(subject)]
-    if no_step is not None:
-        found.append((f"{f'{no_step.where}: ' if no_step.where else ''}{no_step.message}", no_step.hint))
-    first = [_finding(*each) for each in found]
-    first += _unlike_original(subject, analysis)
-    first += _sure_undefined_behaviour(subject, analysis)
-    return first + [_finding(*each) for each in _of_goals(subject, analysis, no_step)]
-
-
-def _finding(text: str, advice: str, table: ChainTable | None = None) -> Finding:
-    return Finding([text, *([f"  next: {advice}"] if advice else [])], table)
-
-
-def _of_goals(subject: Subject, analysis: Analysis, no_step: DeadEnd | None) -> list[tuple[str, str]]:
-    """What is wrong with goals, the final condition and invariants, each with what can be done."""
-    found = []
-    advice = next_step(Verdict("", UNREACHABLE), False, Options()) if no_step is None else goes_on_first(no_step)
-    found += [(_impossible(goal, analysis), advice) for goal in _never(subject, analysis, generated=False)]
-    if analysis.final_unsatisfiable:
-        found.append(("UNSATISFIABLE: no state satisfies the final condition", "correct final, or --final none"))
-    if analysis.liveness.latched:
-        fields = listed(grouped(analysis.liveness.latched, names_of(subject)))
-        found.append((f"no chain that changes {fields} can end: it never has the value after init again", ADVICE))
-    for condition in analysis.invariants:
-        if not condition.proved:
-            text = f"invariant {condition.name}: NOT proved: it is not used in any claim"
-            found.append((text, "strengthen it until it is inductive, or leave it out"))
-    for goal in analysis.undecided:
-        found.append((f"undecided: whether the antecedent of {goal.name} can hold", "allow more --effort"))
-    return found
-
-
-def _no_input(subject: Subject) -> Iterator[tuple[str, str]]:
-    """That there is no input, and which variables may be meant as such, because the step never sets them."""
-    if not subject.system.inputs:
-        still = [var.name for var in subject.system.state if var.next is var.symbol and var.role == "state"]
-        told = f", such as {listed(grouped(still, names_of(subject)))}, which the step never sets" if still else ""
-        advice = f"list in interface.input what the environment sets before a step{told}"
-        yield "no input: the program has one run only, and no chain can choose anything", advice
-
-
-def _unlike_original(subject: Subject, analysis: Analysis) -> Iterator[Finding]:
-    """Where the compiled original differs from the model, or that no step of it could be compared."""
-    compared = analysis.compared.comparison
-    if compared is None:
-        return
-    system, simulator = subject.system, Simulator(subject.system)
-    for difference in compared.differences[:3]:
-        vtype = system.variable(difference.variable).type
-        model, original = show_value(vtype, difference.model), show_value(vtype, difference.original)
-        inputs = (*(difference.earlier or ()), difference.inputs)
-        run = simulator.run(difference.state if difference.earlier is None else simulator.initial(), inputs)
-        start = " from a random state" if difference.earlier is None else ""
-        where = f"before step {run.length}{start} '{difference.variable}' is"
-        text = f"DISAGREES: {where} {original} in the original, {model} in the model"
-        marks = {(difference.variable, run.length): f"(the original: {original})"}
-        read = names_in([next(var.next for var in system.state if var.name == difference.variable)])
-        table = run_table(subject, run, (), read, marks)
-        yield _finding(text, "trust no chain of this program, and report it with the code", table)
-    if not compared.steps:
-        why = "its time was over" if compared.stopped else "no step that was tried is defined"
-        advice = "see the undefined behaviour below; list what the environment sets in interface.input"
-        yield _finding(f"comparison with the compiled original: NOTHING COMPARED, {why}", advice)
-
-
-def _impossible(goal: Goal, analysis: Analysis) -> str:
-    """That no run covers ``goal``, with the reason where it is known."""
-    why, reachable = analysis.reasons.get(goal.name, ""), analysis.facts.reachable
-    if any(other.name == goal.name for other in analysis.unsatisfiable):
-        text = f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})"
-    else:
-        every = "no reachable state" if reachable is None else f"none of the {reachable:,} reachable states"
-        text = f"UNREACHABLE: {every} is one in which {goal.name} ({goal.where}) can start"
-    return f"{text}{f': {why}' if why else ''}"
-
-
-def _ends_harmlessly(subject: Subject, analysis: Analysis) -> bool:
-    """Whether runs end by assumptions alone, and each goal that was written can be covered before, and some goal."""
-    ended = analysis.facts.dead_end
-    if ended is None or ended.undefined or not subject.goals or analysis.final_unsatisfiable or analysis.undecided:
-        return False
-    kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
-    written = [goal for goal in subject.goals if not goal.generated]
-    never = [_never(subject, analysis, generated) for generated in (False, True)]
-    if never[0] or len(never[1]) == len(subject.goals):
-        return False
-    return not any(kinds[g.name] == UNKNOWN for g in written)
-
-
-def _unreachable(analysis: Analysis) -> set[str]:
-    """The names of goals that no run covers."""
-    none = {trigger.goal for trigger in analysis.facts.triggers if trigger.kind == NONE}
-    return none | {goal.name for goal in analysis.unsatisfiable}
-
-
-def _never(subject: Subject, analysis: Analysis, generated: bool) -> list[Goal]:
-    """The goals that no run covers, those that were written or those that are ``generated``."""
-    never = _unreachable(analysis)
-    return [goal for goal in subject.goals if goal.name in never and bool(goal.generated) == generated]
 
 
 def _show_not_analysed(out: Console, subject: Subject) -> None:
@@ -243,7 +133,7 @@ def _show_goals(out: Console, subject: Subject, analysis: Analysis) -> None:
     by_criterion: dict[str, list[Goal]] = {}
     for goal in subject.goals:
         by_criterion.setdefault(goal.generated, []).append(goal)
-    never = _unreachable(analysis)
+    never = unreachable_goals(analysis)
     reachable, part = analysis.facts.reachable, out.part()
     exact = (SEVERAL,) if reachable is None else (SINGLE, SEVERAL)
     for criterion in sorted(by_criterion, key=bool):
@@ -274,9 +164,9 @@ def _show_end(out: Console, subject: Subject, analysis: Analysis) -> None:
     condition = subject.final_text or subject.not_analysed.final_text
     say(part, f"final: {condition or f'(none: a chain may end {ends})'}")
     ended = analysis.facts.dead_end
-    if ended is not None and _ends_harmlessly(subject, analysis):
+    if ended is not None and ends_harmlessly(subject, analysis):
         kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
-        lost = {goal.name for goal in _never(subject, analysis, generated=True)}
+        lost = {goal.name for goal in never_covered(subject, analysis, generated=True)}
         lost |= {goal.name for goal in subject.goals if kinds[goal.name] == UNKNOWN}
         told = f"; that may be why {counted(len(lost), 'generated goal')} cannot be reached" if lost else ""
         say(part, f"runs end{'' if lost else ', and no goal is lost by it'}: {ended.message}{told}")
@@ -371,27 +261,6 @@ def _show_variables(out: Console, subject: Subject) -> None:
     out.table(("role", "name", "type", "after init / allowed"), rows)
 
 
-def _sure_undefined_behaviour(subject: Subject, analysis: Analysis) -> list[Finding]:
-    """The undefined behaviour that some run comes to, with that run, and with what can be done."""
-    places = sorted((p for p in analysis.undefined_behaviour if p.steps is not None), key=lambda p: p.steps or 0)
-    advice = (
-        "if the environment never leads there, give ranges, constraints or an assumption; else guard it in the code"
-    )
-    texts = _of_places(places, FEW_LINES)
-    each = len(texts) == len(places)
-    tables = [_way_to(subject, place) if each else None for place in places]
-    both = [*zip(texts, tables, strict=False)]
-    return [_finding(text, advice if text is texts[-1] else "", table) for text, table in both]
-
-
-def _way_to(subject: Subject, place: UndefinedBehaviour) -> ChainTable | None:
-    """The steps from init to the one that meets undefined behaviour; None where no run is known."""
-    if place.run is None or place.steps is None:
-        return None
-    run = until(place.run, place.steps)
-    return run_table(subject, run, [Hit(place.kind, place.steps, None)], place.reads, {("", place.steps): ""})
-
-
 def _show_undefined_behaviour(out: Console, subject: Subject, analysis: Analysis) -> None:
     """The places where undefined behaviour is not excluded, but for those that a run is known to come to."""
     if subject.not_analysed.step:
@@ -402,38 +271,9 @@ def _show_undefined_behaviour(out: Console, subject: Subject, analysis: Analysis
     ended = analysis.facts.dead_end
     told = {(each.name, each.where) for each in ended.undefined} if ended is not None else set()  # among the problems
     places = [p for p in analysis.undefined_behaviour if p.steps is None and (p.kind, p.where) not in told]
-    for text in _of_places(places, len(places) if out.everything else FEW_LINES):
+    for text in lines_of_places(places, len(places) if out.everything else FEW_LINES):
         say(part, text)
     out.show(part.cut(MANY_LINES, "-v tells all"))
-
-
-def _of_places(places: Sequence[UndefinedBehaviour], most: int) -> list[str]:
-    """A line for each place; where there are more than ``most``, a line for all of a kind."""
-    groups: dict[tuple[str, str], list[UndefinedBehaviour]] = {}
-    for place in places:
-        groups.setdefault((place.kind, _reach(place)), []).append(place)
-    texts = []
-    for (kind, reach), group in groups.items():
-        if len(places) <= most or len(group) == 1:
-            texts += [f"{place.where}: {kind}: {reach}; chains avoid it" for place in group]
-            continue
-        rest = [f":{place.where.line}:{place.where.column}" if place.where else "" for place in group[1:]]
-        at = listed([str(group[0].where), *rest], 6)
-        texts.append(f"{kind} at {len(group)} places: {reach}; chains avoid it: {at}")
-    return texts
-
-
-def _reach(place: UndefinedBehaviour) -> str:
-    """Whether and how undefined behaviour can happen."""
-    if place.undecided:
-        return "undecided: not decided within the time whether it can happen"
-    if place.steps == 0:
-        return "can happen in the first step from init"
-    if place.steps is not None:
-        return f"can happen after {counted(place.steps, 'step')} from init"
-    if place.searched:
-        return "possible in some state, not found within the first steps from init"
-    return "possible in some state; not decided within the time whether from init"
 
 
 def _show_comparison(out: Console, subject: Subject, analysis: Analysis) -> None:

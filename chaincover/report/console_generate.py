@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bmc.errors import FEW, NAMED, counted
-from bmc.formulas.value_sets import joined
+from bmc.errors import FEW, counted
 from bmc.records import dataclass
 from bmc.system.transition import InputVariable, StateVariable
 from chaincover.chain import (
@@ -42,6 +41,7 @@ from chaincover.report.console import (
     show_dead_end,
     show_next_steps,
     show_open_ends,
+    told_steps,
 )
 from chaincover.report.console_replay import show_replays
 from chaincover.report.console_requirements import requirements_found, show_open_rulings, show_rulings
@@ -186,20 +186,10 @@ def _findings(subject: Subject, chain: Chain | None, found: Requirements, where:
     texts: list[Finding] = []
     for name, failed in steps.items():
         begin = "on the chain" if name in known else FINDING
-        lines = [f"{begin} the consequent of {name} fails{where} at {_told_steps(failed)}"]
+        lines = [f"{begin} the consequent of {name} fails{where} at {told_steps(failed)}"]
         note = next((subject.note_of(goal) for goal in subject.goals if goal.name == name), "")
         texts.append(Finding([*lines, *([f"  note: {note}"] if note and name not in known else [])]))
     return texts + [Finding([f"{FINDING} {each.name} fails{where} in step {each.step}"]) for each in chain.violations]
-
-
-def _told_steps(steps: Sequence[int]) -> str:
-    """The steps, rising, as text: ``steps 4, 16..23``; of very many the first ones and the number of the others."""
-    spans = joined((step, step) for step in steps)
-    told = ", ".join(
-        f"{low}..{high}" if high - low > 1 else ", ".join(map(str, range(low, high + 1))) for low, high in spans[:NAMED]
-    )
-    rest = sum(high - low + 1 for low, high in spans[NAMED:])
-    return f"step{'s' * (len(steps) > 1)} {told}" + (f" and {rest} more" if rest else "")
 
 
 def show_criteria(out: Console, goals: Sequence[Goal], verdicts: Sequence[Verdict], chains: Sequence[Chain]) -> None:

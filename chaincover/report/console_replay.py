@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bmc.errors import CheckDisagreed, counted, listed
 from chaincover.chain import Chain, Hit
 from chaincover.replaying.judge import explained, failing_values
-from chaincover.report.chain_table import ChainTable, read_by_goals
+from chaincover.report.chain_table import ChainTable, Marks, read_by_goals
 from chaincover.report.console import MANY_LINES, MOST_LINES, Console, say
 from chaincover.report.console_requirements import failing_so, named
 from chaincover.report.findings import (
@@ -30,7 +30,7 @@ from chaincover.target.comparison import AROUND
 from chaincover.verdicts import AS_PREDICTED, FAILED, HELD
 
 if TYPE_CHECKING:
-    from chaincover.target.comparison import Comparison, Difference
+    from chaincover.target.comparison import Comparison, Deviation, Difference
     from chaincover.target.judge import JudgedGoal, JudgedRun
 
 OTHERS = 2
@@ -82,19 +82,20 @@ def answer(judged: JudgedRun) -> str:
     asked = [goal for goal in judged.goals if goal.asked]
     lost = [goal.goal for goal in asked if goal.step is None]
     moved = [f"{goal.goal} at step {goal.step}, not {goal.claimed}" for goal in asked if _moved(goal)]
-    who = f"{listed(judged.changed)} {'differs' if len(judged.changed) == 1 else 'differ'} from that of the chain"
-    if not judged.changed:
-        who = f"{judged.place} differs from {_other(differences[0])}"
+    who = _with_verb(judged.changed, "differs from that of the chain", "differ from that of the chain")
     parts = [
-        who,
+        who or f"{judged.place} differs from {_other(differences[0])}",
         _first_difference(differences) if differences else f"no difference in {counted(judged.steps, 'step')}",
     ]
     parts.append(f"{len(asked) - len(lost)} of {counted(len(asked), 'goal')}")
-    parts += [f"{listed(lost)} {'is' if len(lost) == 1 else 'are'} lost"] if lost else []
-    parts += [listed(moved)] if moved else []
     failed = [goal.goal for goal in judged.goals if goal.failed_at is not None]
-    parts += [f"{listed(failed)} {'fails' if len(failed) == 1 else 'fail'}"] if failed else []
-    return "; ".join(parts)
+    parts += [_with_verb(lost, "is lost", "are lost"), listed(moved), _with_verb(failed, "fails", "fail")]
+    return "; ".join(part for part in parts if part)
+
+
+def _with_verb(names: Sequence[str], of_one: str, of_several: str) -> str:
+    """``names`` with the verb for one or for several; '' for none."""
+    return f"{listed(names)} {of_one if len(names) == 1 else of_several}" if names else ""
 
 
 def _moved(goal: JudgedGoal) -> bool:
@@ -132,21 +133,27 @@ def _differing(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
         lines = [f"  the first difference, before step {step}:"]
     elif judged.comparison is not None and judged.comparison.first is not None:
         deviation = judged.comparison.first
-        marks = {
-            (deviation.variable, each.step): f"(was {each.actual})"
-            for each in deviation.around
-            if each.actual and each.actual != each.expected
-        }
-        step, read = deviation.step, [deviation.variable]
-        towards = f" (on the way to {listed(deviation.serves)})" if deviation.serves else ""
-        is_so = f"{deviation.variable} is {deviation.actual}, expected {deviation.expected}"
-        lines = [f"DEVIATES: before step {step}{towards} {is_so}"]
+        step, read, lines = deviation.step, [deviation.variable], [_deviates(deviation)]
+        values = [each for each in deviation.around if each.actual and each.actual != each.expected]
+        marks = {(deviation.variable, each.step): f"(was {each.actual})" for each in values}
     else:
         return
+    yield Finding(lines, _around(subject, judged, step, read, marks))
+
+
+def _around(subject: Subject, judged: JudgedRun, step: int, read: Sequence[str], marks: Marks) -> ChainTable:
+    """The run up to ``step`` and a few steps more, with the marks that lie there."""
     run = until(judged.run, min(step + AROUND, judged.run.length))
     hits = [hit for hit in _hits(judged) if hit.step < len(run.states)]
     marks = {place: text for place, text in marks.items() if place[1] < len(run.states)}
-    yield Finding(lines, run_table(subject, run, hits, read, marks))
+    return run_table(subject, run, hits, read, marks)
+
+
+def _deviates(deviation: Deviation) -> str:
+    """Where a value that was observed first deviates from the model, and on the way to which goals."""
+    towards = f" (on the way to {listed(deviation.serves)})" if deviation.serves else ""
+    is_so = f"{deviation.variable} is {deviation.actual}, expected {deviation.expected}"
+    return f"DEVIATES: before step {deviation.step}{towards} {is_so}"
 
 
 def _lost(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
@@ -258,28 +265,33 @@ def show_replay_goals(out: Console, replay: JudgedRun) -> None:
     rows, plain = [], 0
     many = len(replay.goals) > MANY_LINES and not out.everything
     for goal in replay.goals:
-        text = goal.requirement
-        if goal.failed_at is not None:
-            text = f"{FAILED.upper()} at step {goal.failed_at}"
-        elif goal.why:
-            text += f": {goal.why}"
-        place = f"{goal.verdict}{': ' if goal.detail else ''}{goal.detail}" if goal.step is None else str(goal.step)
-        if goal.how == AS_PREDICTED:
-            place += f", {AS_PREDICTED}"
-        if not goal.claim_holds:
-            place += f" (the chain says {goal.claimed})"
-        if goal.infeasible:
-            place += " (said to be unreachable)"
-        elif not goal.asked:
-            place += " (the chain was not made for it)"
         fine = goal.step is not None and goal.claim_holds and goal.requirement in ("", HELD)
         if many and fine:
             plain += 1
         else:
-            rows.append((goal.goal, place, str(goal.times), text))
+            rows.append((goal.goal, _covered_at(goal), str(goal.times), _ruling(goal)))
     if rows:
         part = out.part()
         part.table(("goal", "covered at step", "times", "requirement"), rows)
         out.show(part.cut(MANY_LINES + 1, "-v tells all goals"))
     if plain:
         say(out, f"{counted(plain, 'goal')} covered with nothing to say of them: -v tells where")
+
+
+def _covered_at(goal: JudgedGoal) -> str:
+    """Where a goal is covered, or why not, and what the chain says of it."""
+    place = f"{goal.verdict}{': ' if goal.detail else ''}{goal.detail}" if goal.step is None else str(goal.step)
+    if goal.how == AS_PREDICTED:
+        place += f", {AS_PREDICTED}"
+    if not goal.claim_holds:
+        place += f" (the chain says {goal.claimed})"
+    if goal.infeasible:
+        return f"{place} (said to be unreachable)"
+    return place if goal.asked else f"{place} (the chain was not made for it)"
+
+
+def _ruling(goal: JudgedGoal) -> str:
+    """What became of the requirement of a goal."""
+    if goal.failed_at is not None:
+        return f"{FAILED.upper()} at step {goal.failed_at}"
+    return goal.requirement + (f": {goal.why}" if goal.why else "")

@@ -56,10 +56,10 @@ def show_findings(out: Console, findings: Sequence[Finding], room: int, rest: st
         else:
             say(short, shortened(finding.lines[0], out.width), "bold red")
     if short.kept:
-        shown = any(finding.table is not None for finding in findings)
+        runs = sum(1 for finding in findings if finding.table is not None)
         out.show(short.cut(MANY_LINES, rest))
-        if shown:
-            say(out, f"  {counted(len(findings), 'finding')}: {EACH}")
+        if runs:
+            say(out, f"  {counted(runs, 'finding')}: {EACH}")
 
 
 def read_by(system: TransitionSystem, formulas: Iterable[FNode]) -> Counter[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from bmc.errors import UsageError
 from bmc.records import dataclass
-from chaincover.report.html.markup import FORBIDDEN, escaped
+from chaincover.report.html.kit import FORBIDDEN, escaped
 
 INKS = {
     "ink": ("#1c2126", "#e8eaed"),

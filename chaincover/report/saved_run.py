@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +82,11 @@ def run_of(chains: Sequence[SavedChain], file: Path) -> SavedRun:
 def _violation(file: Path) -> SavedRun:
     """The run of the table of a violation."""
     where, hint = Location(str(file)), "keep it in the folder of its chain.json, and name that of 'chaincover generate'"
-    before, _, after = violation_file("*").partition("*")
-    name = file.name.removeprefix(before).removesuffix(after)
-    if file.name != violation_file(name):
+    if not fnmatchcase(file.name, violation_file("*")):
         raise InputRefused("this is no table of a violation", where, "name chain.json, its folder, or violation-*.csv")
     saved = _beside(file)
-    ruling = next((each for each in rulings_of(saved) if _file_name(each) == name and each["test"]), None)
+    shown_here = (each for each in rulings_of(saved) if violation_file(_file_name(each)) == file.name)
+    ruling = next((each for each in shown_here if each["test"]), None)
     if not saved.chains or ruling is None:
         raise InputRefused("no result beside this table says which requirement it violates", where, hint)
     if not file.is_file():

@@ -56,7 +56,8 @@ def _of_chains(saved: Saved) -> Iterator[list[str]]:
     for row in rows_of(saved):
         what = [row.requirement, row.goal, row.property, row.criterion, row.verdict, row.detail]
         ruled = [row.ruling, row.ruling_detail, row.consequent]
-        where = [row.chain, _number(row.step), row.time.removesuffix(" s"), _number(violated.get(row.goal))]
+        at = row.exercised
+        where = [at.chain, _number(at.step), at.time.removesuffix(" s"), _number(violated.get(row.goal))]
         yield [*what, *ruled, *where]
 
 

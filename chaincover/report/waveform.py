@@ -87,15 +87,17 @@ def waveform(
     bars = [bar for bar in trace.deadlines if bar.first <= last and bar.last >= first]
     top = RULER + flags.height
     height = top + LANE * (len(bars) + len(shown)) + 2
-    width = max(lay.right, flags.right, lay.left + width_of("nothing")) + 8
+    drawn_bars = [shape for order, bar in enumerate(bars) for shape in _bar(bar, trace, lay, top + order * LANE)]
+    told = (shape for shape in drawn_bars if isinstance(shape, Text) and shape.anchor == "start")
+    ends = [shape.x + width_of(shape.text) for shape in told]
+    width = max(lay.right, flags.right, lay.left + width_of("nothing"), *ends) + 8
     shapes: list[Shape] = [box(0, 0, width, height, "ground")]
     if not lay.narrow:
         shapes += [box(lay.x(a), RULER, lay.x(b) - lay.x(a), height - RULER - 2, "raised") for a, b in lay.folds]
     shapes += [Line(((lay.x(step), top), (lay.x(step), height - 2)), "grid") for step in flags.steps]
     shapes += _ruler(lay, width, period)
     shapes += flags.shapes(lay)
-    for order, bar in enumerate(bars):
-        shapes += _bar(bar, trace, lay, top + order * LANE)
+    shapes += drawn_bars
     for order, variable in enumerate(shown):
         shapes += _lane(variable, trace.columns[variable.name], lay, top + (len(bars) + order) * LANE)
     return Picture(width, height, _title(trace, period), _description(trace), tuple(shapes))
@@ -185,22 +187,14 @@ def _ruler(lay: Layout, width: float, period: float | None) -> Iterator[Shape]:
     """Numbers of steps; of a stretch of waiting how many."""
     yield box(0, 0, width, RULER, "raised")
     yield Text(6, RULER / 2, f"step ({period:.9g} s)" if period else "step", "faint")
-    every = 1
-    while every * lay.unit < 40:
-        every = every * 5 // 2 if str(every).startswith("2") else every * 2
+    every = _steps_apart(lay.unit)
     free, step, behind = lay.left, lay.first, -1
     begins = [] if lay.narrow else [lay.x(first) for first, _ in lay.folds]
     while step <= lay.last:
         fold = None if lay.narrow else lay.fold_at(step)
         if fold is not None:
-            a, b = lay.x(fold[0]), lay.x(fold[1])
-            yield box(a, 0, b - a, RULER, "grid")
-            steps = fold[1] - fold[0]
-            texts = (f"⋯ {steps} steps ⋯", f"⋯ {steps} steps", f"⋯ {steps}", f"{steps}")
-            text = next((text for text in texts if width_of(text) <= b - a - 2), "")
-            if text:
-                yield Text((a + b) / 2, RULER / 2, text, "ink", "middle")
-            free, step, behind = b, fold[1], fold[1]
+            yield from _waiting(lay, fold)
+            free, step, behind = lay.x(fold[1]), fold[1], fold[1]
             continue
         x = lay.x(step)
         place = bisect_right(begins, x)
@@ -210,6 +204,25 @@ def _ruler(lay: Layout, width: float, period: float | None) -> Iterator[Shape]:
             yield Text(x + 2, RULER / 2, str(step), "faint")
             free = x + width_of(str(step)) + (60 if lay.narrow else 8)
         step += 1
+
+
+def _steps_apart(unit: float) -> int:
+    """Every how many steps, each ``unit`` pixels wide, there is room for a number: 1, 2, 5, 10, ..."""
+    every = 1
+    while every * unit < 40:
+        every = every * 5 // 2 if str(every).startswith("2") else every * 2
+    return every
+
+
+def _waiting(lay: Layout, fold: Span) -> Iterator[Shape]:
+    """A stretch of waiting on the ruler, with its number of steps as far as there is room."""
+    a, b = lay.x(fold[0]), lay.x(fold[1])
+    yield box(a, 0, b - a, RULER, "grid")
+    steps = fold[1] - fold[0]
+    texts = (f"⋯ {steps} steps ⋯", f"⋯ {steps} steps", f"⋯ {steps}", f"{steps}")
+    text = next((text for text in texts if width_of(text) <= b - a - 2), "")
+    if text:
+        yield Text((a + b) / 2, RULER / 2, text, "ink", "middle")
 
 
 def _bar(bar: Bar, trace: Trace, lay: Layout, top: float) -> Iterator[Shape]:

@@ -110,9 +110,7 @@ class _Judge:
         claims, claimed = self.claims, self.claims.claimed.get(goal.name)
         steps, how = covers.steps, verdicts.AS_SEEN
         if not steps and self.prediction is not None:
-            agrees = self.prediction.agrees
-            steps = [step for step in predicted if step in covers.uncertain and goal.over(step) <= agrees]
-            how = verdicts.AS_PREDICTED
+            steps, how = self._predicted(goal, covers, predicted, self.prediction.agrees), verdicts.AS_PREDICTED
         verdict, detail = (COVERED, "") if steps else self._uncovered(covers)
         step = (claimed if claimed in steps else steps[0]) if steps else None
         requirement, why, failed_at = self._requirement(goal)
@@ -135,6 +133,10 @@ class _Judge:
             detail,
             why,
         )
+
+    def _predicted(self, goal: Goal, covers: Covered, predicted: Sequence[int], agrees: int) -> list[int]:
+        """The steps among those ``predicted`` where it was not seen whether ``goal`` is covered, and the run agrees."""
+        return [step for step in predicted if step in covers.uncertain and goal.over(step) <= agrees]
 
     def _requirement(self, goal: Goal) -> tuple[str, str, int | None]:
         """The verdict of the requirement of ``goal``, what leaves it open, and the first step at which it failed."""
@@ -196,7 +198,7 @@ class _Occurrences:
         """The verdict of the requirement, and what leaves it open, or what was not judged."""
         found = [each for each in self._found if not each.beyond]
         beyond = [each for each in self._found if each.beyond and each.certain]
-        if any(each.certain and each.held is False for each in found):
+        if self.failed:
             return verdicts.FAILED, ""
         may_fail = [each for each in found if each.held is not True]
         if may_fail:
@@ -204,10 +206,14 @@ class _Occurrences:
         pending = f"the run ends before the occurrence at step {beyond[0].begin} is decided" if beyond else ""
         if any(each.certain for each in found):
             return verdicts.HELD, pending
-        if found or not beyond:
-            unsure = [each for each in self._found if not each.certain]
-            return _in_doubt(_doubts(unsure)) if unsure else (verdicts.NOT_EXERCISED, "")
-        return verdicts.NOT_JUDGED_TO_THE_END, pending
+        if not found and beyond:
+            return verdicts.NOT_JUDGED_TO_THE_END, pending
+        return self._not_exercised()
+
+    def _not_exercised(self) -> tuple[str, str]:
+        """The verdict where no occurrence is certain."""
+        unsure = [each for each in self._found if not each.certain]
+        return _in_doubt(_doubts(unsure)) if unsure else (verdicts.NOT_EXERCISED, "")
 
 
 def _doubts(occurrences: Iterable[_Occurrence]) -> list[Doubt]:

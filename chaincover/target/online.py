@@ -50,6 +50,20 @@ class OnLine:
     stopped_safely: int = 0
 
 
+@dataclass
+class _Made:
+    """What was made of a run so far: rows of inputs and of what followed them, the steps that were ``late``.
+
+    ``latest``: how late the latest step was (seconds); ``last_inputs``: those that were applied last.
+    """
+
+    inputs: list[dict[str, Cell]] = field(default_factory=list)
+    states: list[dict[str, Cell]] = field(default_factory=lambda: [{}])
+    late: list[int] = field(default_factory=list)
+    latest: float = 0.0
+    last_inputs: dict[str, Value] = field(default_factory=dict)
+
+
 class Bench:
     """One run of a chain on a target."""
 
@@ -65,9 +79,7 @@ class Bench:
         self._inputs = {var.name: var for var in system.inputs}
         self._state = {var.name: var for var in system.visible_state}
         self._input_types = {name: var.type for name, var in self._inputs.items()}
-        self._rows: tuple[list[dict[str, Cell]], list[dict[str, Cell]]] = [], [{}]
-        self._late: list[int] = []
-        self._latest, self._last = 0.0, dict[str, Value]()
+        self._made = _Made()
 
     def run(self, pace: Pace, safe: Sequence[Valuation], told: Callable[[int], None]) -> OnLine:
         """Make the steps of the chain, and stop; ``told`` is told of each step. Never raises what the target does."""
@@ -75,7 +87,7 @@ class Bench:
         try:
             first = self._driver.reset()
             self._log({"reset": dict(first)})
-            self._take(first, self._rows[1][0], self._state)
+            self._take(first, self._made.states[0], self._state)
             why = self._deviation(0)
             for step in self._paced(pace) if not why else ():
                 told(step)
@@ -85,19 +97,25 @@ class Bench:
                     break
             if why:
                 ended = DEVIATED
-            elif len(self._rows[0]) < len(self._stimulus.inputs):
+            elif len(self._made.inputs) < len(self._stimulus.inputs):
                 ended, why = STOPPED, ending.called_off()
         except TargetLost as error:
             ended, why = LOST, f"{error.message} ({error.hint})" if error.hint else error.message
-        done = len(self._rows[0])
+        done = len(self._made.inputs)
         after = self._stop(ended, safe)
-        self._log({"end": ended, "why": why, "steps": done, "after": after, "last_inputs": self._last})
-        inputs, states = self._rows
+        self._log({"end": ended, "why": why, "steps": done, "after": after, "last_inputs": self._made.last_inputs})
+        inputs, states = self._made.inputs, self._made.states
         recorded = frozenset(name for row in (*inputs[:done], *states[: done + 1]) for name in row)
         recording = Recording(
-            self._name, (*inputs[:done],), (*states[: done + 1],), recorded, self._signals, (), frozenset(self._late)
+            self._name,
+            (*inputs[:done],),
+            (*states[: done + 1],),
+            recorded,
+            self._signals,
+            (),
+            frozenset(self._made.late),
         )
-        return OnLine(recording, ended, why, self._latest, self._last, after)
+        return OnLine(recording, ended, why, self._made.latest, self._made.last_inputs, after)
 
     def _paced(self, pace: Pace) -> Iterator[int]:
         """The steps, each when it is due; none from where the run was called off."""
@@ -109,24 +127,24 @@ class Bench:
             if ending.called_off():
                 return
             late = time.monotonic() - due if pace.period is not None else 0.0
-            self._latest = max(self._latest, late)
+            self._made.latest = max(self._made.latest, late)
             if pace.lateness is not None and late > pace.lateness:
-                self._late.append(step)
+                self._made.late.append(step)
             yield step
 
     def _step(self, raw: Valuation) -> None:
         """One step; what comes back is recorded, answers of the environment as inputs."""
         inputs = numbers_of(self._input_types, raw)
-        self._last = {**inputs}
+        self._made.last_inputs = {**inputs}
         row: dict[str, Cell] = {name: raw[name] for name in self._inputs}
         after: dict[str, Cell] = {}
         answer = self._driver.step(inputs)
         self._take(answer, after, self._state)
         self._take(answer, row, self._inputs)
-        step = len(self._rows[0])
-        self._rows[0].append(row)
-        self._rows[1].append(after)
-        late = {"late": True} if self._late[-1:] == [step] else {}
+        step = len(self._made.inputs)
+        self._made.inputs.append(row)
+        self._made.states.append(after)
+        late = {"late": True} if self._made.late[-1:] == [step] else {}
         self._log({"step": step, "inputs": inputs, "outputs": dict(answer), **late})
 
     def _take(self, answer: Values, row: dict[str, Cell], variables: Mapping[str, Variable]) -> None:
@@ -143,9 +161,11 @@ class Bench:
 
     def _deviation(self, step: int) -> str:
         """What deviates before a step; '' for nothing."""
-        if step and self._rows[0][step - 1] != {name: self._stimulus.inputs[step - 1][name] for name in self._inputs}:
+        if step and self._made.inputs[step - 1] != {
+            name: self._stimulus.inputs[step - 1][name] for name in self._inputs
+        }:
             return f"the inputs of step {step - 1} were not those of the chain"
-        wrong = deviating(self._rows[1][step], step, self.expected, self._system, self._signals)
+        wrong = deviating(self._made.states[step], step, self.expected, self._system, self._signals)
         return f"'{wrong[0]}' before step {step}" if wrong else ""
 
     def _stop(self, ended: str, safe: Sequence[Valuation]) -> int:
@@ -158,7 +178,7 @@ class Bench:
         try:
             for raw in safe if way is None else way:
                 inputs = numbers_of(self._input_types, raw)
-                self._last = {**inputs}
+                self._made.last_inputs = {**inputs}
                 answer = self._driver.step(inputs)
                 self._log({"after_end": made, "inputs": inputs, "outputs": dict(answer)})
                 made += 1
@@ -168,4 +188,4 @@ class Bench:
 
     def _way_to_final(self) -> Sequence[Valuation] | None:
         """The rest of the chain; None where it does not end in a final condition."""
-        return self._stimulus.inputs[len(self._rows[0]) :] if self._final else None
+        return self._stimulus.inputs[len(self._made.inputs) :] if self._final else None

@@ -1,9 +1,11 @@
-"""The judge of recordings, which may hold a part of the variables only."""
+"""The judge of recordings, which may hold a part of the variables only, and the readers of their files."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 
 from bmc.errors import InputRefused, Location, counted
 from bmc.formulas.evaluate import compile_formulas
@@ -16,6 +18,24 @@ from chaincover.target.judge import Claims, JudgedGoal, JudgedRun, Prediction, j
 from chaincover.target.observation import PartialSight
 from chaincover.target.original import ends_within, refused_steps
 from chaincover.target.recording import Recording, compared, differing_inputs, observed
+from chaincover.target.table import Layout
+
+READERS = {
+    ".csv": "chaincover.target.table:read_table",
+    ".vcd": "chaincover.target.vcd:read_vcd",
+    ".jsonl": "chaincover.target.log:read_log",
+}
+"""Where the reader of each format is, ``module:function``, by the ending of its files."""
+
+
+def read_recording(path: str, layout: Layout) -> Recording:
+    """The recording in a file. InputRefused, with its place, if it cannot be read."""
+    module, _, function = READERS.get(Path(path).suffix.lower(), "").partition(":")
+    if not module:
+        raise InputRefused("this is no recording", Location(path), f"its name must end in {', '.join(READERS)}")
+    found = getattr(import_module(module), function)(path, layout)
+    assert isinstance(found, Recording)
+    return found
 
 
 def judge_recording(
@@ -31,14 +51,7 @@ def judge_recording(
     differing = [*differing_inputs(recording, stimulus.inputs, system)]
     inputs = _applied(recording, stimulus.inputs, system)
     expected = simulator.run(simulator.initial(stimulus.initial), inputs)
-    goals = {goal.name: goal for goal in subject.goals}
-    claimed = sorted((step, name) for name, step in stimulus.claimed.items() if name in goals)
-
-    def serves(step: int) -> Sequence[str]:
-        under_way = [name for begin, name in claimed if step - begin in goals[name].under_way]
-        return under_way or [name for begin, name in claimed if begin > step][:1]
-
-    comparison = compared(recording, expected, system, serves)
+    comparison = compared(recording, expected, system, _served(subject, stimulus))
     seen = observed(recording, system)
     pairs = zip(seen.inputs[: comparison.agrees], stimulus.inputs, strict=False)
     known = all(own.items() >= {var.name: raw[var.name] for var in system.inputs}.items() for own, raw in pairs)
@@ -74,6 +87,18 @@ def judge_recording(
         cut_short=cut_short,
         steps=recording.length,
     )
+
+
+def _served(subject: Subject, stimulus: Stimulus) -> Callable[[int], Sequence[str]]:
+    """Which goals the chain covers in a step, or else the one that it covers next."""
+    goals = {goal.name: goal for goal in subject.goals}
+    claimed = sorted((step, name) for name, step in stimulus.claimed.items() if name in goals)
+
+    def serves(step: int) -> Sequence[str]:
+        under_way = [name for begin, name in claimed if step - begin in goals[name].under_way]
+        return under_way or [name for begin, name in claimed if begin > step][:1]
+
+    return serves
 
 
 def _not_allowed(subject: Subject, run: Run, stimulus: Stimulus) -> Iterator[str]:

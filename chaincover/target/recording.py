@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 from fractions import Fraction
 from math import ceil, floor
@@ -162,16 +162,23 @@ def compared(
     state = {var.name: var for var in system.visible_state}
     signals = [name for name in state if any(name in row for row in recording.states[1:])]
     required = {name for name, var in state.items() if var.role == "output" or name in recording.signals}
-    first, number, agrees, seen, whole = None, 0, 0, 0, bool(signals)
-    for step in range(min(recording.length, expected.length) + 1):
+    first, number, agrees, whole = None, 0, 0, bool(signals)
+    last = min(recording.length, expected.length)
+    seen = sum(map(bool, recording.states[1 : last + 1]))
+    for step in range(last + 1):
         row = recording.states[step]
         wrong = deviating(row, step, expected, system, recording.signals)
         if wrong and first is None:
             first = _deviation(recording, expected, state[wrong[0]], step, serves)
-        number, seen = number + len(wrong), seen + bool(step and row)
-        whole = whole and not wrong and (not step or (bool(row) and row.keys() >= required))
+        number += len(wrong)
+        whole = whole and not wrong and _complete(row, step, required)
         agrees = step if whole else agrees
     return Comparison(tuple(signals), seen, first, number, agrees)
+
+
+def _complete(row: Mapping[str, Cell], step: int, required: Set[str]) -> bool:
+    """Whether a row was recorded after so many steps, and has all that is ``required``; before the first nothing is."""
+    return not step or (bool(row) and row.keys() >= required)
 
 
 def _deviation(

@@ -80,6 +80,11 @@ class Layout:
             if name in columns:
                 raise InputRefused(f"a second column for '{name}'", place, "leave one of them out")
             columns[name] = index
+        self._refuse_missing(columns, titles, place)
+        return columns, other
+
+    def _refuse_missing(self, columns: Mapping[str, int], titles: Sequence[str], place: Location) -> None:
+        """InputRefused where a signal of the project has none of the ``columns``, or there is none at all."""
         missing = [signal.name for name, signal in self.signals.items() if name not in columns]
         if missing:
             hint = suggestion(missing[0], [title for title in titles if title not in _BESIDE])
@@ -87,7 +92,6 @@ class Layout:
         if not columns:
             hint = suggestion(titles[0] if titles else "", [*self.variables]) + "; or set [target.signals]"
             raise InputRefused("no column is that of a variable of the program", place, hint)
-        return columns, other
 
 
 CELL = 16

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -40,13 +41,32 @@ def figure(width: float, height: float, body: Sequence[str], label: str, caption
     return captioned("\n".join([*svg, f"<style>{STYLE}{MORE}</style>", ARROW, *body, "</svg>"]), caption)
 
 
-def captioned(svg: str, caption: str) -> str:
+def captioned(svg: str, caption: str = "") -> str:
     """A figure that is no narrower than can be read: where the page is, it scrolls."""
     width = float(svg.partition('" width="')[2].partition('"')[0])
+    told = f"<figcaption>{caption}</figcaption>\n" if caption else ""
     return (
         f'```{{raw}} html\n<figure class="drawing" style="--narrowest: {0.85 * width:.0f}px">\n<div>{svg}</div>\n'
-        f"<figcaption>{caption}</figcaption>\n</figure>\n```"
+        f"{told}</figure>\n```"
     )
+
+
+_RULES = re.compile(r"<style>(.*?)@media \(prefers-color-scheme: dark\) \{(.*?\})\s*\}\s*</style>", re.S)
+
+
+def waveform(svg: str) -> str:
+    """A figure of what ``plot`` has drawn; light or dark as the reader has chosen on the site."""
+    return captioned(_RULES.sub(_by_theme, svg))
+
+
+def _by_theme(found: re.Match[str]) -> str:
+    """The style of a drawing: what its system asks for holds unless the reader has chosen the other theme."""
+    light, dark = found.groups()
+    chosen = [
+        rules.replace(".chaincover-drawing", f'body[data-theme="{theme}"] .chaincover-drawing')
+        for theme, rules in (("light", light), ("dark", dark))
+    ]
+    return "\n".join([found.group().removesuffix("</style>"), *chosen, "</style>"])
 
 
 def text(x: float, y: float, words: str, kind: str = "", anchor: str = "middle") -> str:

@@ -11,12 +11,12 @@ from ordering_problems import problem
 
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import Bounds, Verdict
-from chaincover.cli.compare import spread
 from chaincover.comparison import Along, Asked, Comparison, Final, OtherOrders, Row, Trial, exit_code, in_order
 from chaincover.graph.reachability import CoveringGraph
 from chaincover.orderings import choose
 from chaincover.orderings.protocol import OrderingResult
 from chaincover.problem import Problem
+from chaincover.report.console_compare import spread
 from chaincover.weights import ReachGraph
 
 

@@ -139,7 +139,9 @@ def test_a_state_that_differs_by_one_place_is_found(made: tuple[Path, Path], tmp
     (tmp_path / "chain.json").write_text(json.dumps(document))
     played = chaincover("replay", source, tmp_path, "--json")
     assert played.code == 1
-    assert [text.partition(",")[0] for text in played.json["disagreements"]] == [f"after step 0 's->duty' is {before}"]
+    assert [text.partition(" in ")[0] for text in played.json["disagreements"]] == [
+        f"before step 1 's->duty' is {before}"
+    ]
     state["s->duty"] = "about 1"
     (tmp_path / "chain.json").write_text(json.dumps(document))
     played = chaincover("replay", source, tmp_path)

@@ -9,8 +9,9 @@ of the bundled models and a ``chaincover``. In a ``console`` block commands foll
 they print: a line ``...`` stands for any lines; seconds, the C compiler and versions may be others. A command that
 fails is followed by ``$ echo $?``. A comment before a block says what it is: ``<!-- file: NAME -->`` or ``<!-- append:
 NAME -->`` makes a file of its text, ``<!-- change: NAME -->`` applies a ``diff``, ``<!-- printed by: COMMAND -->`` is
-what the command prints, and what follows ``<!-- not run: REASON -->`` is not run. Installation, tests and site
-(``pip``, ``pytest``, ``sphinx-build``) are left to ``.ci/run``.
+what the command prints, and what follows ``<!-- not run: REASON -->`` is not run. A line
+``<!-- result of: COMMAND -->`` stands for the picture or the report that the command writes to ``-o FILE.svg`` or
+``-o FILE.html``. Installation, tests and site (``pip``, ``pytest``, ``sphinx-build``) are left to ``.ci/run``.
 """
 
 from __future__ import annotations
@@ -27,13 +28,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("[!ad]*/*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "index.md", *sorted((ROOT / "docs").glob("[!ad]*/*.md"))]
 """Those whose commands are run: of development notes some take hours."""
-COMPARED_BY_TESTS = [ROOT / "README.md", ROOT / "docs" / "tutorial" / "index.md"]
+COMPARED_BY_TESTS = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / name for name in ("index.md", "tutorial/index.md", "explanation/environment.md")),
+    *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("embedded-coder", "messages", "requirements")),
+    ROOT / "docs" / "how-to" / "reading-a-finding.md",
+]
+"""What a newcomer types first, and what shows a run as a picture."""
 
 _BLOCK = re.compile(
     r"^(?:<!-- (file|append|change|printed by|not run): (.*?) -->\n)?^```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S
 )
+_RESULT = re.compile(r"^<!-- result of: (.* -o (\S+\.(?:svg|html))\b.*) -->$", re.M)
 _LEFT_TO_CI = re.compile(
     r"(?<![\w])(pip|pytest|sphinx-build|git clone|-m venv|ruff|mypy|lint-imports|benchmarks\.\w+)(?!\w)"
 )
@@ -50,9 +58,10 @@ TIMEOUT = 600
 
 @dataclass(frozen=True)
 class Step:
-    """A part of a page: a command with the output that is shown below, or a file that the page tells to write.
+    """A part of a page: a command with the output that is shown below, or a file of the page.
 
-    ``start`` and ``end`` are where the output stands in the text of the page; ``shown`` is None where none is.
+    ``start`` and ``end`` are where the output, or the line of a result, stands in the text of the page; ``shown`` is
+    None where no output is shown. ``name`` is the file that is written.
     """
 
     kind: str
@@ -64,8 +73,11 @@ class Step:
 
 
 def steps(text: str) -> Iterator[Step]:
-    """The files and commands of a page, in its order."""
-    for found in _BLOCK.finditer(text):
+    """The files, commands and results of a page, in its order."""
+    for found in sorted([*_BLOCK.finditer(text), *_RESULT.finditer(text)], key=lambda each: each.start()):
+        if found.re is _RESULT:
+            yield Step("result", found.group(1), start=found.start(), end=found.end(), name=found.group(2))
+            continue
         mark, name, language, body = found.groups()
         if mark in ("file", "append", "change"):
             yield Step(mark, body, name=name)
@@ -154,6 +166,12 @@ class Folder:
         self._code, self._last = done.returncode, f"$ {command}\n{done.stdout}"
         return "".join(row for row in done.stdout.splitlines(keepends=True) if not _PROGRESS.fullmatch(row))
 
+    def result(self, step: Step) -> str:
+        """The file that the command of ``step`` writes."""
+        self.run(step.text)
+        self.end()
+        return (self.place / step.name).read_text(encoding="utf-8")
+
     def write(self, step: Step) -> None:
         """Do to a file what a page tells to do."""
         place = self.place / step.name
@@ -181,7 +199,9 @@ def run_page(page: Path, folder: Folder, left_out: re.Pattern[str] = _LEFT_TO_CI
     text = page.read_text(encoding="utf-8")
     made, done, differences = [], 0, []
     for step in steps(text):
-        if step.kind != "command":
+        if step.kind == "result":
+            folder.result(step)
+        elif step.kind != "command":
             folder.write(step)
         elif not left_out.search(step.text):
             printed = folder.run(step.text)

@@ -15,7 +15,7 @@ from benchmarks.bench.page.table import summary, tables
 from benchmarks.bench.row import Row
 from chaincover.formats.output import write_texts
 from chaincover.report.html import kit
-from chaincover.report.html.markup import escaped
+from chaincover.report.html.kit import escaped
 
 NAME = "index.html"
 
@@ -50,7 +50,11 @@ def page(title: str, results: Results, pictures: Mapping[str, str], changes: Map
     values = {"title": title or "Results of a suite", "moving": bool(moving)}
     values |= {name: Markup(text) for name, text in parts.items()}
     return kit.page(
-        __name__, "page.html", [STYLE, kit.own("page.css", __name__)], [kit.own("page.js", __name__)], values, data
+        __name__,
+        "page.html",
+        [STYLE, kit.own("page.css", __name__)],
+        [kit.own("page.js", __name__)],
+        values | {"data": data},
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from benchmarks.bench.row import COLUMNS, Row
-from chaincover.report.html.markup import link
+from chaincover.report.html.kit import link
 
 FIRST = (
     "model",

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.bench.page.results import Cell, Results
 from benchmarks.bench.page.svg import Frame, Line, Point, axis, lines, scatter
 from bmc.records import dataclass
-from chaincover.report.html.markup import number
+from chaincover.report.html.kit import number
 
 LEAST_SECONDS = 0.001
 """Shorter times are drawn as this one: a logarithmic axis has no zero."""

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.bench.row import Row
 from benchmarks.bench.tools.protocol import FINISHED, MISSING
 from bmc.records import dataclass
-from chaincover.report.html.markup import average
+from chaincover.report.html.kit import average
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
 from bmc.records import dataclass
-from chaincover.report.html.markup import escaped, number
+from chaincover.report.html.kit import escaped, number
 
 WIDTH = 520
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 40, 46

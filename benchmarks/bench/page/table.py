@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.bench.page.results import Best, Cell, Key, Model, Results, seconds_of
 from benchmarks.bench.row import Row
 from benchmarks.bench.tools.protocol import CRASHED, MISSING, OUT_OF_MEMORY, TIME_OUT
-from chaincover.report.html.markup import average, escaped, number
+from chaincover.report.html.kit import average, escaped, number
 
 PUBLISHED = {
     "lkh": "ChainCover 2014, LKH",

@@ -123,19 +123,23 @@ CHOSEN = {
     "p/c.c": """\
 #include <assert.h>
 void __CPROVER_assume(int condition);
-typedef struct { _Bool on; float by; } In;
-typedef struct { unsigned char mode, spare; float level; } St;
-void init(St *s) { s->level = 0.0f; }
+typedef enum { CALM, LOUD } Horn;
+typedef struct { _Bool on; float by; Horn key; } In;
+typedef struct { unsigned char mode, spare; float level; Horn was, horn; } St;
+void init(St *s) { s->level = 0.0f; s->was = s->horn = CALM; }
 void assumption(In *i, St *s) { __CPROVER_assume(i->by == 0.5f || i->by == -0.25f); }
 void compute(In *i, St *s) {
   assert(s->mode != 2 || !i->on);
   if (i->on && s->level < 1.0f) s->level += i->by;
   s->spare = s->mode;
+  s->horn = s->was;
+  s->was = i->key;
 }
 void p_high(In *i, St *s) { __CPROVER_assume(s->level >= 1.0f && s->mode == 2 && i->on); compute(i, s); assert(i->on); }
 void p_low(In *i, St *s) { __CPROVER_assume(s->level < 0.0f); compute(i, s); assert(s->level > 5.0f); }
 """,
-    "p/chaincover.toml": "[sources]\nfiles = ['c.c']\n[interface]\nchosen = ['s->mode']\n",
+    "p/chaincover.toml": "[sources]\nfiles = ['c.c']\n[interface]\nchosen = ['s->mode']\n"
+    "output = ['s->horn']\n[target]\nreset_seconds = 60\n",
 }
 OPENED = {
     "p/c.c": HEAD

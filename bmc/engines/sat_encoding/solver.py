@@ -14,9 +14,9 @@ from bmc import ending
 from bmc.engines.protocol import CLAUSE, CONFLICT, PROPAGATION, QUESTION, VARIABLE, WORK, Cost
 from bmc.footprint import MB, taken
 
-PROPAGATIONS = 1_500_000
-CONFLICTS = 5_000
-"""The solver works at most so much (less than a second, mostly) before it is asked whether to go on."""
+PROPAGATIONS, CONFLICTS = 1_500_000, 5_000
+"""The solver works at most so much (less than a second, mostly) before it is asked whether to go on. Twice as much: a
+run that is called off, or whose time is over, ends later."""
 
 Clause = list[int]
 """Literals of which one at least is true."""

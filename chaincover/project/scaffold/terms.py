@@ -15,6 +15,8 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 
 MOST_VALUES = 12
+"""Classes of values of an input up to which they are proposed as its values. Twice as many: longer project files, and
+inputs that are numbers are listed as if they were modes."""
 _EXTENSIONS = (op.BV_ZEXT, op.BV_SEXT)
 _COMPARISONS = (op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE)
 
@@ -205,6 +207,7 @@ def _next_of(var: StateVariable, value: FNode) -> FNode:
 
 
 MOST_MODES = 3
+"""Modes that are proposed for the final condition. Twice as many: a condition with more parts to confirm."""
 
 
 def modes_at_rest(system: TransitionSystem) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -92,17 +92,24 @@ def graph_of(chain: SavedChain) -> Graph | None:
     """The graph of a chain; None where the result holds no distances."""
     data, own = chain.data["graph"], chain.data.get("chain")
     weights = {(edge["from"], edge["to"]): edge["weight"] for edge in data["edges"]}
-    order = tuple(own["order"]) if own else ()
-    end = next((node for node in data["nodes"] if node in ("final", "end")), None)
-    path = ("init", *order, *([end] if end and own else [])) if own else ()
+    ends = [node for node in data["nodes"] if node in ("final", "end")]
+    path = ("init", *own["order"], *ends[:1]) if own else ()
     legs = _legs(own, path, weights) if own else ()
     if not weights:
         return Graph(chain.file, path, legs, "", None) if legs else None
-    nodes = [*path, *(node for node in data["nodes"] if node not in path)]
+    joined = _joined(data)
+    way = tuple(node for node in path if node in joined)  # without goals that others imply: they have no distances
+    nodes = [*way, *(node for node in data["nodes"] if node in joined and node not in way)]
     if len(nodes) - 2 <= MOST_DRAWN:
-        drawn = to_svg(chain.data["controller"]["name"], _lean(data, path), path, styled=False)
+        drawn = to_svg(chain.data["controller"]["name"], {**_lean(data, way), "nodes": nodes}, way, styled=False)
         return Graph(chain.file, path, legs, drawn, None)
-    return Graph(chain.file, path, legs, "", _matrix(nodes, weights, set(pairwise(path)), data))
+    return Graph(chain.file, path, legs, "", _matrix(nodes, weights, set(pairwise(way)), data))
+
+
+def _joined(data: Mapping[str, Any]) -> set[str]:
+    """The nodes of which a distance is known, or a bound, or that a solver gave up on."""
+    pairs = (*data["edges"], *data.get("open", ()), *data.get("unknown", ()))
+    return {node for pair in pairs for node in (pair["from"], pair["to"])}
 
 
 def _legs(
@@ -136,11 +143,9 @@ def _lean(data: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 def _matrix(
     nodes: list[str], weights: Mapping[tuple[str, str], int], used: set[tuple[str, str]], data: Mapping[str, Any]
 ) -> Matrix:
-    """Distances from each node (a row) to each (a column)."""
+    """Distances from each node (a row) to each (a column); ``used`` are those of the way of the chain."""
     least = {(pair["from"], pair["to"]): pair["at_least"] for pair in data.get("open", ())}
     unknown = {(pair["from"], pair["to"]) for pair in data.get("unknown", ())}
-    joined = {node for ends in (*weights, *least, *unknown) for node in ends}
-    nodes = [node for node in nodes if node in joined]
     chosen = nodes[:MOST_IN_MATRIX]
     rows = []
     for a in chosen:
@@ -164,23 +169,7 @@ def change(saved: Saved) -> dict[str, Any] | None:
     """What differs from an earlier result: sentences, and each goal whose verdict or property is another one."""
     if saved.earlier is None:
         return None
-    before = {goal["name"]: goal for goal in goals_in(saved.earlier)}
-    now = {goal["name"]: goal for goal in goals_of(saved)}
-    rows = []
-    for name in [*before, *(name for name in now if name not in before)]:
-        old, new = before.get(name), now.get(name)
-        if old is None or new is None:
-            rows.append(
-                (
-                    name,
-                    "there was none" if old is None else old["verdict"],
-                    "removed" if new is None else new["verdict"],
-                )
-            )
-        elif old["verdict"] != new["verdict"]:
-            rows.append((name, old["verdict"], new["verdict"]))
-        elif old.get("property") != new.get("property"):
-            rows.append((name, str(old.get("property")), str(new.get("property"))))
+    rows = [*_changed_goals(goals_in(saved.earlier), goals_of(saved))]
     old_bounds, length = saved.earlier.get("bounds") or saved.earlier, length_of(saved)
     lower, _ = bounds_of(saved)
     sentences = []
@@ -194,6 +183,23 @@ def change(saved: Saved) -> dict[str, Any] | None:
     if not sentences and not rows:
         sentences.append("Nothing differs: the same sources, goals, verdicts, length and bound.")
     return {"sentences": sentences, "rows": rows}
+
+
+def _changed_goals(
+    earlier: Sequence[Mapping[str, Any]], goals: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str, str]]:
+    """Each goal that is another one than that of the same name ``earlier``, with what it was and what it is."""
+    before, now = ({goal["name"]: goal for goal in each} for each in (earlier, goals))
+    for name in {**before, **now}:
+        old, new = before.get(name), now.get(name)
+        if old is None:
+            yield name, "there was none", now[name]["verdict"]
+        elif new is None:
+            yield name, old["verdict"], "removed"
+        elif old["verdict"] != new["verdict"]:
+            yield name, old["verdict"], new["verdict"]
+        elif old.get("property") != new.get("property"):
+            yield name, str(old.get("property")), str(new.get("property"))
 
 
 def _told(steps: object) -> str:

@@ -9,18 +9,32 @@ from bmc.errors import counted, listed
 from bmc.records import dataclass
 from chaincover.chain import CAN_FAIL, COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.formats.chain_file import violation_file
+from chaincover.report.console import told_steps
+from chaincover.report.html.runs import violating_run
 from chaincover.report.html.saved import Saved, SavedChain
-from chaincover.report.html.summary import goals_in, goals_of, hits_of, rulings_of, seconds
+from chaincover.report.html.summary import goals_in, goals_of, hits_of, in_time, period_of, rulings_of, seconds
 from chaincover.report.html.table import StepTable, step_table
-from chaincover.report.html.trace import Trace, Variable, variables, violation_trace
+from chaincover.report.html.trace import Variable
+
+
+@dataclass(frozen=True)
+class Exercised:
+    """Where a goal is covered: the file of the ``chain``, '' without one, its ``step``, and the ``time`` of that.
+
+    ``by`` names what covers the goal: a chain, or a run of its own.
+    """
+
+    chain: str
+    step: int | None
+    time: str
+    by: str
 
 
 @dataclass(frozen=True)
 class Row:
     """A goal as the table of traceability shows it.
 
-    ``exercised_by`` names what covers the goal: a chain, or a run of its own. ``impacted``: how the text of its
-    property differs from that of an earlier report, '' where it does not.
+    ``impacted``: how the text of its property differs from that of an earlier report, '' where it does not.
     """
 
     goal: str
@@ -30,13 +44,10 @@ class Row:
     criterion: str
     verdict: str
     detail: str
-    chain: str
-    step: int | None
-    time: str
+    exercised: Exercised
     ruling: str
     ruling_detail: str
     consequent: str
-    exercised_by: str
     impacted: str
 
 
@@ -44,13 +55,11 @@ def rows_of(saved: Saved) -> list[Row]:
     """A row for each goal, written ones first as they stand in the project."""
     hits, rulings = hits_of(saved), {ruling["goal"]: ruling for ruling in rulings_of(saved)}
     before = {goal["name"]: goal for goal in (goals_in(saved.earlier) if saved.earlier else ())}
-    period = ((saved.chains[0].data.get("controller") or {}) if saved.chains else {}).get("period")
+    period = period_of(saved)
     found = []
     for goal in goals_of(saved):
-        chain, step = hits.get(goal["name"], (None, None))
         ruling = rulings.get(goal["name"], {})
         held = goal.get("consequent_held")
-        own = "a test of its own" if goal.get("test") or goal.get("long_test") else ""
         found.append(
             Row(
                 goal["name"],
@@ -60,17 +69,22 @@ def rows_of(saved: Saved) -> list[Row]:
                 goal.get("generated") or "",
                 goal["verdict"],
                 goal.get("detail", ""),
-                "" if chain is None else chain.file,
-                step,
-                "" if step is None else seconds(step, period),
+                _exercised(goal, hits.get(goal["name"]), period),
                 ruling.get("ruling", ""),
                 ruling.get("detail", ""),
                 "" if held is None else "held" if held else "failed",
-                chain.file if chain is not None else own,
                 _impacted(goal, before) if saved.earlier is not None else "",
             )
         )
     return found
+
+
+def _exercised(goal: Mapping[str, Any], hit: tuple[SavedChain, int] | None, period: object) -> Exercised:
+    """Where the goal is covered: at the ``hit`` on a chain, if there is one."""
+    if hit is None:
+        return Exercised("", None, "", "a test of its own" if goal.get("test") or goal.get("long_test") else "")
+    chain, step = hit
+    return Exercised(chain.file, step, seconds(step, period), chain.file)
 
 
 def _impacted(goal: Mapping[str, Any], before: Mapping[str, Mapping[str, Any]]) -> str:
@@ -127,14 +141,13 @@ def _violations(saved: Saved) -> Iterator[Finding]:
         if ruling["ruling"] != CAN_FAIL:
             continue
         goal = goals.get(ruling["goal"], {})
-        home = next((chain for chain in saved.chains if ruling["goal"] in chain.violations), None)
-        trace, shown = _violating_run(home, ruling)
+        trace, shown = violating_run(saved, ruling) or (None, ())
         parts = tuple(_part(each, shown) for each in ruling["values"])
         title = f"{ruling['goal']}{_named(goal)} can fail"
         yield Finding(
             "requirement",
             title,
-            _violation_text(ruling),
+            _violation_text(ruling, period_of(saved)),
             goal.get("property", ""),
             "" if trace is None else trace.name,
             ruling["step"],
@@ -159,32 +172,30 @@ def _part(value: Mapping[str, Any], shown: Sequence[Variable]) -> Part:
     return Part(value["variable"], value["step"], *(texts if known is None else map(known.in_words, texts)))
 
 
-def _violating_run(home: SavedChain | None, ruling: Mapping[str, Any]) -> tuple[Trace | None, Sequence[Variable]]:
-    if home is None or not ruling.get("test") or not ruling["test"].get("inputs"):
-        return None, ()
-    shown = variables(home.data)
-    return violation_trace(home.data, ruling, home.violations[ruling["goal"]], shown), shown
-
-
 def _named(goal: Mapping[str, Any]) -> str:
     return f" ({goal['requirement']})" if goal.get("requirement") else ""
 
 
-def _violation_text(ruling: Mapping[str, Any]) -> str:
-    """Where the requirement fails, in a sentence."""
+def _violation_text(ruling: Mapping[str, Any], period: object) -> str:
+    """Where the requirement fails, in a sentence, with times where a step lasts ``period`` seconds."""
+
+    def at(step: int) -> str:
+        time = seconds(step, period)
+        return f"step {step}" + (f" ({time})" if time else "")
+
     length = ruling["test"]["length"] if ruling.get("test") and "length" in ruling["test"] else None
     run = (
-        "a run" if length is None else f"a{' shortest' if ruling['shortest'] else ''} run of {counted(length, 'step')}"
+        "a run" if length is None else f"a{' shortest' if ruling['shortest'] else ''} run of {in_time(length, period)}"
     )
     deadline = ruling.get("deadline")
     if deadline is not None:
         return (
-            f"In {run} the antecedent holds at step {deadline['antecedent']}, and {deadline['asked']} has not held "
-            f"by step {deadline['check']}."
+            f"In {run} the antecedent holds at {at(deadline['antecedent'])}, and {deadline['asked']} has not held "
+            f"by {at(deadline['check'])}."
         )
     if ruling["step"] is None:
         return f"{ruling['detail']}."
-    return f"In {run} the antecedent holds at step {ruling['step']}, and the consequent does not."
+    return f"In {run} the antecedent holds at {at(ruling['step'])}, and the consequent does not."
 
 
 def _read(goal: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
@@ -195,11 +206,12 @@ def _on_chains(saved: Saved) -> Iterator[Finding]:
     """Consequents and assertions that fail on a chain, and disagreements of its replay."""
     for chain in saved.chains:
         own = chain.data.get("chain") or {}
+        failed: dict[str, list[int]] = {}
         for failure in own.get("failures", ()):
-            text = f"The antecedent holds at step {failure['step']} of the chain, and the consequent does not."
-            title = f"the consequent of {failure['goal']} fails on {chain.file}"
-            about = failure["goal"]
-            yield Finding("requirement", title, text, trace=chain.file, step=failure["step"], about=about)
+            failed.setdefault(failure["goal"], []).append(failure["step"])
+        for goal, steps in failed.items():
+            title = f"the consequent of {goal} fails on {chain.file}"
+            yield Finding("requirement", title, _failed_text(own, goal, steps), "", chain.file, steps[0], about=goal)
         for each in own.get("violations", ()):
             title = f"{each['assertion']} fails on {chain.file}"
             text, about = f"It fails in step {each['step']}.", each["assertion"]
@@ -207,6 +219,18 @@ def _on_chains(saved: Saved) -> Iterator[Finding]:
         replay = (chain.run or {}).get("replay") or {}
         for text in replay.get("disagreements", ()):
             yield Finding("disagreement", f"model and compiled original differ on {chain.file}", f"{text}.")
+
+
+def _failed_text(own: Mapping[str, Any], goal: str, steps: Sequence[int]) -> str:
+    """Where the consequent of a goal fails on a chain, in a sentence. Of a deadline these are the steps that decide it,
+    not those at which the antecedent holds."""
+    at = f"at {told_steps(steps)} of the chain"
+    deadlines = [hit["deadline"] for hit in own.get("hits", ()) if hit["goal"] == goal and hit.get("deadline")]
+    if not deadlines:
+        return f"The antecedent holds {at}, and the consequent does not."
+    first = next((each for each in deadlines if each["check"] == steps[0]), None)
+    since = "" if first is None else f": the antecedent holds at step {first['antecedent']}, {first['asked']} does not"
+    return f"What it asks within a time has failed {at}{since}."
 
 
 def _deviations(saved: Saved) -> Iterator[Finding]:

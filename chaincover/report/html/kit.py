@@ -1,4 +1,5 @@
-"""What all pages share: templates with autoescape, one style sheet, and a policy that lets in the page's own alone.
+"""What all pages share: texts, numbers and links as HTML and SVG have them, so that no name, note or verdict can break
+out of its place; templates with autoescape, one style sheet, and a policy that lets in the page's own alone.
 
 The policy (Content-Security-Policy) names the hashes of the page's own style sheet and script: nothing is loaded, and
 no text of a result that found its way into the page could run.
@@ -6,19 +7,62 @@ no text of a result that found its way into the page could run.
 
 from __future__ import annotations
 
+import html
+import json
+import math
+import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
 from markupsafe import Markup
 
-from chaincover.report.html.markup import FORBIDDEN, script_json
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_DRIVE = re.compile("[A-Za-z]:")
 
 SHARED_STYLE = "kit.css"
+
+
+def escaped(text: object) -> str:
+    """Text for the inside of an element or of a quoted attribute; characters that XML forbids are replaced."""
+    return html.escape(FORBIDDEN.sub("\ufffd", str(text)))
+
+
+def script_json(data: Any) -> str:
+    """``data`` as JSON for the inside of a script element: nothing in it ends the element or opens a comment."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def number(value: float) -> str:
+    """Three digits that count, as the paper prints numbers: 0.53, 7.04, 89.6, 192; whole numbers whole."""
+    if not math.isfinite(value):
+        return str(value)
+    if value == int(value) or abs(value) >= 99.95:
+        return f"{value:.0f}"
+    if abs(value) < 0.005:
+        return f"{value:.1g}"
+    return f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"
+
+
+def average(value: float) -> str:
+    """A whole number, or one decimal, as the paper prints averages: 2.8, 24.6."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
+
+
+def link(place: str) -> str:
+    """``place`` below the folder of the page as a relative address; '' if it is not below it."""
+    parts = place.split("/")
+    if "" in parts or ".." in parts or "\\" in place or _DRIVE.match(place):
+        return ""
+    return quote(FORBIDDEN.sub("\ufffd", place))
 
 
 def own(name: str, room: str = __name__.rpartition(".")[0]) -> str:
@@ -26,24 +70,17 @@ def own(name: str, room: str = __name__.rpartition(".")[0]) -> str:
     return (files(room) / name).read_text(encoding="utf-8")
 
 
-class _Beside(BaseLoader):
-    """Templates are files beside the modules of a room."""
-
-    def __init__(self, room: str) -> None:
-        self._room = room
-
-    def get_source(self, environment: Environment, template: str) -> tuple[str, None, None]:
-        try:
-            return own(template, self._room), None, None
-        except OSError:
-            raise TemplateNotFound(template) from None
-
-
 @cache
 def environment(room: str) -> Environment:
-    """Templates of ``room``: everything is escaped, and a name that is not there is an error."""
+    """The templates beside the modules of ``room``: everything is escaped, and a name that is not there is an error."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # drawings and lists of findings need none
+
     made = Environment(
-        loader=_Beside(room), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(lambda name: own(name, room)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     made.finalize = clean
     return made
@@ -71,15 +108,13 @@ def _hash(text: str) -> str:
     return b64encode(sha256(text.encode()).digest()).decode()
 
 
-def page(
-    room: str, template: str, styles: Sequence[str], scripts: Sequence[str], values: Mapping[str, Any], data: Any
-) -> str:
+def page(room: str, template: str, styles: Sequence[str], scripts: Sequence[str], values: Mapping[str, Any]) -> str:
     """The page of a ``template`` of ``room`` as text.
 
-    ``styles`` and ``scripts`` are texts that are joined; ``values`` are for the template; ``data`` is what the scripts
-    read, from the element ``data``. The template has ``policy``, ``style``, ``script`` and ``data`` besides.
+    ``styles`` and ``scripts`` are texts that are joined; ``values`` are for the template; ``data`` among them is what
+    the scripts read, from the element ``data``. The template has ``policy``, ``style`` and ``script`` besides.
     """
     style, script = own(SHARED_STYLE) + "".join(styles), "".join(scripts)
     parts = {"policy": policy(style, script), "style": Markup(style), "script": Markup(script)}
-    parts["data"] = Markup(script_json(data))
-    return environment(room).get_template(template).render(**values, **parts)
+    data = Markup(script_json(values["data"]))
+    return environment(room).get_template(template).render({**values, **parts, "data": data})

@@ -144,9 +144,10 @@ def report(saved: Saved) -> tuple[str, list[str]]:
         "tiles": tiles,
         "parts": parts,
         "notes": notes,
+        "data": data,
     }
     scripts = [kit.own("report.js"), kit.own("waveform.js")]
-    return kit.page(ROOM, "page.html", [kit.own("report.css"), STYLE], scripts, values, data), notes
+    return kit.page(ROOM, "page.html", [kit.own("report.css"), STYLE], scripts, values), notes
 
 
 def _made(part: Part, saved: Saved, notes: list[str]) -> Mapping[str, Any]:

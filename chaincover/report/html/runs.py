@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from bmc.errors import counted
 from bmc.records import dataclass
 from chaincover.report.html.saved import Saved
-from chaincover.report.html.summary import hits_of, in_time, length_of
-from chaincover.report.html.trace import Trace, Variable, as_columns, log_trace, traces_of, variables
+from chaincover.report.html.summary import hits_of, in_time, length_of, rulings_of
+from chaincover.report.html.trace import Trace, Variable, as_columns, chain_trace, log_trace, variables, violation_trace
 
 MOST_VALUES = 12
 """Values of an input that are listed as used or never used. Twice as many: a longer cell for inputs of wide ranges."""
@@ -21,11 +21,27 @@ def traces(saved: Saved) -> list[tuple[Trace, Sequence[Variable]]]:
     found: list[tuple[Trace, Sequence[Variable]]] = []
     for chain in saved.chains:
         shown = variables(chain.data)
-        found += [(trace, shown) for trace in traces_of(chain.data, chain.file, chain.violations)]
+        trace = chain_trace(chain.data, shown, chain.file)
+        found += [] if trace is None else [(trace, shown)]
+    for ruling in rulings_of(saved):
+        found += [own for own in [violating_run(saved, ruling)] if own is not None]
     if saved.chains:
         shown = variables(saved.chains[0].data)
         found += [(log_trace(name, lines, shown), shown) for name, lines in saved.logs]
     return found
+
+
+def violating_run(saved: Saved, ruling: Mapping[str, Any]) -> tuple[Trace, Sequence[Variable]] | None:
+    """The run that violates the requirement of a ruling; None where none is stored.
+
+    It is told by the document of the chain, or of the summary, that has the ruling, with the table beside that.
+    """
+    goal, test = ruling["goal"], ruling.get("test")
+    home = next((chain for chain in saved.chains if goal in chain.violations), None)
+    if home is None or not test or not test.get("inputs"):
+        return None
+    shown = variables(home.data)
+    return violation_trace(home.data, ruling, home.violations[goal], shown), shown
 
 
 def waveform(saved: Saved) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,10 +13,11 @@ from typing import Any
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_json, read_text
 from bmc.records import dataclass
-from chaincover.formats.chain_file import CHAINS_SCHEMA, CHECK_SCHEMA, SCHEMA, violation_file
-from chaincover.formats.coverage_file import COVERAGE_SCHEMA, coverage_place, fitting
+from chaincover.formats.chain_file import CHAINS_SCHEMA, CHECK_SCHEMA, SCHEMA, coverage_place, violation_file
+from chaincover.formats.coverage_file import COVERAGE_SCHEMA, fitting
 from chaincover.formats.document import CHAIN_FILE, CHAINS_FILE, DAMAGED
 from chaincover.formats.result_file import most_bytes, result_data
+from chaincover.formats.table_style import whole_steps
 from chaincover.report.documents import JUDGED_SCHEMA, RUN_SCHEMA, VERIFIED_SCHEMA
 from chaincover.target.log import SCHEMA as LOG_SCHEMA
 
@@ -154,12 +153,17 @@ def _files(places: Sequence[str]) -> Iterator[tuple[Path, bool]]:
             yield place, True
             if place.name == CHAIN_FILE or _number(place.name) is not None:
                 yield from ((own, True) for own in [coverage_place(place)] if own.is_file())
-            continue
-        names = sorted(each.name for each in place.iterdir() if each.suffix in (".json", ".jsonl"))
-        first = [CHAIN_FILE] if CHAIN_FILE in names else [CHAINS_FILE] if CHAINS_FILE in names else []
-        numbered = [name for name in names if _number(name) is not None] if first == [CHAINS_FILE] else []
-        chosen = [*first, *sorted(numbered, key=lambda name: _number(name) or 0)]
-        yield from ((place / name, name in chosen) for name in [*chosen, *(n for n in names if _beside(n))])
+        else:
+            yield from _files_in(place)
+
+
+def _files_in(folder: Path) -> Iterator[tuple[Path, bool]]:
+    """The results in a folder, and whether each is of its chains, which are named with it."""
+    names = sorted(each.name for each in folder.iterdir() if each.suffix in (".json", ".jsonl"))
+    first = [CHAIN_FILE] if CHAIN_FILE in names else [CHAINS_FILE] if CHAINS_FILE in names else []
+    numbered = [name for name in names if _number(name) is not None] if first == [CHAINS_FILE] else []
+    chosen = [*first, *sorted(numbered, key=lambda name: _number(name) or 0)]
+    yield from ((folder / name, name in chosen) for name in [*chosen, *(n for n in names if _beside(n))])
 
 
 def _number(name: str) -> int | None:
@@ -266,10 +270,10 @@ def _violations(file: Path, data: Mapping[str, Any], notes: list[str]) -> Iterat
             continue
         place = file.with_name(Path(violation_file(str(ruling.get("goal")))).name)
         try:
-            text = read_text(place, "the violation", most=most_bytes())
-            rows = [*csv.DictReader(io.StringIO(text))]
-        except (InputRefused, csv.Error):
-            notes.append(f"There is no {place.name}: of this violation only the inputs are shown.")
+            text, inputs = read_text(place, "the violation", most=most_bytes()), ruling["test"].get("inputs") or ()
+            rows = whole_steps(place, text, inputs[0], len(inputs)) if inputs else []
+        except InputRefused as error:
+            notes.append(f"Of the run in {place.name} only the inputs are shown: {error.message}.")
             rows = []
         yield str(ruling["goal"]), rows
 

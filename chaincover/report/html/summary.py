@@ -107,23 +107,26 @@ def sentence(saved: Saved) -> tuple[str, str]:
     failed = sum(len((chain.data.get("chain") or {}).get("violations", ())) for chain in saved.chains)
     covered = sum(goal["verdict"] == COVERED for goal in goals)
     aside = sum(goal["verdict"] == UNREACHABLE for goal in goals)
-    length = length_of(saved)
     parts = [f"{counted(failing, 'requirement')} can fail"] if failing else []
     parts += [f"{counted(failed, 'assertion')} failed"] if failed else []
-    if length is None:
-        parts.append("there is no chain")
-    else:
-        lower, minimal = bounds_of(saved)
-        told = "one chain" if len(saved.chains) == 1 else counted(len(saved.chains), "chain")
-        whose = f"{covered} of {len(goals) - aside} reachable goals" if aside else f"{covered} of {len(goals)} goals"
-        bound = "proved minimal" if minimal else f"no shorter than {lower} proved" if lower else "no bound proved"
-        verb = "covers" if len(saved.chains) == 1 else "cover"
-        parts.append(f"{told} of {in_time(length, _period(saved))} {verb} {whose}, {bound}")
+    whose = f"{covered} of {len(goals) - aside} reachable goals" if aside else f"{covered} of {len(goals)} goals"
+    parts.append(_chains_cover(saved, whose))
     if saved.first.get("stopped_by"):
         parts.append(f"the run was stopped by {saved.first['stopped_by']}")
     state = BAD if failing or failed else GOOD if covered + aside == len(goals) else OPEN
     text = "; ".join(parts)
     return text[0].upper() + text[1:] + ".", state
+
+
+def _chains_cover(saved: Saved, goals: str) -> str:
+    """What is told of the chains, which cover these ``goals``, with their length and its bound."""
+    length = length_of(saved)
+    if length is None:
+        return "there is no chain"
+    lower, minimal = bounds_of(saved)
+    told, verb = ("one chain", "covers") if len(saved.chains) == 1 else (counted(len(saved.chains), "chain"), "cover")
+    bound = "proved minimal" if minimal else f"no shorter than {lower} proved" if lower else "no bound proved"
+    return f"{told} of {in_time(length, period_of(saved))} {verb} {goals}, {bound}"
 
 
 def _judged_sentence(saved: Saved) -> tuple[str, str]:
@@ -138,7 +141,8 @@ def _judged_sentence(saved: Saved) -> tuple[str, str]:
     return text, BAD if judged["exit_code"] == 1 else GOOD if judged["exit_code"] == 0 else OPEN
 
 
-def _period(saved: Saved) -> object:
+def period_of(saved: Saved) -> object:
+    """Seconds of a step, None where the project does not say."""
     controller = saved.chains[0].data.get("controller") if saved.chains else None
     return controller.get("period") if isinstance(controller, dict) else None
 
@@ -183,7 +187,7 @@ def _chain_tiles(saved: Saved) -> Iterator[Tile]:
     if length is None:
         return
     lower, minimal = bounds_of(saved)
-    time = seconds(length, _period(saved))
+    time = seconds(length, period_of(saved))
     several = counted(len(saved.chains), "chain") if len(saved.chains) > 1 else "one chain"
     yield Tile("Length", counted(length, "step"), f"{several}{f', {time}' if time else ''}")
     gap = "the bound is met" if minimal else f"the chain has {counted(length - lower, 'step')} more" if lower else ""
@@ -212,19 +216,14 @@ def head(saved: Saved) -> dict[str, Any]:
     first = saved.chains[0].data if saved.chains else {}
     text, state = sentence(saved)
     controller = first.get("controller") or {}
-    run = next((chain.run for chain in saved.chains if chain.run), None) or {}
-    compilers = [
-        *dict.fromkeys(chain.run["replay"]["on"] for chain in saved.chains if chain.run and chain.run.get("replay"))
-    ]
     facts = [
         ("controller", f"{name_of(saved)}: {', '.join(controller.get('init', ()))}, {controller.get('step', '')}"),
         ("data model", controller.get("target", "")),
         ("period", seconds(1, controller.get("period"))),
-        ("macros", ", ".join(f"{name}={value}" for name, value in (controller.get("defines") or {}).items())),
-        ("compiled original", ", ".join(compilers)),
-        ("host", _host(run)),
+        ("macros", _pairs(controller.get("defines"), "=")),
+        *_of_runs([chain.run for chain in saved.chains if chain.run]),
         ("ChainCover", (first.get("tool") or {}).get("version", "")),
-        ("libraries", ", ".join(f"{name} {version}" for name, version in (first.get("versions") or {}).items())),
+        ("libraries", _pairs(first.get("versions"), " ")),
         ("settings", _settings(first.get("settings") or {})),
     ]
     rests = [*dict.fromkeys(claim for chain in saved.chains for claim in chain.data.get("claims", ()))]
@@ -237,9 +236,15 @@ def head(saved: Saved) -> dict[str, Any]:
     }
 
 
-def _host(run: Mapping[str, Any]) -> str:
-    host = run.get("host") or {}
-    return ", ".join(str(host[key]) for key in ("system", "machine") if key in host)
+def _pairs(values: Mapping[str, Any] | None, between: str) -> str:
+    return ", ".join(f"{name}{between}{value}" for name, value in (values or {}).items())
+
+
+def _of_runs(runs: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """What the chains were replayed on, and the host of the first of ``runs``."""
+    yield "compiled original", ", ".join(dict.fromkeys(run["replay"]["on"] for run in runs if run.get("replay")))
+    host = (runs[0].get("host") if runs else None) or {}
+    yield "host", ", ".join(str(host[key]) for key in ("system", "machine") if key in host)
 
 
 def _settings(settings: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bmc.errors import counted
 from bmc.records import dataclass
 from chaincover.report.console import LEAST_FOLDED
 from chaincover.report.html.trace import Trace, Variable
@@ -40,21 +41,29 @@ def step_table(trace: Trace, shown: Sequence[Variable], read: Sequence[str], mar
             cells.append((_cell(var, value, last, trace, first), new))
         steps = str(first) if end - first == 1 else f"{first}..{end - 1}"
         rows.append((steps, tuple(cells), marked is not None and first <= marked < end))
-    left = len([var for var in shown if len(set(trace.columns[var.name])) > 1]) - len(chosen)
-    notes = [f"{left} more variables change: the waveform has all"] if left > 0 else []
+    left = len([var for var in shown if _acts(var, trace) and var not in chosen])
+    notes = [f"{counted(left, 'more variable')} with changes or inputs: the waveform has all"] if left else []
     if len(rows) > MOST_ROWS:
-        notes.append(f"{len(rows) - MOST_ROWS} rows in the middle are left out: the waveform has all")
+        notes.append(f"{counted(len(rows) - MOST_ROWS, 'row')} in the middle left out: the waveform has all")
         rows = [*rows[: MOST_ROWS // 2], *rows[-(MOST_ROWS - MOST_ROWS // 2) :]]
     titles = tuple((var.short, "input" if var.role == "inputs" else "before") for var in chosen)
     return StepTable(titles, tuple(rows), "; ".join(notes))
 
 
 def chosen_variables(trace: Trace, shown: Sequence[Variable], read: Sequence[str]) -> list[Variable]:
-    """The variables of a table or a drawing: those that are ``read``, then those that change, as many as fit."""
+    """The variables of a table or a drawing: those that are ``read``, then those that act, as many as fit."""
     by_name = {var.name: var for var in shown}
-    changing = [var.name for var in shown if len(set(map(str, trace.columns[var.name][: trace.length or 1]))) > 1]
-    names = [*dict.fromkeys([*(name for name in read if name in by_name), *changing])][:MOST_COLUMNS]
+    acting = [var.name for var in shown if _acts(var, trace)]
+    names = [*dict.fromkeys([*(name for name in read if name in by_name), *acting])][:MOST_COLUMNS]
     return [var for var in shown if var.name in names]
+
+
+def _acts(var: Variable, trace: Trace) -> bool:
+    """Whether a variable changes in the run, or is an input that is not 0 all the time: that brings the run about."""
+    column = trace.columns[var.name]
+    if var.role == "inputs":
+        return any(value not in (0, None) for value in column)
+    return len(set(map(str, column))) > 1
 
 
 def _spans(trace: Trace, marked: int | None) -> list[tuple[int, int]]:

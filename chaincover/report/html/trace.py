@@ -7,7 +7,7 @@ values at the end, without inputs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from itertools import groupby
 from typing import Any
@@ -199,37 +199,13 @@ def read_value(text: str) -> Any:
     return text or None
 
 
-def traces_of(document: Mapping[str, Any], name: str, tables: Mapping[str, Any]) -> Iterator[Trace]:
-    """The chain, and the run of each violation."""
-    shown = variables(document)
-    chain = chain_trace(document, shown, name)
-    if chain is not None:
-        yield chain
-    for ruling in (document.get("requirements") or {}).get("rulings", ()):
-        if ruling.get("test") and ruling["test"].get("inputs"):
-            yield violation_trace(document, ruling, tables.get(ruling["goal"], ()), shown)
-
-
 def as_columns(trace: Trace, shown: Sequence[Variable]) -> dict[str, Any]:
     """A trace as the page's script reads it: each variable's values where they change, or all where most change.
 
     ``words`` are the texts among the values of all variables, each once; such a value is its place in a list of one.
     """
     words: dict[str, int] = {}
-
-    def coded(value: Any) -> Any:
-        if isinstance(value, bool) or value is None:
-            return None if value is None else int(value)
-        return value if isinstance(value, int | float) else [words.setdefault(str(value), len(words))]
-
-    columns = []
-    for var in shown:
-        column = trace.columns[var.name]
-        runs = [(value, sum(1 for _ in same)) for value, same in groupby(column)]
-        if 2 * len(runs) > len(column):
-            columns.append({"all": [coded(value) for value in column]})
-        else:
-            columns.append({"values": [coded(value) for value, _ in runs], "runs": [count for _, count in runs]})
+    columns = [_coded_column(trace.columns[var.name], words) for var in shown]
     return {
         "name": trace.name,
         "kind": trace.kind,
@@ -241,3 +217,17 @@ def as_columns(trace: Trace, shown: Sequence[Variable]) -> dict[str, Any]:
         "folds": [list(pair) for pair in trace.folds()],
         "words": list(words),
     }
+
+
+def _coded_column(column: Sequence[Any], words: dict[str, int]) -> dict[str, list[Any]]:
+    """The values of a column where they change, or all where most change; texts are given places in ``words``."""
+    runs = [(value, sum(1 for _ in same)) for value, same in groupby(column)]
+    if 2 * len(runs) > len(column):
+        return {"all": [_coded(value, words) for value in column]}
+    return {"values": [_coded(value, words) for value, _ in runs], "runs": [count for _, count in runs]}
+
+
+def _coded(value: Any, words: dict[str, int]) -> Any:
+    if isinstance(value, bool) or value is None:
+        return None if value is None else int(value)
+    return value if isinstance(value, int | float) else [words.setdefault(str(value), len(words))]

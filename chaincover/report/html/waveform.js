@@ -63,6 +63,7 @@
     const text = texts.get(value) ?? String(value);
     return data.variables[at].labels[text] ?? text;
   };
+  const counted = (steps) => `${steps} step${steps === 1 ? "" : "s"}`;
   const time = (steps) => (data.period ? ` (${Number((steps * data.period).toPrecision(9))} s)` : "");
 
   // --- where each step stands: a stretch of waiting that is folded is FOLD steps wide -----------------------------------------------
@@ -252,7 +253,7 @@
     pen.strokeRect(behind(check), top + 9.5, Math.max(0, behind(end) - behind(check)), LANE - 19);
     pen.setLineDash([]);
     const used = check - from, allowed = end - from;
-    const text = failed ? `✗ missed after ${used} steps` : `${used} of ${allowed} steps, ${allowed - used} left`;
+    const text = failed ? `✗ missed after ${counted(used)}` : `${used} of ${counted(allowed)}, ${allowed - used} left`;
     pen.fillStyle = colours.ground;
     const place_ = Math.max(left, x(from)) + 4;
     if (fitted(text, behind(check) - place_ - 4) === text) pen.fillText(text, place_, top + LANE / 2);
@@ -363,7 +364,7 @@
     const at = (step) => `step ${step}${time(step)}`;
     const parts = [`A: ${at(cursor)}`];
     if (second !== null) {
-      parts.push(`B: ${at(second)}`, `difference: ${Math.abs(second - cursor)} steps${time(Math.abs(second - cursor))}`);
+      parts.push(`B: ${at(second)}`, `difference: ${counted(Math.abs(second - cursor))}${time(Math.abs(second - cursor))}`);
       const others = data.variables.map((_, v) => v).filter((v) => shown(trace, v, cursor) !== shown(trace, v, second));
       parts.push(`changed: ${others.slice(0, 8).map((v) => `${data.variables[v].short} ${shown(trace, v, cursor)} → ${shown(trace, v, second)}`).join(", ") || "nothing"}${others.length > 8 ? ` and ${others.length - 8} more` : ""}`);
     }

@@ -22,7 +22,7 @@ from benchmarks.bench.page.data import table_data
 from benchmarks.bench.page.results import Results
 from benchmarks.bench.page.svg import axis
 from benchmarks.bench.row import Row, from_line, to_csv, to_line
-from chaincover.report.html import markup
+from chaincover.report.html import kit
 
 
 class Page(HTMLParser):
@@ -228,10 +228,10 @@ def test_no_text_of_a_row_breaks_out_of_its_place(tmp_path: Path) -> None:
 
 
 def test_links_stay_below_the_folder() -> None:
-    assert markup.link("runs/a b/log#1.txt") == "runs/a%20b/log%231.txt"
-    assert markup.link("javascript:alert(1)") == "javascript%3Aalert%281%29"
+    assert kit.link("runs/a b/log#1.txt") == "runs/a%20b/log%231.txt"
+    assert kit.link("javascript:alert(1)") == "javascript%3Aalert%281%29"
     for outside in ("/etc/passwd", "../other/log.txt", "runs/../../x", "C:/x", "a\\b", ""):
-        assert markup.link(outside) == ""
+        assert kit.link(outside) == ""
     rows = [
         row(id="r", files=("/abs/chain.json", "chain.csv"), log="../log.txt", project="/home/someone/my/project.toml")
     ]

@@ -333,6 +333,10 @@ def test_a_signal_after_the_proof_is_told_and_a_limit_that_leaves_nothing_open_i
     assert [line for line in told.splitlines() if "what is told is valid" in line] == (
         [f"{named if named == 'Interrupted' else f'Stopped by {named}'}; what is told is valid."] if named else []
     )
+    report = chaincover("generate", "c.c", *REACH, "--no-replay", *options, "--report", "--coverage", cwd=tmp_path)
+    assert "minimal, proved" in report.out
+    assert report.err == ""
+    assert (tmp_path / "chain-out" / "report.html").exists()
     if not named:
         monkeypatch.setattr("chaincover.cli.delivery.REPLAYED", 1)
         told = chaincover("generate", "c.c", *REACH, *options, cwd=tmp_path).out

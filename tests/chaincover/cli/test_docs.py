@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import FENCE, ROOT, chaincover, write_files
-from pages import COMPARED_BY_TESTS, Folder, run_page
+from pages import COMPARED_BY_TESTS, Folder, run_page, steps
 
 from bmc.ending import ExitCode
 from bmc.errors import ChainCoverError
@@ -20,7 +20,10 @@ from chaincover.pipeline import STAGES
 from chaincover.project.project_file import KEYS, read_project
 from properties.operators import OPERATORS, SINCE
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("[!a]*/*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/index.md")),
+    *sorted((ROOT / "docs").glob("[!a]*/*.md")),
+]
 FOLDERS = ("bmc", "properties", "chaincover", "benchmarks", "tests", "docs")
 OPTIONS_OF_OTHERS = {"--check", "--keep-going"}
 """Those of ruff and Sphinx."""
@@ -41,6 +44,18 @@ def test_a_page_shows_what_its_commands_print(page: Path, tmp_path: Path) -> Non
     assert differences == []
     ignored = {row.strip("/") for row in (ROOT / ".gitignore").read_text().splitlines()}
     assert page.name != "README.md" or {place.name for place in tmp_path.iterdir()} - own <= ignored
+
+
+def test_a_result_is_what_its_command_writes_after_what_stands_above(tmp_path: Path) -> None:
+    page = "```sh\necho '<svg/>' > drawn\n```\n\n<!-- result of: cp drawn x.svg # -o x.svg -->\n"
+    first, result = steps(page)
+    assert page[result.start : result.end] == "<!-- result of: cp drawn x.svg # -o x.svg -->"
+    folder = Folder(tmp_path)
+    with pytest.raises(AssertionError, match="exit code 1"):
+        folder.result(result)
+    folder = Folder(tmp_path / "again")
+    folder.run(first.text)
+    assert folder.result(result) == "<svg/>\n"
 
 
 def rows_of(page: str, heading: str) -> list[list[str]]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from chaincover.formats.coverage_file import coverage_place, fitting, shares, summary, together
+from chaincover.formats.chain_file import coverage_place
+from chaincover.formats.coverage_file import fitting, shares, summary, together
 
 
 def executed(count: int, first: int | str | None) -> dict[str, Any]:

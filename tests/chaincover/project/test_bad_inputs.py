@@ -99,7 +99,7 @@ unknown-table ¦ [function]⏎step = 'compute' ¦ :4:1: unknown key 'function' �
 wrong-type ¦ [functions]⏎step = 3 ¦ :5:1: 'step' must be a text in quotes ¦
 wrong-list ¦ [interface]⏎input = [1] ¦ :5:1: 'input' must be a list of texts in quotes ¦
 wrong-choice ¦ [search]⏎ordering = 'fast' ¦ :5:1: 'ordering' must be one of auto, exact, ¦
-wrong-bound ¦ [search]⏎bound = -1 ¦ :5:1: 'bound' must be a whole number ¦
+wrong-bound ¦ [search]⏎bound = -1 ¦ :5:1: 'bound' must be a number of steps ¦
 wrong-group ¦ [constraints]⏎at_most_one = ['a'] ¦ :5:1: 'at_most_one' must be a list of lists ¦
 wrong-range ¦ [ranges]⏎'i->a' = 1.5 ¦ :5:1: 'i->a' must be a list of values, or a range ¦
 strange-table ¦ [x] ¦ :4:1: unknown key 'x' ¦ known names are

@@ -82,7 +82,9 @@ def test_modes_have_their_names_and_waiting_is_folded() -> None:
 def test_deadlines_are_bars_with_what_is_left() -> None:
     held = Bar("reacts", "F[0,9]", 1, 4, 10)
     run = trace({"v": [0, 1, 0, 2, 0, 1, 0]}, (4, "reacts"), deadlines=(held,))
-    assert "3 of 9 steps, 6 left" in texts(waveform(run, [number("v")]))
+    picture = waveform(run, [number("v")])
+    told = place(picture, "3 of 9 steps, 6 left")
+    assert told.x + width_of(told.text) <= picture.width
     missed = Trace("run", "violation", 6, run.columns, (), ((4, "reacts"),), (Bar("reacts", "F[0,3]", 1, 4, 4),))
     picture = waveform(missed, [number("v")])
     assert {"✗ missed after 3 steps", "✗ reacts", "reacts F[0,3]"} <= {*texts(picture)}

@@ -31,6 +31,7 @@ ALLOWED = (
     "chaincover.subject",
     "chaincover.weights",
     "chaincover.formats",
+    "chaincover.notebook",
     "chaincover.project",
     "chaincover.replaying",
     "chaincover.target",

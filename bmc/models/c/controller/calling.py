@@ -135,12 +135,9 @@ class _Writer:
         if obj.kind in ("pointee", "argument", "return"):
             return "", (self._units.index(self._step), self._name(obj) + _tail(path))
         if obj in self._reached:
-            ctype, offset = type_at(obj.ctype, path), bit_offset_of(obj.ctype, path, self._data)
-            if offset % 8 or not isinstance(ctype, IntType | FloatType) or ctype.bits % 8:
-                return "it is a bit-field of what no source file defines", nowhere
-            name = _integer(ctype, self._data) if isinstance(ctype, IntType) else ctype.name
-            start = f"(char *){self._reached[obj]}() + {offset // 8}" if offset else f"{self._reached[obj]}()"
-            return "", (self._units.index(self._step), f"*({name} *)({start})")
+            expression = self._read_from(obj, path)
+            why = "" if expression else "it is a bit-field of what no source file defines"
+            return why, (self._units.index(self._step), expression) if expression else nowhere
         if obj.kind != "global" or obj.function:
             where = f"the function '{obj.function}'" if obj.function else "a function"
             return f"it lives within {where}", nowhere
@@ -148,6 +145,15 @@ class _Writer:
         if not sighted:
             return "no source file defines it", nowhere
         return "", (self._units.index(sighted[0]), obj.symbol + _tail(path))
+
+    def _read_from(self, obj: MemObject, path: Path) -> str:
+        """The part ``path`` of an object that a function gives the address of; '' for a bit-field."""
+        ctype, offset = type_at(obj.ctype, path), bit_offset_of(obj.ctype, path, self._data)
+        if offset % 8 or not isinstance(ctype, IntType | FloatType) or ctype.bits % 8:
+            return ""
+        name = _integer(ctype, self._data) if isinstance(ctype, IntType) else ctype.name
+        start = f"(char *){self._reached[obj]}() + {offset // 8}" if offset else f"{self._reached[obj]}()"
+        return f"*({name} *)({start})"
 
     def _declared(self, obj: MemObject) -> str:
         """The declaration of an object."""

@@ -218,6 +218,8 @@ def constant_value(value: Value) -> int | None:
 
 
 _DEPTH = 24
+"""Terms below terms that are looked at for bounds; deeper ones have those of their type. Twice as many: fewer checks of
+overflow in long expressions, and more time for each of them."""
 _INTERVALS: dict[tuple[FNode, bool], tuple[int, int]] = {}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,13 @@ from command_line import chaincover
 from hostile_names import HOSTILE
 from html_pages import Page
 from native_programs import needs_compiler
+
+from bmc.errors import InputRefused
+from chaincover.formats.table_style import whole_steps
+from chaincover.report.html.bounds import graph_of
+from chaincover.report.html.saved import SavedChain
+from chaincover.report.html.table import step_table
+from chaincover.report.html.trace import Trace, Variable
 
 PROGRAM = """\
 typedef enum { Phase_IDLE, Phase_FILL, Phase_DRAIN } Phase;
@@ -196,6 +204,74 @@ def break_out(original: str, text: str) -> Any:
     return data
 
 
+@pytest.mark.parametrize("style", [("--decimal-comma",), ("--delimiter", "tab", "--changes-only")])
+def test_the_run_of_a_violation_is_shown_whatever_the_style_of_its_table(
+    generated: Path, result: Path, style: tuple[str, ...]
+) -> None:
+    ended = chaincover("generate", result, "-o", result / "out", "-q", "--report", "--no-native", *style)
+    assert ended.code == 1
+    tables = [(folder / "out" / "violation-drained.csv").read_text() for folder in (generated, result)]
+    assert tables[0] != tables[1]
+    plain, styled = (Page(report_of(folder)).data["traces"] for folder in (generated, result))
+    assert styled == plain
+
+
+def test_a_table_of_changes_is_told_from_one_with_gaps() -> None:
+    whole = "step,time,i,a,b,goals\n0,0,1,5,,\n1,1,1,5,,\n2,2,0,,7,g\n"
+    changes = "step,time,i,a,b,goals\n0,0,1,5,,\n2,2,0,-,7,g\n"
+    read = [whole_steps(Path("v.csv"), text, ["i"], 3) for text in (whole, changes)]
+    for rows in read:
+        assert [(row["i"], row["a"], row["b"]) for row in rows] == [("1", "5", ""), ("1", "5", ""), ("0", "", "7")]
+    with pytest.raises(InputRefused, match="other steps than its run"):
+        whole_steps(Path("v.csv"), whole, ["i"], 4)
+
+
+def test_the_way_of_the_chain_has_no_gap_where_goals_have_no_distances() -> None:
+    goals = [f"g{number}" for number in range(10)]
+    nodes = ["init", *goals, "end"]
+    edges = [{"from": a, "to": b, "weight": 1} for a in nodes for b in nodes[1:] if a != b and a != "end"]
+    order = ["g0", "implied", *goals[1:], "implied too"]
+    own = {"order": order, "length": 11, "hits": [{"goal": goal, "step": 1} for goal in order]}
+    for few in (10, 3):
+        left = [edge for edge in edges if edge["from"] not in goals[few:] and edge["to"] not in goals[few:]]
+        data = {"nodes": [*nodes, "implied"], "edges": left}
+        chain = SavedChain("chain.json", {"graph": data, "chain": own, "controller": {"name": "x"}}, None, {})
+        graph = graph_of(chain)
+        assert graph is not None
+        if graph.matrix is None:
+            assert graph.svg.count('class="edge path"') == few + 1
+            assert "implied" not in graph.svg
+            continue
+        used = [(a, b) for a, cells in graph.matrix.rows for b, (_, bold, _) in zip(nodes, cells, strict=True) if bold]
+        assert used == [*pairwise(nodes)]
+
+
+def test_an_input_that_is_constant_and_not_0_is_in_the_table_of_a_run() -> None:
+    shown = [Variable(name, name, role, "int") for name, role in (("on", "inputs"), ("off", "inputs"), ("s", "state"))]
+    trace = Trace("run", "violation", 2, {"on": [1, 1, None], "off": [0, 0, None], "s": [0, 0, 1]})
+    table = step_table(trace, shown, ["s"], 2)
+    assert [title for title, _ in table.titles] == ["on", "s"]
+    assert table.note == ""
+    many = [Variable(f"v{number}", f"v{number}", "state", "int") for number in range(11)]
+    wide = Trace("run", "violation", 1, {var.name: [0, 1] for var in many})
+    assert step_table(wide, many, [], None).note.startswith("1 more variable ")
+
+
+def test_a_goal_that_fails_often_is_one_finding_and_a_deadline_is_told_by_its_steps(result: Path) -> None:
+    def fail(data: Any) -> None:
+        deadline = {"asked": "F[0,5]", "antecedent": 2, "check": 7, "last": 5}
+        next(hit for hit in data["chain"]["hits"] if hit["goal"] == "drained").update(step=7, deadline=deadline)
+        data["chain"]["failures"] = [{"goal": "full", "step": step} for step in (3, 4, 5, 9)]
+        data["chain"]["failures"] += [{"goal": "drained", "step": step} for step in (7, 8)]
+
+    changed(result, fail)
+    text = " ".join(report(result).text.split())
+    assert text.count("the consequent of full fails on chain.json") == 1
+    assert "The antecedent holds at steps 3..5, 9 of the chain, and the consequent does not." in text
+    told = "What it asks within a time has failed at steps 7, 8 of the chain"
+    assert f"{told}: the antecedent holds at step 2, F[0,5] does not." in text
+
+
 EVIL = (*HOSTILE, "</script><script>alert(1)</script>", "<!--<script>", "\u2028\u2029", "\u202egoal\u202c", "{{ 7*7 }}")
 
 
@@ -222,7 +298,7 @@ def test_what_is_missing_is_said_and_the_rest_is_shown(result: Path) -> None:
     page = report(result)
     said = " ".join(page.text.split())
     assert "There is no run.json beside chain.json" in said
-    assert "There is no violation-full.csv" in said
+    assert "Of the run in violation-full.csv only the inputs are shown" in said
     assert "wash.c is not shown: it has changed since the result was made" in said
     assert "covers 7 of 7 reachable goals" in said
 
@@ -315,6 +391,9 @@ def test_several_chains_share_one_page(result: Path) -> None:
     page = report(result)
     names = [trace["name"] for trace in page.data["traces"]]
     assert names[0] == "chain-1.json"
+    assert "violation of full" in names, "the summary has the runs that violate requirements"
+    assert "Show it in the waveform" in page.text
+    assert "damaged" not in page.text
     assert page.wrong == []
     assert page.row("fills")[-1].startswith("chain-")
 
