@@ -113,7 +113,7 @@ class Finding:
 
     ``about`` is the goal or assertion; of undefined behaviour its place in the source, such as ``a.c:3:7``, or ''.
     ``trace`` is the name of its run among the traces of the waveform, ``step`` where to look; ``commands`` show it
-    again; ``held`` are other requirements that hold at that step; ``next``: what to do.
+    again; ``held`` are other requirements that hold at that step.
     """
 
     kind: str
@@ -126,7 +126,6 @@ class Finding:
     held: tuple[str, ...] = ()
     table: StepTable | None = None
     commands: tuple[str, ...] = ()
-    next: str = ""
     about: str = ""
 
 

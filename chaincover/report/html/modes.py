@@ -8,50 +8,51 @@ from typing import Any
 
 from bmc.records import dataclass
 from chaincover.formats.drawing import to_svg
-from chaincover.report.html.runs import traces
+from chaincover.report.html.runs import Runs
 from chaincover.report.html.saved import Saved, SavedChain
 from chaincover.report.html.trace import Trace, Variable
 
-MOST_DIAGRAMS = 6
-"""State diagrams in a report. Twice as many: a longer page for controllers of many modes."""
-
 MOST_MODES = 16
-"""Modes in a diagram. Twice as many: arrows lie upon each other."""
+"""Modes in a drawing; of more there is the table alone. Twice as many: arrows lie upon each other."""
 
 
 @dataclass(frozen=True)
 class Diagram:
     """The modes of a variable that the chains took, as a drawing: each arrow says how often.
 
-    ``steps``: each transition with how often it was taken, and when first. ``never``: modes with a name that no step
+    ``svg`` is '' where there are too many. ``steps``: each transition with how often it was taken, and at which step of
+    which chain first. ``never``: modes with a name that no step
     has; transitions are not among them, for what the program allows is said by goals of ``transitions(...)``.
     """
 
     variable: str
     svg: str
-    steps: tuple[tuple[str, str, int, int], ...]
+    steps: tuple[tuple[str, str, int, int, str], ...]
     never: tuple[str, ...]
 
 
-def diagrams(saved: Saved) -> list[Diagram]:
+def diagrams(every: Runs) -> list[Diagram]:
     """A diagram for each variable with named values that changes on a chain, those that change most first."""
-    own = [(trace, shown) for trace, shown in traces(saved) if trace.kind == "chain"]
+    own = [(trace, shown) for trace, shown in every if trace.kind == "chain"]
     if not own:
         return []
     named = [var for var in own[0][1] if var.labels and var.role != "inputs"]
     found = [(var, _taken(var, [trace for trace, _ in own])) for var in named]
-    chosen = sorted((each for each in found if each[1]), key=lambda each: -len(each[1]))[:MOST_DIAGRAMS]
-    return [_diagram(var, taken) for var, taken in chosen if len(_modes(taken)) <= MOST_MODES]
+    chosen = sorted((each for each in found if each[1]), key=lambda each: -len(each[1]))
+    return [_diagram(var, taken) for var, taken in chosen]
 
 
-def _taken(var: Variable, runs: Sequence[Trace]) -> dict[tuple[str, str], tuple[int, int]]:
-    """For each change from one value to another how often it happened, and at which step first."""
-    found: dict[tuple[str, str], tuple[int, int]] = {}
+Taken = Mapping[tuple[str, str], tuple[int, int, str]]
+"""For each change from one value to another how often it happened, and at which step of which chain first."""
+
+
+def _taken(var: Variable, runs: Sequence[Trace]) -> Taken:
+    found: dict[tuple[str, str], tuple[int, int, str]] = {}
     for trace in runs:
         for step, (a, b) in enumerate(pairwise(trace.columns[var.name])):
             if a != b and a is not None and b is not None:
-                times, first = found.get((var.called(a), var.called(b)), (0, step))
-                found[var.called(a), var.called(b)] = (times + 1, first)
+                times, first, chain = found.get((var.called(a), var.called(b)), (0, step, trace.name))
+                found[var.called(a), var.called(b)] = (times + 1, first, chain)
     return found
 
 
@@ -59,11 +60,12 @@ def _modes(taken: Mapping[tuple[str, str], Any]) -> list[str]:
     return [*dict.fromkeys(mode for ends in taken for mode in ends)]
 
 
-def _diagram(var: Variable, taken: Mapping[tuple[str, str], tuple[int, int]]) -> Diagram:
+def _diagram(var: Variable, taken: Taken) -> Diagram:
     modes = _modes(taken)
-    edges = [{"from": a, "to": b, "weight": times} for (a, b), (times, _) in taken.items()]
-    drawn = to_svg(var.short, {"nodes": modes, "edges": edges}, what="Modes taken", styled=False)
-    steps = tuple((a, b, times, first) for (a, b), (times, first) in taken.items())
+    edges = [{"from": a, "to": b, "weight": times} for (a, b), (times, *_) in taken.items()]
+    few = len(modes) <= MOST_MODES
+    drawn = to_svg(var.short, {"nodes": modes, "edges": edges}, what="Modes taken", styled=False) if few else ""
+    steps = tuple((a, b, *places) for (a, b), places in taken.items())
     return Diagram(var.name, drawn, steps, tuple(label for label in var.labels.values() if label not in modes))
 
 
@@ -88,6 +90,7 @@ class Course:
     lower: str
     last: float
     most: int
+    size: tuple[int, int]
 
 
 WIDTH, HEIGHT = 640, 160
@@ -108,7 +111,7 @@ def _course(chain: SavedChain) -> Course | None:
     most = max(max(answer.length or 0, answer.lower) for answer in answers) or 1
     length = _line([(answer.seconds, answer.length) for answer in answers], last, most)
     lower = _line([(answer.seconds, answer.lower) for answer in answers], last, most)
-    return Course(chain.file, answers, length, lower, last, most)
+    return Course(chain.file, answers, length, lower, last, most, (WIDTH, HEIGHT))
 
 
 def _line(values: Sequence[tuple[float, int | None]], last: float, most: int) -> str:

@@ -25,10 +25,10 @@ class Part:
     anchor: str
     title: str
     template: str
-    make: Callable[[Saved], Mapping[str, Any]]
+    make: Callable[[Saved, runs.Runs], Mapping[str, Any]]
 
 
-def _traceability(saved: Saved) -> dict[str, Any]:
+def _traceability(saved: Saved, own: runs.Runs) -> dict[str, Any]:
     rows = goals.rows_of(saved)
     verdicts = [*dict.fromkeys(row.verdict for row in rows)]
     rulings = [*dict.fromkeys(row.ruling for row in rows if row.ruling)]
@@ -44,40 +44,39 @@ def _traceability(saved: Saved) -> dict[str, Any]:
     }
 
 
-def _findings(saved: Saved) -> dict[str, Any]:
+def _findings(saved: Saved, own: runs.Runs) -> dict[str, Any]:
     return {"findings": goals.findings_of(saved)}
 
 
-def _waveform(saved: Saved) -> dict[str, Any]:
-    own = runs.traces(saved)
-    return {"traces": [trace for trace, _ in own]} if own else {}
+def _waveform(saved: Saved, own: runs.Runs) -> dict[str, Any]:
+    return {"own": own} if own else {}
 
 
-def _why(saved: Saved) -> dict[str, Any]:
+def _why(saved: Saved, own: runs.Runs) -> dict[str, Any]:
     return {"chains": [bounds.why(chain) for chain in saved.chains]} if saved.chains else {}
 
 
-def _graph(saved: Saved) -> dict[str, Any]:
+def _graph(saved: Saved, own: runs.Runs) -> dict[str, Any]:
     graphs = [graph for chain in saved.chains if (graph := bounds.graph_of(chain)) is not None]
     return {"graphs": graphs, "drawing": kit.drawing} if graphs else {}
 
 
-def _modes(saved: Saved) -> dict[str, Any]:
-    found = modes.diagrams(saved)
-    return {"diagrams": found, "drawing": kit.drawing, "file": saved.chains[0].file} if found else {}
+def _modes(saved: Saved, own: runs.Runs) -> dict[str, Any]:
+    found = modes.diagrams(own)
+    return {"diagrams": found, "drawing": kit.drawing} if found else {}
 
 
-def _course(saved: Saved) -> dict[str, Any]:
+def _course(saved: Saved, own: runs.Runs) -> dict[str, Any]:
     found = modes.courses(saved)
     return {"courses": found} if found else {}
 
 
-def _interface(saved: Saved) -> dict[str, Any]:
-    uses = runs.interface(saved)
+def _interface(saved: Saved, own: runs.Runs) -> dict[str, Any]:
+    uses = runs.interface(own)
     return {"uses": uses, "resets": runs.resets(saved)} if uses else {}
 
 
-def _checks(saved: Saved) -> dict[str, Any]:
+def _checks(saved: Saved, own: runs.Runs) -> dict[str, Any]:
     return {"verified": saved.verified} if saved.verified else {}
 
 
@@ -99,7 +98,7 @@ MOST_BENCH_ROWS = 500
 """Rows of a benchmark in the report. Twice as many: twice as long a page; the page of `bench` has all of them."""
 
 
-def _rows(saved: Saved) -> dict[str, Any]:
+def _rows(saved: Saved, own: runs.Runs) -> dict[str, Any]:
     tables = []
     for name, rows in saved.rows:
         columns = [column for column in ROW_COLUMNS if any(row.get(column) not in (None, "") for row in rows)]
@@ -112,13 +111,15 @@ PARTS = (
     Part("traceability", "Traceability", "part_traceability.html", _traceability),
     Part("findings", "Findings", "part_findings.html", _findings),
     Part("waveform", "Waveform", "part_waveform.html", _waveform),
-    Part("source", "Annotated source", "part_source.html", source.annotated),
+    Part("source", "Annotated source", "part_source.html", lambda saved, own: source.annotated(saved)),
     Part("graph", "Order of the goals", "part_graph.html", _graph),
     Part("modes", "Modes", "part_modes.html", _modes),
     Part("bound", "Why no shorter chain", "part_bound.html", _why),
     Part("interface", "Interface", "part_interface.html", _interface),
     Part("course", "How the answer became better", "part_course.html", _course),
-    Part("change", "Compared with the earlier result", "part_change.html", lambda saved: bounds.change(saved) or {}),
+    Part(
+        "change", "Compared with the earlier result", "part_change.html", lambda saved, own: bounds.change(saved) or {}
+    ),
     Part("checks", "What verify checked", "part_checks.html", _checks),
     Part("rows", "Rows of a benchmark", "part_rows.html", _rows),
 )
@@ -127,10 +128,11 @@ PARTS = (
 def report(saved: Saved) -> tuple[str, list[str]]:
     """The page as text, and what is missing in it, a sentence each. Both depend on ``saved`` alone."""
     notes = [*saved.notes]
-    made = {part.anchor: _made(part, saved, notes) for part in PARTS}
+    shown = safely("the runs", lambda: runs.traces(saved), notes) or []
+    made = {part.anchor: _made(part, saved, shown, notes) for part in PARTS}
     head = safely("the head", lambda: summary.head(saved), notes) or {}
     tiles = safely("the figures", lambda: summary.tiles(saved), notes) or []
-    data = safely("the waveform's data", lambda: runs.waveform(saved), notes) or {"variables": [], "traces": []}
+    data = safely("the waveform's data", lambda: runs.waveform(saved, shown), notes) or {"variables": [], "traces": []}
     own = kit.environment(ROOM)
     parts = [
         (part, Markup(own.get_template(part.template).render(**made[part.anchor])))
@@ -150,5 +152,5 @@ def report(saved: Saved) -> tuple[str, list[str]]:
     return kit.page(ROOM, "page.html", [kit.own("report.css"), STYLE], scripts, values), notes
 
 
-def _made(part: Part, saved: Saved, notes: list[str]) -> Mapping[str, Any]:
-    return safely(f"the part '{part.title}'", lambda: part.make(saved), notes) or {}
+def _made(part: Part, saved: Saved, own: runs.Runs, notes: list[str]) -> Mapping[str, Any]:
+    return safely(f"the part '{part.title}'", lambda: part.make(saved, own), notes) or {}

@@ -16,7 +16,11 @@ MOST_VALUES = 12
 """Values of an input that are listed as used or never used. Twice as many: a longer cell for inputs of wide ranges."""
 
 
-def traces(saved: Saved) -> list[tuple[Trace, Sequence[Variable]]]:
+Runs = Sequence[tuple[Trace, Sequence[Variable]]]
+"""Runs, each with the variables of its controller."""
+
+
+def traces(saved: Saved) -> Runs:
     """Each run with the variables of its controller: of every chain, of every violation, of every log."""
     found: list[tuple[Trace, Sequence[Variable]]] = []
     for chain in saved.chains:
@@ -44,9 +48,8 @@ def violating_run(saved: Saved, ruling: Mapping[str, Any]) -> tuple[Trace, Seque
     return violation_trace(home.data, ruling, home.violations[goal], shown), shown
 
 
-def waveform(saved: Saved) -> dict[str, Any]:
-    """The data of the waveform: variables, runs, goals with their properties, the period in seconds or None."""
-    own = traces(saved)
+def waveform(saved: Saved, own: Runs) -> dict[str, Any]:
+    """The data of the waveform of the runs ``own``: variables, values, goals, the period in seconds or None."""
     if not own:
         return {"variables": [], "traces": [], "period": None}
     shown = own[0][1]
@@ -64,10 +67,7 @@ def waveform(saved: Saved) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Use:
-    """What a variable did on all chains: its values that were used and those that never were, and how often it changed.
-
-    ``more``: of how many values, used or not, only the first ones are listed.
-    """
+    """What a variable did on all chains: its values that were used and those that never were, how often it changed."""
 
     variable: Variable
     used: str
@@ -75,11 +75,9 @@ class Use:
     changes: int
 
 
-def interface(saved: Saved) -> list[Use]:
-    """Inputs and outputs with what they did on the chains of this result: what is never used, and the bench's wear."""
-    if not saved.chains:
-        return []
-    own = [(trace, shown) for trace, shown in traces(saved) if trace.kind == "chain"]
+def interface(every: Runs) -> list[Use]:
+    """Inputs and outputs with what they did on the chains among the runs: what is never used, and the bench's wear."""
+    own = [(trace, shown) for trace, shown in every if trace.kind == "chain"]
     if not own:
         return []
     found = []

@@ -192,7 +192,8 @@ def _read(file: Path, named: bool, found: dict[str, list[Any]], summaries: list[
         return
     data = result_data(text, where)
     schema = data.get("schema") if isinstance(data, dict) else None
-    kind, known = str(schema).rpartition("/")[0], str(schema).rpartition("/")[0] in KNOWN
+    kind = str(schema).rpartition("/")[0]
+    known = kind in KNOWN
     if not known and not named:
         return
     if not known:
