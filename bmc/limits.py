@@ -202,6 +202,9 @@ class WrittenNumber(float):
         made.text = text
         return made
 
+    def __getnewargs__(self) -> tuple[str]:  # type: ignore[override]  # a copy is made of the text, as the number is
+        return (self.text,)
+
 
 def exact_number(number: float) -> Fraction:
     """A finite number of a TOML text as it is written there, without rounding; 0 where it is too small for a float."""

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from command_line import ROOT
 
 from bmc.errors import InputRefused, Location
-from bmc.limits import DIGITS, LIMITS, NESTED_DATA, TooLarge, read_json, read_text, read_toml, text_of, whole_number
+from bmc.limits import (
+    DIGITS,
+    LIMITS,
+    NESTED_DATA,
+    TooLarge,
+    exact_number,
+    read_json,
+    read_text,
+    read_toml,
+    text_of,
+    whole_number,
+)
 
 HERE = Location("file")
 
@@ -26,6 +41,13 @@ def test_a_longer_number_of_a_document_is_refused_with_its_place(number: str) ->
     with pytest.raises(TooLarge) as caught:
         read_toml(f"a = 1\nb = [2, {number}]", HERE)
     assert caught.value.where == Location("file", 2, 9)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda number: pickle.loads(pickle.dumps(number))])
+def test_a_copy_of_a_number_is_as_exact_as_the_number(copied: Callable[[float], float]) -> None:
+    number = read_toml("n = 0.1000000000000000000001", HERE)["n"]
+    assert copied(number) == number == 0.1
+    assert exact_number(copied(number)) == exact_number(number) == Fraction("0.1000000000000000000001")
 
 
 def test_data_may_be_nested_up_to_the_limit() -> None:

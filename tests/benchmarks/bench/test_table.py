@@ -10,6 +10,7 @@ import pytest
 from command_line import write_files
 
 from benchmarks.bench.plan import Run, plan
+from benchmarks.bench.row import from_line, to_line
 from benchmarks.bench.suite import read_suite
 from benchmarks.bench.table import Ended, of_model, rows_of
 from benchmarks.bench.tools.protocol import Outcome
@@ -47,6 +48,7 @@ def test_a_row_has_the_sums_of_its_verdicts_and_the_suites_figures(tmp_path: Pat
     assert (row.bits, row.printed, row.states) == (("3b", "1b"), {"lkh": [1, 7, 0.5]}, 40)
     assert (row.seconds, row.processor_seconds, row.megabytes, row.host, row.exit_code) == (1.5, 1.25, 99.0, "h", 4)
     assert (row.log, row.deviates) == (f"runs/{row.id}/log.txt", "")
+    assert from_line(to_line(row)).printed == {"lkh": [1, 7, 0.5]}
 
 
 CASES: dict[str, tuple[dict[str, Any], str]] = {
