@@ -172,11 +172,13 @@ class ReadValue:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A deadline, as ``asked`` (``F[0,3]``) from the step ``antecedent`` on, fails at the check of step ``check``."""
+    """A deadline, as ``asked`` (``F[0,500ms]``) from the step ``antecedent`` on, fails at the check of step ``check``;
+    ``numbers`` are the steps of what is written there (``500ms is 5 steps``)."""
 
     asked: str
     antecedent: int
     check: int
+    numbers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,9 @@ class Decision:
 class Deadline:
     """``word``, F or G, of ``condition`` at the steps ``first`` to ``last``; it is framed as at the step 0 of these.
 
-    ``antecedent`` (framed) is what it is the consequent of; both are written from the framed step ``base``.
+    ``antecedent`` (framed) is what it is the consequent of; both are written from the framed step ``base``. ``text`` is
+    how its operators are written, such as ``X(F[0,500ms])``; ``numbers`` says how many steps are meant where no number
+    is written: ``500ms is 5 steps``.
     """
 
     word: str
@@ -50,11 +52,8 @@ class Deadline:
     condition: FNode
     antecedent: FNode | None = None
     base: int = 0
-
-    @property
-    def text(self) -> str:
-        """How it is written, from where the antecedent stands."""
-        return f"{self.word}[{self.first},{self.last}]"
+    text: str = ""
+    numbers: tuple[str, ...] = ()
 
     def decisions(self, run: Run, inputs: Collection[str]) -> Iterator[Decision]:
         """Those of ``run``, in the order of the occurrences.
@@ -83,6 +82,11 @@ class Deadline:
             latest = at if holds(frames, at) == (self.word == "F") else latest
             found.append(latest)
         return found[::-1]
+
+
+def not_held(asked: str) -> str:
+    """How it is said that a deadline, which is written as ``asked``, has failed by a step, or at a step."""
+    return "did not hold at" if "G[" in asked else "had not held by"
 
 
 def last_step(formulas: Collection[FNode], inputs: Collection[str]) -> int:

@@ -94,6 +94,23 @@ def outer(body: str, where: Location) -> tuple[str, str]:
     raise InputRefused(f"a ')' is missing in '{body}'", where, FORM)
 
 
+def around(text: str) -> list[tuple[str, list[str]]]:
+    """The operators ``X`` that stand around all of a condition, from the outermost on, and the one in them; each with
+    what is written in its brackets, without blanks."""
+    tokens, found = [token for token in tokens_of(text) if not token.isspace()], list[tuple[str, list[str]]]()
+    index = 0
+    while not found or found[-1][0] == "X":
+        while tokens[index : index + 1] == ["("]:
+            index += 1
+        if index == len(tokens) or not is_operator(tokens, index):
+            break
+        word, index = tokens[index], index + 1
+        end = _closing(tokens, index) if tokens[index] == "[" else index
+        found.append((word, _split(tokens[index + 1 : end])))
+        index = end + (tokens[end] == "]")
+    return found
+
+
 def has_implication(text: str) -> bool:
     """Whether a condition has an arrow that cannot be C's: not before the name of a member."""
     tokens = [t for t in [*tokens_of(text), ""] if not t.isspace()]
@@ -126,7 +143,7 @@ def as_c(text: str) -> tuple[str, dict[str, str]]:
         numbers = tokens[opening + 1 : _closing(tokens, opening)] if tokens[opening] == "[" else []
         if tokens[opening] == "[":
             opening = _next(tokens, _closing(tokens, opening))
-        count = _parts(numbers)
+        count = min(len(_split(numbers)), 9)
         inside = _next(tokens, opening)
         empty = inside == len(tokens) or tokens[inside] == ")"
         made += [CALLS[token], f"({count}", ", " * bool(count), *_marked(numbers, times), ", " * (not empty)]
@@ -138,7 +155,7 @@ def as_c(text: str) -> tuple[str, dict[str, str]]:
 
 def _marked(numbers: Sequence[str], times: dict[str, str]) -> list[str]:
     """What stands in brackets, with a mark for each time, which ``times`` takes."""
-    parts = "".join(numbers).split(",")
+    parts = _split(numbers)
     for index, part in enumerate(parts):
         if slip := no_time(part):
             raise InputRefused(slip, None, _TIMES)
@@ -298,10 +315,13 @@ def _closing(tokens: Sequence[str], opening: int) -> int:
     return len(tokens)
 
 
-def _parts(numbers: Sequence[str]) -> int:
-    """How many parts, with commas between them, stand in brackets."""
-    depth, found = 0, 1 if any(not token.isspace() for token in numbers) else 0
+def _split(numbers: Sequence[str]) -> list[str]:
+    """The parts, with commas between them, of what stands in brackets; none where nothing does."""
+    depth, found = 0, [""]
     for token in numbers:
         depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(token, 0)
-        found += token == "," and depth == 0
-    return min(found, 9)
+        if token == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += token
+    return found if len(found) > 1 or found[0].strip() else []

@@ -15,7 +15,7 @@ from typing import TypeVar
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.errors import InputRefused, Location
+from bmc.errors import InputRefused, Location, counted
 from bmc.formulas.terms import both, either, negate
 from bmc.formulas.unroll import at, at_each, unframed, unplaced
 from bmc.limits import STEPS
@@ -35,6 +35,7 @@ from properties.operators import (
     OPERATORS,
     SINCE,
     Use,
+    around,
     as_c,
     as_written,
     has_implication,
@@ -254,7 +255,25 @@ class _Reader:
 
     def deadline(self, text: str) -> Deadline | None:
         """A condition that is ``F`` or ``G`` over several steps, perhaps within ``X``; None if it is another one."""
-        return self._read(text, lambda condition: self._deadline(condition, "FG", 2))
+
+        def work(condition: Expression) -> Deadline | None:
+            found = self._deadline(condition, "FG", 2)
+            return None if found is None else self._named(found, condition, text)
+
+        return self._read(text, work)
+
+    def _named(self, deadline: Deadline, condition: Expression, text: str) -> Deadline:
+        """``deadline``, which is the whole ``condition``, with its operators as ``text`` has them."""
+        shown, numbers, inner = list[str](), dict[str, None](), condition
+        for word, written in around(text):
+            use = self._use(inner)
+            assert use is not None
+            inner = use.condition
+            shown.append(f"{word}[{','.join(written)}]" if written else word)
+            both_known = zip(written, use.numbers, strict=True)
+            told = ((each, self.language.constant(number)) for each, number in both_known if not each.isdigit())
+            numbers |= {f"{each} is {counted(steps, 'step')}": None for each, steps in told}
+        return replace(deadline, text="(".join(shown) + ")" * (len(shown) - 1), numbers=tuple(numbers))
 
     def lasting(self, text: str) -> tuple[FNode, Deadline] | None:
         """A conjunction with one ``G`` over many steps: what else it says, and this; None if it is another one."""

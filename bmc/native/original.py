@@ -103,7 +103,7 @@ def loaded(interface: NativeInterface, library: Path) -> CompiledOriginal:
     if not is_elf(library):
         hint = "name a shared library, or a C file"
         raise InputRefused("this is no shared library", Location(str(library)), hint)
-    return CompiledOriginal(interface, Plan.of(interface, library, read_library(library, interface)), str(library))
+    return CompiledOriginal(interface, Plan.of(interface, library, read_library(library, interface)), library.name)
 
 
 class CompiledOriginal:

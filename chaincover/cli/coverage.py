@@ -28,8 +28,10 @@ class ToMeasure:
     run: Run | None
 
 
-def measure_all(chains: Sequence[ToMeasure], progress: Progress) -> list[str]:
+def measure_all(chains: Sequence[ToMeasure], progress: Progress, seconds: float | None = None) -> list[str]:
     """Measure and write the coverage of each chain; what to tell of it, a line each.
+
+    A run that was called off measures the first chain all the same, and has so many ``seconds`` for it from then on.
 
     Where it cannot be measured that is told, and nothing is written. CannotWrite where the files cannot be written.
     """
@@ -40,12 +42,14 @@ def measure_all(chains: Sequence[ToMeasure], progress: Progress) -> list[str]:
     if not chains:
         return lines
     try:
-        with progress.stage("coverage"), ending.interruptible():
+        with progress.stage("coverage"), ending.interruptible(seconds):
             for each in chains:
-                ending.check()
+                if made:
+                    ending.check()
                 made[coverage_place(each.file)] = measure(each.subject, each.stimulus, each.file.name, each.run)
     except KeyboardInterrupt as error:
-        lines = [f"coverage was not measured for all chains: {error or INTERRUPT}"]
+        left = "for all chains" if made else "as the run was stopped"
+        lines = [f"coverage was not measured {left}: {error or INTERRUPT}", "  next: replay --coverage measures it"]
     except ChainCoverError as error:
         lines = [f"coverage was not measured: {error.message}", *([f"  next: {error.hint}"] if error.hint else [])]
     progress.done()

@@ -48,7 +48,8 @@ REPLAYED = 10_000
 less time is left for writing them where it is cut."""
 
 REPLAY_SECONDS = 5.0
-"""Seconds for the replays of a run that was called off, from then on; what they do not suffice for is left out."""
+"""Seconds for the replays of a run that was called off, from then on; what they do not suffice for is left out.
+Coverage may be measured for as long again."""
 
 T = TypeVar("T", ChainResult, SeveralChains)
 
@@ -59,7 +60,8 @@ Replays = Sequence["JudgedRun | None"]
 class Run:
     """One run of the command: for what, with which settings, and where its files go.
 
-    ``page``: the folder of the sources where a report is wanted, else None.
+    ``page``: the folder of the sources where a report is wanted, else None. ``asked``: the words that name the project
+    on the command line.
     """
 
     subject: Subject
@@ -72,6 +74,7 @@ class Run:
     page: str | None = None
     style: TableStyle = TableStyle()
     with_coverage: bool = False
+    asked: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,9 @@ class OneChain(Delivery[ChainResult]):
 
     def runs(self, played: Replays, violated: Mapping[str, JudgedRun]) -> dict[Path, Iterable[str]]:
         own = played[0] if played else None
-        data = results.run_document(self.run.subject, self.found, own, self.run.progress, violated)
+        data = results.run_document(
+            *(self.run.subject, self.found, own, self.run.progress, violated), self.run.asked, str(self.run.folder)
+        )
         return {self.run.folder / "run.json": json_parts(data)}
 
     def show(self, out: console.Console, asked: Asked, played: Replays) -> None:
@@ -223,7 +228,9 @@ class Several(Delivery[SeveralChains]):
     def runs(self, played: Replays, violated: Mapping[str, JudgedRun]) -> dict[Path, Iterable[str]]:
         texts: dict[Path, Iterable[str]] = {}
         for number, ((part, result), own) in enumerate(zip_longest(self.parts, played), 1):
-            data = results.run_document(part, result, own, self.run.progress)
+            data = results.run_document(
+                *(part, result, own, self.run.progress), asked=self.run.asked, folder=str(self.run.folder)
+            )
             texts[self.run.folder / f"run-{number}.json"] = json_parts(data)
         return texts
 
@@ -320,7 +327,7 @@ def _measured(delivery: OneChain | Several, played: Replays) -> list[str]:
         assert result.chain is not None
         stimulus = chain_file.stimulus_of(part.system, result.chain)
         chains.append(ToMeasure(run.folder / name, part, stimulus, None if own is None else own.run))
-    lines = measure_all(chains, run.progress) or ["coverage was not measured: there is no chain"]
+    lines = measure_all(chains, run.progress, 2 * REPLAY_SECONDS) or ["coverage was not measured: there is no chain"]
     return lines if run.shown.text else []
 
 

@@ -86,6 +86,7 @@ def command(request: Request, search: Search, shown: Shown, output: str, junit: 
     run = Run(
         *(subject, options, prepare_folder(output), progress, shown, not no_replay, junit, page, style),
         with_coverage=asked["coverage"],
+        asked=request.words,
     )
     if subject.library is not None:
         return generate_bounded(run)

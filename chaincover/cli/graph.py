@@ -1,8 +1,11 @@
-"""The command ``graph``: the K-reachability graph as JSON, DOT or SVG."""
+"""The command ``graph``: the K-reachability graph as a table on the terminal, as JSON, DOT or SVG."""
 
 from __future__ import annotations
 
+import sys
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,6 +25,8 @@ from chaincover.graph.reachability import covering_graph
 from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
 from chaincover.reductions.slicing import reduced
+from chaincover.report import console
+from chaincover.report.console_graph import show_graph
 from chaincover.report.documents import graph_exit_code
 
 
@@ -29,12 +34,19 @@ from chaincover.report.documents import graph_exit_code
 @held_request_options
 @click.argument("chain", metavar="[CHAIN]", type=PLACE, required=False)
 @graph_options
-@click.option("--format", "form", type=click.Choice(["json", "dot", "svg"]), default="json", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "dot", "svg"]),
+    help="[default: text on a terminal, else json]",
+)
 @click.option("-o", "--output", metavar="FILE", type=PLACE, help="Write to a file instead of stdout.")
 @shown_options
 @ending.uninterrupted()
-def command(request: Request, search: Search, shown: Shown, chain: str | None, form: str, output: str | None) -> int:
-    """The K-reachability graph, as JSON, DOT or SVG, grown until a covering path exists.
+def command(
+    request: Request, search: Search, shown: Shown, chain: str | None, form: str | None, output: str | None
+) -> int:
+    """The K-reachability graph, as a table, JSON, DOT or SVG, grown until a covering path exists.
 
     With CHAIN (chain.json or its folder) the graph of its goals, in which it is drawn bold: each edge with the steps
     that the chain takes, and the fewest that there are where it takes more.
@@ -59,13 +71,21 @@ def command(request: Request, search: Search, shown: Shown, chain: str | None, f
     data = graph_data(found.graph, subject.goals)
     if document is not None:
         data["chain"] = edges_of(document, found.graph.end)
-    drawn = {"dot": to_dot, "svg": to_svg}.get("json" if shown.as_json else form)
+    form = "json" if shown.as_json else form or ("text" if sys.stdout.isatty() and not output else "json")
+    drawn = {"dot": to_dot, "svg": to_svg, "text": _table}.get(form)
     text = to_json(data) if drawn is None else drawn(subject.system.name, data)
     if output:
         write_text(Path(output), text)
     else:
         click.echo(text, nl=False)
     return graph_exit_code(found)
+
+
+def _table(name: str, data: dict[str, Any]) -> str:
+    """The graph's data as text, as wide as the terminal is."""
+    text = StringIO()
+    show_graph(console.Console(text, console.columns_of(sys.stdout)), name, data)
+    return text.getvalue()
 
 
 def _with_chain(chain: str) -> Document:

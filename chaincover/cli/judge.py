@@ -68,15 +68,14 @@ def deliver(
     judged: JudgedRun, subject: Subject, chain: str, shown: Shown, files: tuple[str | None, str | None]
 ) -> None:
     """Write the judgement into ``files`` (as JSON, as JUnit), where they are named, and show it."""
-    controller = subject.system.name
-    document = to_json(judged_document(controller, chain, judged))
+    document = to_json(judged_document(subject, chain, judged))
     output, junit = files
     if output is not None:
         write_text(Path(output), document)
     if junit is not None:
         from chaincover.report import junit as cases
 
-        write_text(Path(junit), cases.junit(controller, cases.of_judged(judged)))
+        write_text(Path(junit), cases.junit(subject.system.name, cases.of_judged(judged)))
     if shown.as_json:
         click.echo(document, nl=False)
     elif shown.text:

@@ -74,7 +74,7 @@ def command(request: Request, shown: Shown, chain: str, against: str | None, **g
     files = chain_files(chain)
     played, stopped_by = _all_played(request, shown, files, against)
     closing(stopped_by)
-    documents = [judged_document(one.subject.system.name, Path(file).name, one.judged) for file, one in played.items()]
+    documents = [judged_document(one.subject, chain_place(file).name, one.judged) for file, one in played.items()]
     document = to_json({"chains": documents} if len(files) > 1 else documents[0])
     if output is not None:
         write_text(Path(output), document)
@@ -185,17 +185,8 @@ def _next_command(request: Request, chain: str, read: ReadChain, played: JudgedR
     place = Path(chain) if Path(chain).is_dir() else Path(chain).parent
     if not (read.changed and lost):
         return ""
-    given = [
-        ("--goal", request.select),
-        ("--exclude", request.exclude),
-        ("--property", request.properties),
-        ("--cover", (*request.cover, *read.criteria)),
-        ("--final", () if request.final is None else (request.final,)),
-        ("-I", request.include),
-        ("-D", tuple(f"{name}={value}" for name, value in request.defines)),
-    ]
-    options = [word for option, values in given for value in values for word in (option, value)]
-    return shlex.join(["chaincover", "generate", request.path, *options, "-o", str(place)])
+    words = replace(request, cover=(*request.cover, *read.criteria)).words
+    return shlex.join(["chaincover", "generate", *words, "-o", str(place)])
 
 
 @contextmanager

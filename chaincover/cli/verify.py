@@ -70,6 +70,7 @@ def command(
         with ending.uninterrupted():
             lines.append(line)
             if shown.text:
+                progress.done()
                 telling(line)
 
     stopped_by = ""

@@ -151,12 +151,16 @@ def tidy_finding(problem: Problem, run: Run, limits: Limits) -> Run:
     return _Freely(problem, run, [Hit(goal, run.length - problem.over(goal, 0), None)], limits).run()
 
 
+_Part = tuple[InputVariable, int, int]
+"""An input from one step up to another one."""
+
+
 class _Freely:
     """A run whose inputs are changed in place, for as many steps at a time as can have one value; the states follow,
     and the goals of ``hits`` stay covered where they are, as does the end."""
 
     def __init__(self, problem: Problem, run: Run, hits: Sequence[Hit], limits: Limits) -> None:
-        self._problem, self._hits, self._limits = problem, hits, limits
+        self._limits, self._ends = limits, [(hit, problem.over(hit.goal, hit.step)) for hit in hits]
         self._system, self._simulator = problem.system, Simulator(problem.system)
         self._monitor, self._constants = Monitor(problem.goals), telling_constants(problem)
         self._final = compile_formulas([TRUE() if problem.final is None else problem.final])
@@ -164,16 +168,27 @@ class _Freely:
         self._tied = tied_values(ties(problem.system))
 
     def run(self) -> Run:
-        """The run with simpler inputs: those of all steps are tried at a time, of half of them, and so on, again and
-        again until nothing more can be made simpler."""
-        changed = True
-        while changed and not self._limits.over:
-            changed = self._settle_all() or self._leave_out_changes()
+        """The run with simpler inputs: first those of all steps at a time, then those from one change to the next,
+        until nothing more can be made simpler. To begin with all steps again would cost several times as much and
+        leave as many changes."""
+        parts = [(var, 0, len(self._inputs)) for var in self._system.inputs if self._inputs]
+        while self._settle(parts):
+            parts = [*self._unchanging()]
         return Run(tuple(self._states), tuple(self._inputs))
 
-    def _settle_all(self) -> bool:
-        """Give each input one value in all steps, else one in each half of them, and so on; whether one was changed."""
-        changed, left = False, deque((var, 0, len(self._inputs)) for var in self._system.inputs if self._inputs)
+    def _unchanging(self) -> Iterator[_Part]:
+        """The parts of the run in which an input stays."""
+        for var in self._system.inputs:
+            first = 0
+            for _, steps in groupby(inputs[var.name] for inputs in self._inputs):
+                end = first + len([*steps])
+                yield var, first, end
+                first = end
+
+    def _settle(self, parts: Sequence[_Part]) -> bool:
+        """Give an input one value in each of ``parts``, else one in each half of it, and so on, while the limits last;
+        whether one was changed."""
+        changed, left = False, deque(parts)
         while left and not self._limits.over:
             var, first, end = left.popleft()
             own = {self._inputs[step][var.name] for step in range(first, end)}
@@ -190,50 +205,38 @@ class _Freely:
                 left.extend([(var, first, middle), (var, middle, end)] if end - first > 1 else [])
         return changed
 
-    def _leave_out_changes(self) -> bool:
-        """Let an input keep its value where it changes, or be the simplest, up to its next change; whether one can."""
-        for var in self._system.inputs:
-            values = [inputs[var.name] for inputs in self._inputs]
-            first = 0
-            for value, steps in groupby(values):
-                end = first + len([*steps])
-                for other in dict.fromkeys((*values[max(first - 1, 0) : first], var.plainest)):
-                    if other == value or self._limits.over:
-                        break
-                    if self._changed(var.name, other, first, end):
-                        return True
-                first = end
-        return False
-
     def _changed(self, name: str, value: int, first: int, end: int) -> bool:
         """Whether an input can have ``value`` in these steps, where the inputs that are tied to the state follow it; it
         has it now."""
-        states, inputs = [self._states[first]], list[Valuation]()
+        states, inputs = list[Valuation](), list[Valuation]()
         for step in range(first, len(self._inputs)):
-            own = {**self._inputs[step], name: value} if step < end else self._inputs[step]
-            inputs.append({**own, **self._tied(states[-1])})
+            state, own = self._states[step], self._inputs[step]
+            given = {**own, **({name: value} if step < end else {}), **self._tied(state)}
             self._limits.spend(self._simulator.size * INSTRUCTION / WORK)
-            if not self._simulator.allowed(states[-1], inputs[-1]) or self._limits.over:
-                return False
-            states.append(self._simulator.step(states[-1], inputs[-1]))
-            if step + 1 >= end and states[-1] == self._states[step + 1]:
+            if not self._simulator.allowed(state, given) or self._limits.over:
                 break
-        last = first + len(inputs)
-        kept = self._states[first : last + 1], self._inputs[first:last]
-        self._states[first : last + 1], self._inputs[first:last] = states, inputs
-        if inputs != kept[1] and self._still_covered(first, last):
-            return True
-        self._states[first : last + 1], self._inputs[first:last] = kept
+            inputs.append(own)
+            states.append(self._states[step + 1])
+            self._inputs[step], self._states[step + 1] = given, self._simulator.step(state, given)
+            whole = step + 1 >= end and self._states[step + 1] == states[-1]
+            if not self._covered(step + 1, whole):
+                break
+            if whole or step + 1 == len(self._inputs):
+                if self._inputs[first : step + 1] != inputs:
+                    return True
+                break
+        self._inputs[first : first + len(inputs)], self._states[first + 1 : first + 1 + len(states)] = inputs, states
         return False
 
-    def _still_covered(self, first: int, last: int) -> bool:
-        """Whether the goals that read steps from ``first`` to ``last`` are covered, and the run ends as it may."""
-        for hit in self._hits:
-            end = self._problem.over(hit.goal, hit.step)
-            part = Run(tuple(self._states[hit.step : end + 1]), tuple(self._inputs[hit.step : end]))
-            if hit.step <= last and first <= end and not self._monitor.holds(part, hit.goal, 0):
-                return False
-        return last < len(self._inputs) or bool(self._final(self._states[-1])[0])
+    def _covered(self, step: int, whole: bool) -> bool:
+        """Whether the goals are covered that end with the state of ``step``, where all is ``whole`` from there on those
+        that read it, and whether a run that ends there may."""
+        for hit, end in self._ends:
+            if end == step or (whole and hit.step < step < end):
+                part = Run(tuple(self._states[hit.step : end + 1]), tuple(self._inputs[hit.step : end]))
+                if not self._monitor.holds(part, hit.goal, 0):
+                    return False
+        return step < len(self._inputs) or bool(self._final(self._states[step])[0])
 
 
 def telling_constants(problem: Problem) -> Mapping[str, Sequence[int]]:

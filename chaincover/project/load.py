@@ -85,6 +85,20 @@ class Request:
     include: tuple[str, ...] = ()
     hold: int | None = None
 
+    @property
+    def words(self) -> list[str]:
+        """The words of a command line that ask for the same, but for held inputs: the path, then options."""
+        given: Sequence[tuple[str, Sequence[str]]] = [
+            ("--goal", self.select),
+            ("--exclude", self.exclude),
+            ("--property", self.properties),
+            ("--cover", self.cover),
+            ("--final", () if self.final is None else (self.final,)),
+            ("-I", self.include),
+            ("-D", [f"{name}={value}" for name, value in self.defines]),
+        ]
+        return [self.path, *(word for option, values in given for value in values for word in (option, value))]
+
     def project(self) -> Project:
         """The project, with the macros and folders of headers that are added, and with the held inputs asked for."""
         project = read_project(self.path)

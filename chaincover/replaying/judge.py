@@ -289,7 +289,7 @@ def explained(problem: Problem, name: str, run: Run, step: int) -> Failure:
             raise CheckDisagreed(f"no occurrence of the antecedent of {name} fails at step {step}")
         base = goal.deadline.base
         said, begin, stands = goal.deadline.condition, late.begin, late.check
-        missed = Missed(goal.deadline.text, begin + base, stands + base)
+        missed = Missed(goal.deadline.text, begin + base, stands + base, goal.deadline.numbers)
     assert said is not None
     values = tuple(failing_values(problem.system, said, run, stands, goal.text))
     others = [each for each in problem.goals if each.consequent is not None and each.name != name]
@@ -344,7 +344,8 @@ def _expected(parts: Sequence[FNode], symbol: FNode, vtype: ValueType, read: Map
     tried = [*every]
     if not every:
         labels = (number % (1 << vtype.bits) for _, number in vtype.labels)
-        tried = [*labels, *(value for part in parts for value in _compared_with(part, symbol, read))]
+        compared = (value for part in parts for value in _compared_with(part, symbol, read))
+        tried = [*labels, *(value for value in compared if value < 1 << vtype.bits)]
     fit = sorted({raw for raw in tried if holds({**read, symbol.symbol_name(): raw})[0]}, key=vtype.value)
     rest = sorted({*every} - {*fit}, key=vtype.value)
     if rest and len(rest) < min(3, len(fit)):
@@ -359,8 +360,15 @@ def _one_of(values: Sequence[int], vtype: ValueType) -> str:
 
 
 def _compared_with(part: FNode, symbol: FNode, read: Mapping[str, int]) -> list[int]:
-    """The value with which ``part`` compares ``symbol``, all else as it was ``read``; none if it does nothing alike."""
-    if len(part.args()) != 2 or symbol not in part.args():
-        return []
-    one, other = part.args()
-    return [compile_formulas([other if one is symbol else one])(read)[0]]
+    """The values with which ``part``, or a part of it, compares ``symbol``, all else as it was ``read``."""
+    found: list[FNode] = []
+    seen, left = {part}, [part]
+    while left:
+        node = left.pop()
+        if len(node.args()) == 2 and symbol in node.args():
+            one, other = node.args()
+            found.append(other if one is symbol else one)
+        new = [each for each in node.args() if each not in seen]
+        seen.update(new)
+        left += new
+    return [*dict.fromkeys(compile_formulas(found)(read))]

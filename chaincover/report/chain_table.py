@@ -34,8 +34,9 @@ GOALS = ("goals covered", "from here")
 
 BEFORE = "before the step"
 
-LEAST_INPUTS, LEAST_GOALS = 40, 28
-"""Characters for inputs and goals, where they need so many, before columns of variables are left out."""
+LEAST_INPUTS, LEAST_GOALS = 3, 4
+"""The parts of a line, a third and a quarter, for inputs and goals, where they need so much, before columns of
+variables are left out."""
 
 MOST_UNREAD = 12
 """Of more changing variables only those that goals read are shown."""
@@ -205,7 +206,7 @@ class ChainTable:
         most = min(len(order), out.width // 3)
         fits, table = self._widest(out, varying, order[:most])
         if fits < most and out.everything:
-            return *self._changes(order), []
+            return *self._changes(out, order), []
         return *table, self._left_out(out, varying, fits, file)
 
     def _widest(
@@ -245,9 +246,9 @@ class ChainTable:
         zero_one = [var for var in variables if set(self._cells[var.name]) <= {"0", "1", "-"}]
         columns: list[_Column] = []
         for lines in range(1, MOST_TITLE_LINES + 1):
-            inputs = self._inputs(rows, lines)
+            inputs = self._inputs(rows, lines, out.width // LEAST_INPUTS)
             title = GOALS if lines > 1 else (" ".join(GOALS),)
-            end = [*inputs, _Column(title, goals, least=LEAST_GOALS)]
+            end = [*inputs, _Column(title, goals, least=out.width // LEAST_GOALS)]
             for flags in ([], zero_one) if len(zero_one) > 1 else ([],):
                 own = self._state_columns(variables, flags, rows, lines)
                 if own and inputs[0].group:
@@ -282,15 +283,18 @@ class ChainTable:
         words = [[self._cell(var.name, row)] for row in rows]
         return _Column(_broken(name or self._names[var.name], max(len(word[0]) for word in words), lines), words)
 
-    def _inputs(self, rows: Sequence[_Row], lines: int) -> list[_Column]:
-        """The inputs: flags by their names where they are set, numbers beside them or, if narrower, in columns."""
+    def _inputs(self, rows: Sequence[_Row], lines: int, least: int) -> list[_Column]:
+        """The inputs: flags by their names where they are set, numbers beside them or, if narrower, in columns.
+
+        ``least`` characters are enough for those that are told by their names.
+        """
         flags = [var for var in self._of_system[1] if _is_flag(var) and var.name not in self._labels]
         numbers = [var for var in self._of_system[1] if var not in flags]
-        gathered = self._gathered(flags, numbers, rows, lines)
+        gathered = replace(self._gathered(flags, numbers, rows, lines), least=least)
         columns = [self._column(var, rows, lines, self._input_name(var)) for var in numbers]
         if flags:
             words = self._words(rows, lambda step: self._set_inputs(flags, step), "(none)")
-            columns.insert(0, _Column(["set"], words, least=LEAST_INPUTS))
+            columns.insert(0, _Column(["set"], words, least=least))
         if not numbers or sum(column.wide + 2 for column in columns) - 2 >= gathered.wide:
             return [gathered]
         if rows[-1].steps[0] == self._chain.length:
@@ -308,7 +312,7 @@ class ChainTable:
         zero = any(len(self._equations(numbers, step)) < len(numbers) for step in steps)
         notes = [*([f"{self._front}*"] if self._front else []), *(["others 0"] if zero else [])]
         title = ["inputs", f"({', '.join(notes)})"] if notes else ["inputs"]
-        return _Column(title if lines > 1 else [" ".join(title)], cells, least=LEAST_INPUTS)
+        return _Column(title if lines > 1 else [" ".join(title)], cells)
 
     def _words(self, rows: Sequence[_Row], words: Callable[[int], list[str]], nothing: str) -> list[list[str]]:
         """The ``words`` of the first step of each row, or ``nothing``; the end has no inputs."""
@@ -417,7 +421,7 @@ class ChainTable:
             return None
         return int(b) - int(a)
 
-    def _changes(self, order: Sequence[StateVariable]) -> tuple[list[_Row], list[_Column]]:
+    def _changes(self, out: Console, order: Sequence[StateVariable]) -> tuple[list[_Row], list[_Column]]:
         """Every step with what changed since the one before; at the start what is not 0. In the given order."""
         rows = [_Row(range(step, step + 1)) for step in range(self._chain.length + 1)]
         words = []
@@ -430,12 +434,12 @@ class ChainTable:
                 if cells[at] != old and (at or cells[at] != "-"):
                     changed.append(f"{self._names[var.name]}={cells[at]}")
             words.append(changed)
-        goals = _Column([" ".join(GOALS)], [self._goals[row.steps[0]] for row in rows], least=LEAST_GOALS)
+        goals = [self._goals[row.steps[0]] for row in rows]
         return rows, [
             *self._step_columns(rows),
             _Column(["what changed"], words, BEFORE, NARROW),
-            *self._inputs(rows, 1),
-            goals,
+            *self._inputs(rows, 1, out.width // LEAST_INPUTS),
+            _Column([" ".join(GOALS)], goals, least=out.width // LEAST_GOALS),
         ]
 
 

@@ -26,7 +26,7 @@ from chaincover.chain import (
 )
 from chaincover.formats.chain_file import violation_file
 from chaincover.options import Options
-from chaincover.report.chain_table import LEAST_ROWS, ChainTable, read_by_goals
+from chaincover.report.chain_table import LEAST_ROWS
 from chaincover.report.console import (
     FEW_LINES,
     MANY_LINES,
@@ -45,7 +45,7 @@ from chaincover.report.console import (
 )
 from chaincover.report.console_replay import show_replays
 from chaincover.report.console_requirements import requirements_found, show_open_rulings, show_rulings
-from chaincover.report.findings import FINDING, Finding, show_findings
+from chaincover.report.findings import FINDING, Finding, show_findings, table_of
 from chaincover.result import ChainResult, Requirements
 from chaincover.subject import Subject
 from chaincover.verdicts import infeasible
@@ -114,12 +114,8 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: JudgedR
     out.show(top, head)
     if chain is not None:
         room = MOST_LINES if out.everything else MOST_LINES - len(top.kept) - len(head.kept) - len(rest.kept)
-        _table(subject, chain).show(out, room, "chain.csv")
+        table_of(subject, chain).show(out, room, "chain.csv")
     out.show(rest)
-
-
-def _table(subject: Subject, chain: Chain) -> ChainTable:
-    return ChainTable(subject.system, chain, read_by_goals(subject), subject.value_names, subject.settings.period)
 
 
 def show_written(out: Console, asked: Asked) -> None:
@@ -245,7 +241,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     tables = out.part()
     for number, (part, chain, result) in enumerate(zip(parts, chains, found.results, strict=True), 1):
         say(tables, _chain_line(subject, number, chain, result), "bold")
-        _table(part, chain).show(tables, 0, f"chain-{number}.csv")
+        table_of(part, chain).show(tables, 0, f"chain-{number}.csv")
     room = MOST_LINES - len(top.kept) - len(head.kept) - len(rest.kept)
     show_findings(top, findings, room - min(len(tables.kept), LEAST_CHAIN), "chains.json has all")
     out.show(top, head)

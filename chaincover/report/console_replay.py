@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bmc.errors import CheckDisagreed, counted, listed
 from chaincover.chain import Chain, Hit
 from chaincover.replaying.judge import explained, failing_values
-from chaincover.report.chain_table import ChainTable, Marks, read_by_goals
+from chaincover.report.chain_table import ChainTable, Marks
 from chaincover.report.console import MANY_LINES, MOST_LINES, Console, say
 from chaincover.report.console_requirements import failing_so, named
 from chaincover.report.findings import (
@@ -22,6 +22,7 @@ from chaincover.report.findings import (
     read_by,
     run_table,
     show_findings,
+    table_of,
     told,
     until,
 )
@@ -62,7 +63,7 @@ def _show_steps(out: Console, subject: Subject, judged: JudgedRun) -> None:
     """All steps of the run."""
     hits = _hits(judged)
     chain = Chain(judged.run, tuple(hit.goal for hit in hits), hits)
-    ChainTable(subject.system, chain, read_by_goals(subject), subject.value_names).show(out)
+    table_of(subject, chain).show(out)
 
 
 def _hits(judged: JudgedRun) -> tuple[Hit, ...]:
@@ -163,8 +164,11 @@ def _lost(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
         goal, step = goals[own.goal], own.claimed
         if judged.comparison is not None or own.step is not None or step is None or goal.over(step) > run.length:
             continue
-        values = [*failing_values(subject.system, goal.antecedent, run, step, goal.text)]
-        said = "; ".join(told(subject.system, each, run.length, labels) for each in values)
+        if goal.deadline is None:
+            values = [*failing_values(subject.system, goal.antecedent, run, step, goal.text)]
+            said = "; ".join(told(subject.system, each, run.length, labels) for each in values)
+        else:  # what it reads there is not what an occurrence many steps before lacked
+            values, said = [], "no occurrence of its antecedent is decided there"
         line = f"LOST: {named(goal)}: the chain covers it at step {step}{'; ' if said else ''}{said}"
         state = {var.name for var in subject.system.state}
         marks = {(each.variable, each.step): expectation(each) for each in values if each.variable in state}

@@ -15,6 +15,7 @@ from chaincover.report.console import Console, say, show_next_steps
 from chaincover.report.findings import FINDING, Finding, told, violation
 from chaincover.result import Requirements
 from chaincover.subject import Subject
+from properties.deadlines import not_held
 from properties.goal import Goal
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ def failing_so(system: TransitionSystem, failure: Failure, labels: Labels) -> st
     parts = [told(system, each, failure.run.length, labels) for each in failure.values]
     text = ""
     if (missed := failure.deadline) is not None:
-        word = "did not hold at" if missed.asked.startswith("G") else "had not held by"
-        text += f"; the antecedent held at step {missed.antecedent}, {missed.asked} {word} step {missed.check}"
+        asked = f"{missed.asked} ({', '.join(missed.numbers)})" if missed.numbers else missed.asked
+        when = f"{not_held(missed.asked)} step {missed.check}"
+        text += f"; the antecedent held at step {missed.antecedent}, {asked} {when}"
     text += f"; {'; '.join(parts)}" if parts else ""
     return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
 

@@ -11,8 +11,11 @@ from bmc.ending import CALLED_OFF, ExitCode
 from chaincover.chain import COVERED, UNDECIDED
 from chaincover.formats.writer import tool_version
 from chaincover.limits import UNITS
+from chaincover.report.findings import formulas_of, read_by
 from chaincover.result import ChainResult
 from chaincover.subject import Subject
+from chaincover.target.comparison import Observed
+from chaincover.target.tracks import tracks
 from chaincover.verdicts import infeasible
 from chaincover.weights import exists_path, transitive_closure
 
@@ -22,9 +25,8 @@ if TYPE_CHECKING:
     from chaincover.stages import StageCost
     from chaincover.target.judge import JudgedRun
 
-RUN_SCHEMA = "chaincover/run/4"
-RUN_SCHEMA = "chaincover/run/4"
-JUDGED_SCHEMA = "chaincover/judged/2"
+RUN_SCHEMA = "chaincover/run/5"
+JUDGED_SCHEMA = "chaincover/judged/3"
 VERIFIED_SCHEMA = "chaincover/verification/1"
 
 NOTHING_REPLAYED: Mapping[str, JudgedRun] = {}
@@ -46,14 +48,19 @@ def run_document(
     replay: JudgedRun | None,
     told: Told,
     violations: Mapping[str, JudgedRun] = NOTHING_REPLAYED,
+    asked: Sequence[str] = (),
+    folder: str = "",
 ) -> dict[str, Any]:
     """What differs from run to run: seconds by stage, the host, the replay, and those of ``violations``, by goal.
 
-    ``told`` is what the run said of its progress.
+    ``told`` is what the run said of its progress; ``asked`` are the words that name the project on the command line,
+    with its options, and ``folder`` is where the results are, both as they were typed.
     """
     return {
         "schema": RUN_SCHEMA,
         "controller": subject.system.name,
+        "asked": list(asked),
+        "folder": folder,
         "seconds": {stage: round(value, 3) for stage, value in told.seconds.items()},
         "progress": [{"seconds": after, "stage": stage, **asdict(reached)} for after, stage, reached in told.history],
         "effort": {"given": result.options.effort, "spent": round(result.answered.effort / UNITS, 3)},
@@ -87,10 +94,25 @@ def profile_row(cost: StageCost) -> dict[str, Any]:
     return {"stage": cost.stage, "queries": cost.queries, **{name: round(value, 3) for name, value in seconds.items()}}
 
 
-def judged_document(controller: str, chain: str, judged: JudgedRun) -> dict[str, Any]:
-    """The content of ``judged.json``: what became of a run of the chain in the file ``chain``."""
+def judged_document(subject: Subject, chain: str, judged: JudgedRun) -> dict[str, Any]:
+    """The content of ``judged.json``: what became of a run of the chain in the file ``chain``, and its values."""
     head = {"schema": JUDGED_SCHEMA, "tool": {"name": "chaincover", "version": tool_version()}}
-    return {**head, "controller": controller, "chain": chain, **replay_data(judged)}
+    data = {**head, "controller": subject.system.name, "chain": chain, **replay_data(judged)}
+    return {**data, "tracks": [] if judged.observed is None else _tracks(subject, judged.observed)}
+
+
+def _tracks(subject: Subject, observed: Observed) -> list[dict[str, Any]]:
+    """The observed values, of the state those that goals read or that differ: where they change, not step by step."""
+    formulas = [formula for goal in subject.goals for formula in formulas_of(goal)]
+    return [
+        {
+            "variable": track.variable,
+            "values": [each.value for each in track.values],
+            "runs": [each.end - each.first for each in track.values],
+            "differs": [[each.first, each.end, each.value] for each in track.differs],
+        }
+        for track in tracks(subject.system, observed, read_by(subject.system, formulas))
+    ]
 
 
 def replay_data(replay: JudgedRun) -> dict[str, Any]:

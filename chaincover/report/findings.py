@@ -16,7 +16,7 @@ from bmc.system.names import DEFINED
 from bmc.system.transition import Run, TransitionSystem, symbols_of
 from chaincover.chain import Chain, Failure, Hit, ReadValue
 from chaincover.project.names import Labels
-from chaincover.report.chain_table import ChainTable, Marks
+from chaincover.report.chain_table import ChainTable, Marks, read_by_goals
 from chaincover.report.console import MANY_LINES, Console, say, shortened
 from chaincover.subject import Subject
 from properties.goal import Goal
@@ -72,22 +72,36 @@ def read_by(system: TransitionSystem, formulas: Iterable[FNode]) -> Counter[str]
     return Counter(name.removesuffix(DEFINED) for name in names if name not in memory or name.endswith(DEFINED))
 
 
+def formulas_of(goal: Goal) -> list[FNode]:
+    """What the property of a goal says: antecedent and consequent, and those of its deadline."""
+    deadline = goal.deadline
+    formulas = [goal.antecedent, goal.consequent]
+    formulas += [] if deadline is None else [deadline.antecedent, deadline.condition]
+    return [formula for formula in formulas if formula is not None]
+
+
 def property_table(
     subject: Subject, goal: Goal, run: Run, values: Sequence[ReadValue], hits: Sequence[Hit]
 ) -> ChainTable:
     """The steps of ``run`` with what the property of ``goal`` reads; marked are those ``values``, which are not so."""
-    deadline = goal.deadline
-    formulas = [goal.antecedent, goal.consequent]
-    formulas += [] if deadline is None else [deadline.antecedent, deadline.condition]
     marks = {(each.variable, each.step): expectation(each) for each in values}
-    read = read_by(subject.system, [formula for formula in formulas if formula is not None])
+    read = read_by(subject.system, formulas_of(goal))
     return run_table(subject, run, hits, read, marks)
+
+
+def table_of(
+    subject: Subject, chain: Chain, read: Mapping[str, int] | None = None, marks: Marks | None = None
+) -> ChainTable:
+    """The steps of a chain, values called and steps timed as the project of ``subject`` says; ``read``: how many goals
+    read each variable, where not all of these do."""
+    read = read_by_goals(subject) if read is None else read
+    return ChainTable(subject.system, chain, read, subject.value_names, subject.settings.period, marks)
 
 
 def run_table(subject: Subject, run: Run, hits: Sequence[Hit], read: Iterable[str], marks: Marks) -> ChainTable:
     """The steps of ``run`` with the variables that are ``read`` or marked."""
     chain = Chain(run, tuple(hit.goal for hit in hits), tuple(hits))
-    return ChainTable(subject.system, chain, Counter(read), subject.value_names, subject.settings.period, marks)
+    return table_of(subject, chain, Counter(read), marks)
 
 
 def until(run: Run, step: int) -> Run:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+from fractions import Fraction
 
 from bmc.errors import counted
 from bmc.records import dataclass
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import Run, TransitionSystem
+from chaincover.project.bench import Signal
 from chaincover.project.values import show_value
 
 AROUND = 2
 """Steps before and after a deviation of which the values are shown. Twice as many: longer messages."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What was observed of a run: values of each step (``inputs``) and after so many steps (``states``), as far as they
+    were, as the ``signals`` of variables say; and the run that was ``expected``: that of the chain, or where other
+    inputs were applied, that of the model under these, with the inputs of the chain."""
+
+    inputs: Sequence[Mapping[str, int | Fraction]]
+    states: Sequence[Mapping[str, int | Fraction]]
+    expected: Run
+    signals: Mapping[str, Signal] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

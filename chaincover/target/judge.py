@@ -23,7 +23,7 @@ from properties.goal import Goal, goal_length, violation
 from properties.monitor import Monitor
 
 if TYPE_CHECKING:
-    from chaincover.target.comparison import Comparison, Difference
+    from chaincover.target.comparison import Comparison, Difference, Observed
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +312,8 @@ class JudgedRun:
     recorded; None where every variable was compared. ``other_inputs`` say where the inputs were not those of the
     chain: it is the model under the recorded ones that the run is compared with. ``cut_short``: the run ends before the
     chain does. ``differences`` are those among the disagreements that are values of variables, ``changed`` the source
-    files that are not those of the chain.
+    files that are not those of the chain. ``observed``: the values of the run beside the expected ones; None for a
+    replay that has those of the chain.
     """
 
     on: str
@@ -332,6 +333,7 @@ class JudgedRun:
     steps: int = 0
     differences: tuple[Difference, ...] = ()
     changed: tuple[str, ...] = ()
+    observed: Observed | None = None
 
     @property
     def place(self) -> str:

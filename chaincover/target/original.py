@@ -21,7 +21,7 @@ from chaincover.chain import Failure
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.values import show_ranges, show_value
 from chaincover.subject import Subject
-from chaincover.target.comparison import Difference, Value, differences
+from chaincover.target.comparison import Difference, Observed, Value, differences
 from chaincover.target.judge import Claims, JudgedRun, failing, judge_goals
 from chaincover.target.sight import WholeRun
 
@@ -84,7 +84,15 @@ def replay(
         why=why,
         original=subject.model.original_is,
         steps=run.length,
+        observed=_observed(run, expected, stimulus) if different else None,
     )
+
+
+def _observed(run: Run, expected: Run, stimulus: Stimulus) -> Observed:
+    """The ``run`` beside the values that the file of the chain has, and beside those of the model where it has none."""
+    claimed = [{}, *stimulus.states, *({} for _ in expected.states[len(stimulus.states) + 1 :])]
+    states = tuple({**model, **own} for model, own in zip(expected.states, claimed, strict=True))
+    return Observed(run.inputs, run.states, Run(states, stimulus.inputs))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.formats.chain_file import Stimulus
 from chaincover.subject import Subject
+from chaincover.target.comparison import Observed
 from chaincover.target.judge import Claims, JudgedGoal, JudgedRun, Prediction, judge_goals
 from chaincover.target.observation import PartialSight
 from chaincover.target.original import ends_within, refused_steps
@@ -86,6 +87,7 @@ def judge_recording(
         other_inputs=tuple(differing),
         cut_short=cut_short,
         steps=recording.length,
+        observed=Observed(recording.inputs, recording.states, Run(expected.states, stimulus.inputs), recording.signals),
     )
 
 

@@ -246,17 +246,28 @@ def _fits(value: Cell, variable: StateVariable, step: int, expected: Run, signal
     return False
 
 
+def other_inputs(
+    row: Mapping[str, Cell], wanted: Mapping[str, int], system: TransitionSystem, signals: Mapping[str, Signal]
+) -> Iterator[str]:
+    """The inputs that were recorded in a step with other values than those ``wanted``."""
+    types = {var.name: var.type for var in system.inputs}
+    for name, value in row.items():
+        if isinstance(value, int):
+            same = value == wanted[name]
+        else:
+            pieces = possible(value, types[name], signals.get(name) or Signal(name))
+            same = any(low <= wanted[name] <= high for low, high in pieces)
+        if not same:
+            yield name
+
+
 def differing_inputs(
     recording: Recording, inputs: Sequence[Mapping[str, int]], system: TransitionSystem
 ) -> Iterator[str]:
     """Where the recorded inputs differ from those of the chain, in words, step by step."""
     types = {var.name: var.type for var in system.inputs}
     for step, (row, wanted) in enumerate(zip(recording.inputs, inputs, strict=False)):
-        for name, value in row.items():
-            signal = recording.signals.get(name)
-            pieces = (
-                ((value, value),) if isinstance(value, int) else possible(value, types[name], signal or Signal(name))
-            )
-            if not any(low <= wanted[name] <= high for low, high in pieces):
-                was = show_value(types[name], value) if isinstance(value, int) else f"{float(value):.9g}"
-                yield f"step {step}: {name} is {was}, the chain has {show_value(types[name], wanted[name])}"
+        for name in other_inputs(row, wanted, system, recording.signals):
+            value = row[name]
+            was = show_value(types[name], value) if isinstance(value, int) else f"{float(value):.9g}"
+            yield f"step {step}: {name} is {was}, the chain has {show_value(types[name], wanted[name])}"

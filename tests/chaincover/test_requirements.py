@@ -165,6 +165,17 @@ def test_only_what_the_failing_part_reads_is_told() -> None:
     assert [value.variable for value in explained(problem, "both", run, 0).values] == ["count"]
 
 
+def test_a_value_that_an_alternative_compares_is_expected() -> None:
+    """Of a variable of 16 bits not all values are tried: those that are compared with, wherever in the consequent."""
+    word = ValueType("word", 16)
+    wide = StateVariable("wide", word, word.constant(0), word.symbol("wide"))
+    either = Goal("either", PUSHED, Not(LIT) | Equals(framed(wide.symbol, 1), BV(700, 16)), 1)
+    system = TransitionSystem("lamp", (LAMP, wide), (PUSH,))
+    run = Simulator(system).run({"lamp": 0, "wide": 0}, [{"push": 1}])
+    values = explained(problem_of(system, (either,), None), "either", run, 0).values
+    assert [(value.variable, value.expected) for value in values] == [("lamp", "0"), ("wide", "700")]
+
+
 def test_what_the_run_is_too_short_for_is_not_told_to_have_held() -> None:
     """The run ends with the violation: of a longer property the antecedent holds there, and nothing is known of it."""
     longer = Goal("longer", PUSHED, framed(LAMP.symbol, 2), 2)

@@ -40,7 +40,8 @@ def opened(page: Path, width: int = 1280, dark: bool = False) -> Iterator[Any]:
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         driver.get(page.as_uri())
         yield driver
-        assert [entry["message"] for entry in driver.get_log("browser")] == []
+        said = [entry["message"] for entry in driver.get_log("browser")]
+        assert said == [], said
     finally:
         driver.quit()
 

@@ -10,10 +10,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from unittest import mock
 
 from bmc.models.c.source.survey import apart
@@ -64,14 +64,19 @@ fresh_names = apart
 def chaincover(*arguments: object, cwd: Path | None = None, **variables: str) -> Outcome:
     """Run the entry point in this process; ``variables`` are set in the environment."""
     out, err = io.StringIO(), io.StringIO()
-    argv = ["chaincover", *map(str, arguments)]
+    code = run_here([*map(str, arguments)], cwd or Path(), out, err, {**UNBROKEN, **variables})
+    return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def run_here(arguments: list[str], cwd: Path, out: TextIO, err: TextIO, variables: Mapping[str, str]) -> int:
+    """Run the entry point in this process with ``out`` and ``err`` as its streams; its exit code."""
     with (
         fresh_names(),
-        contextlib.chdir(cwd or "."),
+        contextlib.chdir(cwd),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        mock.patch.object(sys, "argv", argv),
-        mock.patch.dict(os.environ, {**UNBROKEN, **variables}),
+        mock.patch.object(sys, "argv", ["chaincover", *arguments]),
+        mock.patch.dict(os.environ, variables),
     ):
         try:
             main()
@@ -80,7 +85,7 @@ def chaincover(*arguments: object, cwd: Path | None = None, **variables: str) ->
         finally:
             without_alarms()
     assert isinstance(code, int)
-    return Outcome(code, out.getvalue(), err.getvalue())
+    return code
 
 
 def without_alarms() -> None:

@@ -4,28 +4,34 @@
     python tests/support/pages.py --write    the same, and write the output that came into the pages
     python tests/support/pages.py PAGE ...   only these pages
 
-Blocks of the languages ``sh`` and ``console`` are run by a shell in the order of the page, in a folder that has a copy
-of the bundled models and a ``chaincover``. In a ``console`` block commands follow ``$``, and the lines below are what
-they print: a line ``...`` stands for any lines; seconds, the C compiler and versions may be others. A command that
-fails is followed by ``$ echo $?``. A comment before a block says what it is: ``<!-- file: NAME -->`` or ``<!-- append:
-NAME -->`` makes a file of its text, ``<!-- change: NAME -->`` applies a ``diff``, ``<!-- printed by: COMMAND -->`` is
-what the command prints, and what follows ``<!-- not run: REASON -->`` is not run. A line
-``<!-- result of: COMMAND -->`` stands for the picture or the report that the command writes to ``-o FILE.svg`` or
-``-o FILE.html``. Installation, tests and site (``pip``, ``pytest``, ``sphinx-build``) are left to ``.ci/run``.
+Blocks of the languages ``sh`` and ``console`` are run in the order of the page, in a folder that has a copy of the
+bundled models and machines and a ``chaincover``: by a shell, but in this process where a line has nothing but
+``chaincover``. In a ``console`` block commands follow ``$``, and the lines below are what they print: a line ``...``
+stands for any lines; seconds, the C compiler and versions may be others. A command that fails is followed by ``$ echo
+$?``. A comment before a block says what it is: ``<!-- file: NAME -->`` or ``<!-- append: NAME -->`` makes a file of
+its text, ``<!-- change: NAME -->`` applies a ``diff``, ``<!-- printed by: COMMAND -->`` is what the command prints,
+and what follows ``<!-- not run: REASON -->`` is not run. A line ``<!-- result of: COMMAND -->`` stands for the
+picture or the report that the command writes to ``-o FILE.svg`` or ``-o FILE.html``. Installation, tests and site
+(``pip``, ``pytest``, ``sphinx-build``) are left to ``.ci/run``.
 """
 
 from __future__ import annotations
 
 import difflib
+import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
+
+from command_line import run_here
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "docs" / "index.md", *sorted((ROOT / "docs").glob("[!ad]*/*.md"))]
@@ -43,7 +49,7 @@ _BLOCK = re.compile(
 )
 _RESULT = re.compile(r"^<!-- result of: (.* -o (\S+\.(?:svg|html))\b.*) -->$", re.M)
 _LEFT_TO_CI = re.compile(
-    r"(?<![\w])(pip|pytest|sphinx-build|git clone|-m venv|ruff|mypy|lint-imports|benchmarks\.\w+)(?!\w)"
+    r"(?<![\w])(pip|pytest|sphinx-build|git clone|-m venv|ruff|mypy|lint-imports|-m benchmarks[.\w]*)(?!\w)"
 )
 _COMPILER = re.compile(r"\b(?:gcc|cc|clang)(?: \([^)]*\))? (\d[\d.]*\d)")
 _MASKED = (
@@ -53,7 +59,14 @@ _MASKED = (
     (re.compile(r"(?<=chaincover, version )\S+"), "N"),
 )
 _PROGRESS = re.compile(r" *\d+\.\d s  .*\n")
+_CALL = r"(?:\.venv/bin/)?chaincover(?: (?:'[^']*'|[\w./:,=+@-])+)*"
+PLAIN = re.compile(rf"{_CALL}(?: && {_CALL})*")
+"""Calls in which a shell has nothing to do but to take quotes away."""
 TIMEOUT = 600
+COLUMNS = 80
+"""Characters of a line that a command prints."""
+WIDTH = 82
+"""Characters of a line that fit beside the navigation of the site: the name of the compiler may be longer."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +134,11 @@ def agrees(shown: str, printed: str) -> bool:
     return re.fullmatch(r"(?:.*\n)*".join(parts), masked(printed)) is not None
 
 
+def widest(text: str) -> int:
+    """Characters of the longest line."""
+    return max(map(len, text.splitlines()), default=0)
+
+
 def shortened_like(shown: str, printed: str) -> str:
     """``printed`` as a page shows it: with as many lines before and after a line ``...`` as ``shown`` has."""
     rows, old = printed.splitlines(keepends=True), shown.splitlines()
@@ -132,17 +150,18 @@ def shortened_like(shown: str, printed: str) -> str:
 
 
 class Folder:
-    """A folder in which the commands of a page are run."""
+    """A folder in which the commands of a page are run, with copies of what is bundled."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        shutil.copytree(ROOT / "benchmarks" / "models", place / "benchmarks" / "models")
+        for name in ("models", "machines"):
+            shutil.copytree(ROOT / "benchmarks" / name, place / "benchmarks" / name)
         program = place / ".venv" / "bin" / "chaincover"
         program.parent.mkdir(parents=True)
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m chaincover "$@"\n')
         program.chmod(0o755)
         path = os.pathsep.join([str(program.parent), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-        self._variables = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
+        self._variables = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": str(COLUMNS)}
         self._code, self._last = 0, ""
 
     def run(self, command: str) -> str:
@@ -152,6 +171,20 @@ class Folder:
             return f"{code}\n"
         if self._code:
             self.end()
+        code, printed = self._run_here(command) if PLAIN.fullmatch(command) else self._run_by_shell(command)
+        self._code, self._last = code, f"$ {command}\n{printed}"
+        return "".join(row for row in printed.splitlines(keepends=True) if not _PROGRESS.fullmatch(row))
+
+    def _run_here(self, command: str) -> tuple[int, str]:
+        """Exit code and output of calls of ``chaincover`` joined by ``&&``, none of which loads it again."""
+        printed = io.StringIO()
+        code = 0
+        for is_call, words in groupby(shlex.split(command), lambda word: word != "&&"):
+            if is_call and not code:
+                code = run_here([*words][1:], self.place, printed, printed, {"COLUMNS": str(COLUMNS)})
+        return code, printed.getvalue()
+
+    def _run_by_shell(self, command: str) -> tuple[int, str]:
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=self.place,
@@ -163,8 +196,7 @@ class Folder:
             timeout=TIMEOUT,
             check=False,
         )
-        self._code, self._last = done.returncode, f"$ {command}\n{done.stdout}"
-        return "".join(row for row in done.stdout.splitlines(keepends=True) if not _PROGRESS.fullmatch(row))
+        return done.returncode, done.stdout
 
     def result(self, step: Step) -> str:
         """The file that the command of ``step`` writes."""
@@ -205,9 +237,11 @@ def run_page(page: Path, folder: Folder, left_out: re.Pattern[str] = _LEFT_TO_CI
             folder.write(step)
         elif not left_out.search(step.text):
             printed = folder.run(step.text)
-            if step.shown is None or agrees(step.shown, printed):
+            if step.shown is None:
                 continue
             now = shortened_like(step.shown, printed)
+            if agrees(step.shown, printed) and widest(step.shown) <= max(WIDTH, widest(now)):
+                continue
             rows = difflib.unified_diff(step.shown.splitlines(), now.splitlines(), "page", "now", lineterm="", n=1)
             differences.append("\n".join([f"$ {step.text}", *rows]))
             made += [text[done : step.start], now]

@@ -32,7 +32,7 @@ def interface(reading: Reading) -> list[str]:
             lines += comments("\n".join(toml_list(role, others))) if others else []
         return lines
     model = reading.model
-    lines = ["[interface]                  # as recognised; move names between the lists where it is wrong"]
+    lines = ["[interface]                  # as recognised; move names where it is wrong"]
     lines += [f"# {name}: {why}" for name, why in reading.inputs.items() if _selects(name, model)]
     for role in ROLES:
         word = "ignored" if role == "ignore" else role

@@ -26,10 +26,11 @@ def why(chain: SavedChain) -> dict[str, Any]:
     bounds, certificate = chain.data["bounds"], chain.data.get("certificate")
     covered = sum(goal["verdict"] == COVERED for goal in chain.data["goals"])
     length, lower = bounds["length"], bounds["lower"]
+    goals = "all goals that can be covered" if length is None else f"the same {counted(covered, 'goal')}"
     first = (
-        f"Every chain through the same {counted(covered, 'goal')} has at least {counted(lower, 'step')}."
+        f"Every chain through {goals} has at least {counted(lower, 'step')}."
         if lower
-        else f"No lower bound is proved for chains through these {counted(covered, 'goal')}."
+        else f"No lower bound is proved for chains through {goals}."
     )
     second = f"This rests on: {bounds['basis']}." if bounds.get("basis") else "Nothing more is known of the bound."
     claims = Counter(_kind(claim) for claim in certificate["claims"]) if certificate else Counter[str]()

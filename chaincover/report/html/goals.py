@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from bmc.errors import counted, listed
@@ -10,11 +11,12 @@ from bmc.records import dataclass
 from chaincover.chain import CAN_FAIL, COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.formats.chain_file import violation_file
 from chaincover.report.console import told_steps
-from chaincover.report.html.runs import violating_run
+from chaincover.report.html.runs import judged_run, violating_run
 from chaincover.report.html.saved import Saved, SavedChain
-from chaincover.report.html.summary import goals_in, goals_of, hits_of, in_time, period_of, rulings_of, seconds
+from chaincover.report.html.summary import command, goals_in, goals_of, hits_of, in_time, period_of, rulings_of, seconds
 from chaincover.report.html.table import StepTable, step_table
-from chaincover.report.html.trace import Variable
+from chaincover.report.html.trace import Variable, chain_trace, variables
+from properties.deadlines import not_held
 
 
 @dataclass(frozen=True)
@@ -153,15 +155,16 @@ def _violations(saved: Saved) -> Iterator[Finding]:
             parts,
             tuple(ruling["held"]),
             None if trace is None else step_table(trace, shown, _read(goal, parts), ruling["step"]),
-            _commands(ruling["goal"]) if trace is not None else (),
+            _commands(saved, ruling["goal"]) if trace is not None else (),
             about=ruling["goal"],
         )
 
 
-def _commands(goal: str) -> tuple[str, ...]:
+def _commands(saved: Saved, goal: str) -> tuple[str, ...]:
     """What shows the run again: on the compiled original, and as a program to be looked at in a debugger."""
     file = violation_file(goal)
-    return (f"chaincover replay PROJECT {file} --steps", f"chaincover export PROJECT {file} --format c -o harness")
+    harness = "--format", "c", "-o", "harness"
+    return command(saved, "replay", file, "--steps", goal=goal), command(saved, "export", file, *harness, goal=goal)
 
 
 def _part(value: Mapping[str, Any], shown: Sequence[Variable]) -> Part:
@@ -189,12 +192,14 @@ def _violation_text(ruling: Mapping[str, Any], period: object) -> str:
     deadline = ruling.get("deadline")
     if deadline is not None:
         return (
-            f"In {run} the antecedent holds at {at(deadline['antecedent'])}, and {deadline['asked']} has not held "
-            f"by {at(deadline['check'])}."
+            f"In {run} the antecedent held at {at(deadline['antecedent'])}, and {deadline['asked']} "
+            f"{not_held(deadline['asked'])} {at(deadline['check'])}."
         )
     if ruling["step"] is None:
         return f"{ruling['detail']}."
-    return f"In {run} the antecedent holds at {at(ruling['step'])}, and the consequent does not."
+    ends = max((each["step"] for each in ruling["values"]), default=ruling["step"])
+    fails = "does not" if ends == ruling["step"] else f"fails by {at(ends)}"
+    return f"In {run} the antecedent holds at {at(ruling['step'])}, and the consequent {fails}."
 
 
 def _read(goal: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
@@ -202,15 +207,23 @@ def _read(goal: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
 
 
 def _on_chains(saved: Saved) -> Iterator[Finding]:
-    """Consequents and assertions that fail on a chain, and disagreements of its replay."""
+    """Consequents and assertions that fail on a chain, and disagreements of its replay.
+
+    A requirement of which a shortest violation is shown has no second table.
+    """
+    told = {ruling["goal"] for ruling in rulings_of(saved) if ruling["ruling"] == CAN_FAIL}
     for chain in saved.chains:
-        own = chain.data.get("chain") or {}
+        own, shown = chain.data.get("chain") or {}, variables(chain.data)
         failed: dict[str, list[int]] = {}
         for failure in own.get("failures", ()):
             failed.setdefault(failure["goal"], []).append(failure["step"])
         for goal, steps in failed.items():
             title = f"the consequent of {goal} fails on {chain.file}"
-            yield Finding("requirement", title, _failed_text(own, goal, steps), "", chain.file, steps[0], about=goal)
+            text, said = _failed_text(own, goal, steps), _goal(saved, goal)
+            trace = None if goal in told else chain_trace(chain.data, shown, chain.file)
+            table = None if trace is None else step_table(trace, shown, _read(said, ()), steps[0])
+            place = chain.file, steps[0]
+            yield Finding("requirement", title, text, said.get("property", ""), *place, table=table, about=goal)
         for each in own.get("violations", ()):
             title = f"{each['assertion']} fails on {chain.file}"
             text, about = f"It fails in step {each['step']}.", each["assertion"]
@@ -233,15 +246,37 @@ def _failed_text(own: Mapping[str, Any], goal: str, steps: Sequence[int]) -> str
 
 
 def _deviations(saved: Saved) -> Iterator[Finding]:
-    """What a judged run did otherwise than the model."""
+    """What a judged run did otherwise than the model, with the run where its values are stored."""
     for name, judged in saved.judged:
-        for text in judged.get("disagreements", ()):
-            yield Finding("deviation", f"{judged['on']} deviates from the model ({name})", f"{text}.")
+        trace, shown = judged_run(saved, name, judged) or (None, ())
+        run = "" if trace is None else trace.name
+        told = [*_told_deviations(judged)]
+        for place, (text, step) in enumerate(told):
+            table = step_table(trace, shown, (), step) if trace is not None and not place else None
+            title = f"{judged['on']} deviates from the model ({name})"
+            yield Finding("deviation", title, f"{text}.", trace=run, step=step, table=table)
         for goal in judged["goals"]:
             if goal.get("failed_at") is not None:
                 text = f"{goal['why'] or 'Its consequent does not hold'}."
                 title = f"{goal['name']} failed on {judged['on']} ({name})"
-                yield Finding("requirement", title, text, step=goal["failed_at"], about=goal["name"])
+                step, read = goal["failed_at"], _read(_goal(saved, goal["name"]), ())
+                table = step_table(trace, shown, read, step) if trace is not None and not told else None
+                yield Finding("requirement", title, text, trace=run, step=step, table=table, about=goal["name"])
+
+
+def _told_deviations(judged: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
+    """What is said of each difference, and its step: of a recording of the first one, with the number of all."""
+    first = (judged.get("comparison") or {}).get("first")
+    if first is not None:
+        more = f"{counted(judged['comparison']['number'], 'value')} in all"
+        text = f"Before step {first['step']} {first['variable']} is {first['actual']}, expected {first['expected']}"
+        yield f"{text}; {more}", first["step"]
+    steps = [each["step"] for each in judged.get("differences", ())]
+    yield from zip_longest(judged.get("disagreements", ()), steps)
+
+
+def _goal(saved: Saved, name: str) -> Mapping[str, Any]:
+    return next((goal for goal in goals_of(saved) if goal["name"] == name), {})
 
 
 def _checked(saved: Saved) -> Iterator[Finding]:
@@ -312,4 +347,5 @@ def _not_covered(saved: Saved) -> Iterator[Finding]:
             proved = "This chain leaves it out; other chains may cover it."
         else:
             proved = "This is not proved to be impossible."
-        yield Finding("goal", title, f"{each.detail or each.verdict}. {proved}")
+        detail = each.detail or each.verdict
+        yield Finding("goal", title, f"{detail[0].upper()}{detail[1:]}. {proved}")

@@ -15,6 +15,10 @@ from chaincover.report.html.saved import Saved, safely
 ROOM = "chaincover.report.html"
 
 
+SCRIPTS = ("report.js", "waveform_data.js", "waveform_view.js", "waveform_draw.js", "waveform.js")
+"""The scripts of the page, as they are joined: each uses what those before it give."""
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of the page: its anchor, its title, its template, and what makes the template's values of a result.
@@ -148,7 +152,7 @@ def report(saved: Saved) -> tuple[str, list[str]]:
         "notes": notes,
         "data": data,
     }
-    scripts = [kit.own("report.js"), kit.own("waveform.js")]
+    scripts = [kit.own(name) for name in SCRIPTS]
     return kit.page(ROOM, "page.html", [kit.own("report.css"), STYLE], scripts, values), notes
 
 

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import PurePath
 from typing import Any
 
 from bmc.errors import counted
 from bmc.records import dataclass
-from chaincover.report.html.saved import Saved
+from chaincover.formats.chain_file import violation_file
+from chaincover.report.html.saved import Saved, SavedChain
 from chaincover.report.html.summary import hits_of, in_time, length_of, rulings_of
-from chaincover.report.html.trace import Trace, Variable, as_columns, chain_trace, log_trace, variables, violation_trace
+from chaincover.report.html.trace import (
+    Trace,
+    Variable,
+    as_columns,
+    chain_trace,
+    judged_trace,
+    log_trace,
+    variables,
+    violation_trace,
+)
 
 MOST_VALUES = 12
 """Values of an input that are listed as used or never used. Twice as many: a longer cell for inputs of wide ranges."""
@@ -21,7 +32,8 @@ Runs = Sequence[tuple[Trace, Sequence[Variable]]]
 
 
 def traces(saved: Saved) -> Runs:
-    """Each run with the variables of its controller: of every chain, of every violation, of every log."""
+    """Each run with the variables of its controller: of every chain, violation and judgement, and of every log that no
+    judgement is about."""
     found: list[tuple[Trace, Sequence[Variable]]] = []
     for chain in saved.chains:
         shown = variables(chain.data)
@@ -29,10 +41,31 @@ def traces(saved: Saved) -> Runs:
         found += [] if trace is None else [(trace, shown)]
     for ruling in rulings_of(saved):
         found += [own for own in [violating_run(saved, ruling)] if own is not None]
+    for name, judged in saved.judged:
+        found += [own for own in [judged_run(saved, name, judged)] if own is not None]
     if saved.chains:
         shown = variables(saved.chains[0].data)
-        found += [(log_trace(name, lines, shown), shown) for name, lines in saved.logs]
+        seen = {PurePath(judged["on"]).name for _, judged in saved.judged if judged.get("tracks")}
+        found += [(log_trace(name, lines, shown), shown) for name, lines in saved.logs if name not in seen]
     return found
+
+
+def judged_run(saved: Saved, name: str, judged: Mapping[str, Any]) -> tuple[Trace, Sequence[Variable]] | None:
+    """The run of the judgement in the file ``name``, beside the chain or the violation that was run; None where its
+    values are not stored (those of a replay are only where they are not the chain's) or no chain tells of the
+    variables."""
+    if not saved.chains or not judged.get("tracks"):
+        return None
+    inputs = judged["chain"]
+    home = next((chain for chain in saved.chains if inputs in _files_of(chain)), saved.chains[0])
+    shown = variables(home.data)
+    own = f"{name} ({PurePath(judged['on']).name.split(' (')[0]})"
+    return judged_trace(own, judged, shown, _files_of(home).get(inputs, "")), shown
+
+
+def _files_of(chain: SavedChain) -> dict[str, str]:
+    """The files of a chain and of the violations beside it, with the names of their runs."""
+    return {chain.file: chain.file} | {violation_file(goal): f"violation of {goal}" for goal in chain.violations}
 
 
 def violating_run(saved: Saved, ruling: Mapping[str, Any]) -> tuple[Trace, Sequence[Variable]] | None:

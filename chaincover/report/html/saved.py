@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
@@ -10,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bmc.errors import InputRefused, Location
+from bmc.errors import InputRefused, Location, listed
 from bmc.limits import read_json, read_text
 from bmc.records import dataclass
 from chaincover.formats.chain_file import CHAINS_SCHEMA, CHECK_SCHEMA, SCHEMA, coverage_place, violation_file
@@ -41,9 +43,6 @@ _LISTED = {
 }
 """Where the documents of these names are listed, each with the name of its file."""
 
-NOT_BESIDE = "it does not lie beside the result; name its folder with --sources"
-"""Why a source is not shown that was not found, as opposed to one that has changed."""
-
 NEXT = "name a folder of 'chaincover generate', or files such as chain.json, judged.json, online.jsonl, rows.jsonl"
 
 
@@ -64,13 +63,14 @@ class SavedChain:
 class SourceText:
     """A source file beside the result: its ``text``, None with the reason why it is not shown in ``missing``.
 
-    ``place``: where it was read, None where it was not.
+    ``place``: where it was read, None where it was not. ``there``: whether there is a file of its name.
     """
 
     file: str
     text: str | None
     missing: str = ""
     place: Path | None = None
+    there: bool = True
 
     @property
     def note(self) -> str:
@@ -106,7 +106,7 @@ class Saved:
     @property
     def notes_on_data(self) -> list[str]:
         """``notes`` for a report that shows no source: without those that were only not found."""
-        aside = {source.note for source in self.sources if source.missing == NOT_BESIDE}
+        aside = {source.note for source in self.sources if not source.there}
         return [note for note in self.notes if note not in aside]
 
 
@@ -140,7 +140,8 @@ def read_saved(places: Sequence[str], sources: str | None = None, earlier: str |
         earlier=before,
     )
     folders = [Path(sources)] if sources else _near(places)
-    texts = tuple(_sources([saved.first, *(data for _, data in coverage)], folders))
+    again = shlex.join(["chaincover", "report", *places, "--sources", "DIR"])
+    texts = tuple(_sources([saved.first, *(data for _, data in coverage)], folders, again))
     missing = tuple(text.note for text in texts if text.note)
     return Saved(**{**vars(saved), "sources": texts, "notes": (*saved.notes, *missing)})
 
@@ -293,13 +294,13 @@ def _earlier(place: str) -> Mapping[str, Any]:
 def _near(places: Sequence[str]) -> list[Path]:
     """The folders in which sources are looked for: those of the results, and those in which these lie."""
     folders = [place if place.is_dir() else place.parent for place in map(Path, places)]
-    return [*dict.fromkeys([*folders, *(folder.resolve().parent for folder in folders)])]
+    return [*dict.fromkeys([*folders, *(folder / ".." for folder in folders)])]
 
 
-def _sources(documents: Sequence[Mapping[str, Any]], folders: Sequence[Path]) -> Iterator[SourceText]:
+def _sources(documents: Sequence[Mapping[str, Any]], folders: Sequence[Path], again: str) -> Iterator[SourceText]:
     """The source files that the documents name, a chain first, then those with its coverage.
 
-    Each is the one with the bytes that its hash was made of.
+    Each is the one with the bytes that its hash was made of. ``again`` is to be typed where they lie in the folder DIR.
 
     A name that leads out of its folder is not followed.
     """
@@ -309,13 +310,14 @@ def _sources(documents: Sequence[Mapping[str, Any]], folders: Sequence[Path]) ->
     for document in documents[1:]:
         with suppress(*DAMAGED):
             named = {**{str(each["file"]): str(each["sha256"]) for each in document["files"]}, **named}
+    looked = listed([*dict.fromkeys(f"{os.path.normpath(folder)}/" for folder in folders)])
     for name, digest in named.items():
-        missing = NOT_BESIDE
+        missing, there = f"it is not in {looked}; type '{again}' with its folder as DIR", False
         text, read = None, None
         for folder in folders:
             place = (folder / name).resolve()
             if not place.is_relative_to(folder.resolve()):
-                missing = "its name leads out of the folder"
+                missing, there = f"its name leads out of the folder {os.path.normpath(folder)}", True
                 continue
             if not place.is_file():
                 continue
@@ -323,8 +325,12 @@ def _sources(documents: Sequence[Mapping[str, Any]], folders: Sequence[Path]) ->
             if sha256(own).hexdigest() == digest:
                 text, read = own.decode("utf-8", "replace"), place
                 break
-            missing = "it has changed since the result was made (its SHA-256 is another one)"
-        yield SourceText(name, text, "" if text is not None else missing, read)
+            differs = f"{os.path.normpath(folder / name)} has changed since the result was made"
+            missing, there = (
+                f"{differs}; generate that again, or type '{again}' with the folder of the old one",
+                True,
+            )
+        yield SourceText(name, text, "" if text is not None else missing, read, text is not None or there)
 
 
 def safely(what: str, make: Callable[[], Any], notes: list[str]) -> Any:

@@ -14,7 +14,7 @@ from bmc.records import dataclass
 from chaincover.chain import UNREACHABLE
 from chaincover.formats.coverage_file import CodeGoal, Coverage, Executed, Line, shares, together
 from chaincover.report.html.saved import Saved, SourceText
-from chaincover.report.html.summary import goals_of
+from chaincover.report.html.summary import command, goals_of
 
 EXECUTED, PROVED, JUSTIFIED, NOT_SEEN = "executed", "proved unreachable", "justified", "not seen"
 """What is said of a line or of an outcome. A line that is executed may have outcomes that are not."""
@@ -87,7 +87,10 @@ def annotated(saved: Saved) -> dict[str, Any]:
     if not saved.coverage:
         named = (saved.first.get("controller") or {}) if saved.chains else {}
         code = any(str(each["file"]).endswith(".c") for each in named.get("sources", ()))
-        return {"files": [], "whole": {}, "measured": (), "needless": ()} if code else {}
+        if not code or saved.chains[0].data.get("chain", {}) is None:
+            return {}
+        measure = command(saved, "replay", saved.chains[0].file, "--coverage")
+        return {"files": [], "whole": {}, "measured": (), "needless": (), "measure": measure}
     coverage = together(data for _, data in saved.coverage)
     proved = frozenset(goal["name"] for goal in goals_of(saved) if goal["verdict"] == UNREACHABLE)
     texts = {text.file: text for text in saved.sources}

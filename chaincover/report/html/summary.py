@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from bmc.errors import counted
@@ -145,6 +147,21 @@ def period_of(saved: Saved) -> object:
     """Seconds of a step, None where the project does not say."""
     controller = saved.chains[0].data.get("controller") if saved.chains else None
     return controller.get("period") if isinstance(controller, dict) else None
+
+
+def command(saved: Saved, name: str, file: str, *options: str, goal: str = "") -> str:
+    """The command ``name`` for a ``file`` of the result, with project and folder as they were typed for the run.
+
+    Of the properties that were typed only that of the ``goal`` is told, where it is among them.
+    """
+    run = next((chain.run for chain in saved.chains if chain.run and chain.run.get("asked")), None)
+    if run is None:
+        return " ".join(["chaincover", name, "PROJECT", file, *options])
+    project, *given = run["asked"]
+    pairs = [*zip(given[::2], given[1::2], strict=True)]
+    own = [pair for pair in pairs if pair[0] == "--property" and pair[1].partition(":")[0].strip() == goal]
+    words = [word for pair in pairs if not own or pair[0] != "--property" or pair in own for word in pair]
+    return shlex.join(["chaincover", name, project, str(PurePath(run["folder"], file)), *words, *options])
 
 
 def tiles(saved: Saved) -> list[Tile]:

@@ -67,12 +67,23 @@ class Bar:
     last: int
 
 
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """The steps ``first`` to ``end`` - 1, in which a value was to be the one that is ``expected``, and is another."""
+
+    first: int
+    end: int
+    expected: str
+
+
 @dataclass(frozen=True)
 class Trace:
     """One run: ``columns`` has for each variable its value at each step and at the end (None: not known).
 
     ``goals``: at which step each goal is covered, as pairs in order. ``failed``: where requirements fail, likewise.
-    ``length``: steps. ``kind``: chain, violation, recording. ``deadlines``: those that were decided.
+    ``length``: steps. ``kind``: chain, violation, recording, judged. ``deadlines``: those that were decided.
+    ``differs`` are the stretches in which a variable is not as expected, of a judged run, or by the consequent that a
+    violation fails; ``beside`` names the run that a judged one was to be.
     """
 
     name: str
@@ -82,13 +93,18 @@ class Trace:
     goals: tuple[tuple[int, str], ...] = ()
     failed: tuple[tuple[int, str], ...] = ()
     deadlines: tuple[Bar, ...] = ()
+    differs: Mapping[str, Sequence[Differing]] = field(default_factory=dict)
+    beside: str = ""
 
     def folds(self, least: int = LEAST_FOLDED) -> list[tuple[int, int]]:
         """First step and step behind the last of each stretch of waiting: inputs stay, all else stays or counts.
 
-        A stretch has ``least`` steps or more. Where goals are covered none begins or goes on.
+        A stretch has ``least`` steps or more. Where goals are covered none begins or goes on, nor where a difference
+        begins or ends.
         """
         marked = {step for step, _ in (*self.goals, *self.failed)}
+        for each in (each for own in self.differs.values() for each in own):
+            marked |= {each.first, each.end}
         alike = [True] * self.length
         for column in self.columns.values():
             rises = [_rise(column[step], column[step + 1]) for step in range(self.length)]
@@ -173,7 +189,13 @@ def violation_trace(
     bars = (
         () if missed is None else (Bar(goal, missed["asked"], missed["antecedent"], missed["check"], missed["check"]),)
     )
-    return Trace(f"violation of {goal}", "violation", length, columns, (), ((step, goal),), bars)
+    differs: dict[str, list[Differing]] = {}
+    by_name = {var.name: var for var in shown}
+    for each in ruling["values"]:
+        if each["expected"] and each["variable"] in by_name:
+            expected = by_name[each["variable"]].in_words(str(each["expected"]))
+            differs.setdefault(each["variable"], []).append(Differing(each["step"], each["step"] + 1, expected))
+    return Trace(f"violation of {goal}", "violation", length, columns, (), ((step, goal),), bars, differs)
 
 
 def log_trace(name: str, lines: Sequence[Mapping[str, Any]], shown: Sequence[Variable]) -> Trace:
@@ -187,6 +209,24 @@ def log_trace(name: str, lines: Sequence[Mapping[str, Any]], shown: Sequence[Var
         else:
             columns[var.name] = [start.get(var.name), *((step.get("outputs") or {}).get(var.name) for step in steps)]
     return Trace(name, "recording", len(steps), columns)
+
+
+def judged_trace(name: str, judged: Mapping[str, Any], shown: Sequence[Variable], beside: str) -> Trace:
+    """The run that was judged, of which the document has the values where they change; ``beside`` names the run that it
+    was to be."""
+    length = int(judged["steps"])
+    tracks = {track["variable"]: track for track in judged["tracks"]}
+    columns: dict[str, list[Any]] = {}
+    differs: dict[str, list[Differing]] = {}
+    for var in shown:
+        track = tracks.get(var.name, {"values": (), "runs": (), "differs": ()})
+        runs = zip(track["values"], track["runs"], strict=True)
+        read = [var.read(text or "") for text, count in runs for _ in range(count)]
+        columns[var.name] = [*read, *[None] * (length + 1 - len(read))]
+        differs[var.name] = [Differing(first, end, var.called(var.read(text))) for first, end, text in track["differs"]]
+    goals = sorted((goal["covered_at"], goal["name"]) for goal in judged["goals"] if goal["covered_at"] is not None)
+    failed = sorted((goal["failed_at"], goal["name"]) for goal in judged["goals"] if goal["failed_at"] is not None)
+    return Trace(name, "judged", length, columns, tuple(goals), tuple(failed), (), differs, beside)
 
 
 def read_value(text: str) -> Any:
@@ -206,9 +246,13 @@ def as_columns(trace: Trace, shown: Sequence[Variable]) -> dict[str, Any]:
     """
     words: dict[str, int] = {}
     columns = [_coded_column(trace.columns[var.name], words) for var in shown]
+    for var, column in zip(shown, columns, strict=True):
+        if trace.differs.get(var.name):
+            column["differs"] = [[each.first, each.end, each.expected] for each in trace.differs[var.name]]
     return {
         "name": trace.name,
         "kind": trace.kind,
+        "beside": trace.beside,
         "length": trace.length,
         "columns": columns,
         "goals": [list(pair) for pair in trace.goals],

@@ -295,7 +295,7 @@ void compute(_Bool a, _Bool b) { if (a) m = 1; else if (b) { m = 0; lamp = 1; } 
         (
             "G(rise(a) && m == 1 -> X[2](G[1,9](lamp == 1 && !b)))",
             6,
-            "the antecedent held at step 2, G[3,11] did not hold at step 5; before step 5 lamp is 0, expected 1",
+            "the antecedent held at step 2, X[2](G[1,9]) did not hold at step 5; before step 5 lamp is 0, expected 1",
             [("lamp", 5, "0")],
         ),
         (
@@ -322,6 +322,26 @@ def test_a_deadline_that_fails_is_told_with_its_occurrence_and_its_last_check(
         ruling["deadline"][field] += 1
         assert wrong(tmp_path, document) == {"fields"}
         ruling["deadline"][field] -= 1
+
+
+def test_a_deadline_is_told_as_it_is_written_with_its_steps(tmp_path: Path) -> None:
+    """Whoever wrote a time or a constant looks for that, and not for the number that was made of it."""
+    (tmp_path / "c.c").write_text(f"#define LATE 4\n{LATE}")
+    (tmp_path / "chaincover.toml").write_text(f"period = 0.1\n{project()}")
+    written = (
+        "--property",
+        "r: G(a && m == 0 -> (X[100 ms]( F[0, 250ms] (lamp))))",
+        "--property",
+        "s: G(a -> G[0,LATE](!lamp))",
+    )
+    ended = chaincover("generate", tmp_path, *written, "-o", tmp_path / "out", "--no-native")
+    told = " ".join(ended.out.split())
+    assert "X[100ms](F[0,250ms]) (100ms is 1 step, 250ms is 2 steps) had not held by step 3;" in told
+    assert "G[0,LATE] (LATE is 4 steps) did not hold at step 1;" in told
+    rulings = json.loads((tmp_path / "out" / "chain.json").read_text())["requirements"]["rulings"]
+    assert [each["deadline"]["asked"] for each in rulings] == ["X[100ms](F[0,250ms])", "G[0,LATE]"]
+    steps = chaincover("replay", tmp_path, tmp_path / "out", *written, "--no-native", "--steps").out
+    assert "step  time/s" in steps, "times are beside the steps that a replay shows, as beside those of generate"
 
 
 DIPS = """\

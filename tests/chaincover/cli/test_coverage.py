@@ -11,6 +11,9 @@ from command_line import MODELS, ROOT, Outcome, chaincover, write_files
 from gcov_text import needs_gcov
 from small_programs import program, project
 
+from bmc.ending import TIME_LIMIT
+from chaincover.cli import delivery
+
 SCHEMA = json.loads((ROOT / "chaincover/formats/schemas/coverage.json").read_text(encoding="utf-8"))
 BODY = "if (i->b)\n    s->n = 1;\n  else\n    s->m = 1;\n  if (s->n > 5)\n    s->n = 0;"
 """Lines 8 to 13 of the program: the last one is never executed."""
@@ -88,6 +91,17 @@ def test_without_native_code_it_says_so_and_nothing_fails(tmp_path: Path) -> Non
     told = chaincover("generate", machine, "--cover", "states()", "--coverage", "-o", tmp_path / "m")
     assert "coverage was not measured: this model is no C program" in told.out
     assert told.code == 0
+
+
+@needs_gcov
+def test_a_chain_that_a_limit_ended_is_measured_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is there, and to run it takes little; the time limit is for the search."""
+    closing = delivery.closing
+    monkeypatch.setattr(delivery, "closing", lambda _reason, **given: closing(TIME_LIMIT, **given))
+    done = chaincover("generate", made(tmp_path), "--coverage", "-o", tmp_path / "out")
+    assert "7 of 8 lines (87 %)" in done.out
+    assert "coverage was not measured" not in done.out
+    assert (tmp_path / "out" / "coverage.json").exists()
 
 
 def test_without_a_chain_there_is_nothing_to_measure(tmp_path: Path) -> None:

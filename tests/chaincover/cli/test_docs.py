@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import FENCE, ROOT, chaincover, write_files
-from pages import COMPARED_BY_TESTS, Folder, run_page, steps
+from pages import COMPARED_BY_TESTS, PLAIN, WIDTH, Folder, run_page, steps
 
 from bmc.ending import ExitCode
 from bmc.errors import ChainCoverError
@@ -25,8 +25,16 @@ PAGES = [
     *sorted((ROOT / "docs").glob("[!a]*/*.md")),
 ]
 FOLDERS = ("bmc", "properties", "chaincover", "benchmarks", "tests", "docs")
-OPTIONS_OF_OTHERS = {"--check", "--keep-going"}
-"""Those of ruff and Sphinx."""
+OPTIONS_OF_OTHERS = {"--basetemp", "--check", "--keep-going"}
+"""Those of pytest, ruff and Sphinx."""
+MAY_BE_WIDER = {
+    "JSON": r" *[\[{].*[}\]]",
+    "a row of CSV": r"[^,]*(,[^,]*){5,}",
+    "a property as the argument of a command": r".*'[^']{60,}'.*",
+    "a line that init prints or writes": r"style .*|-?# .*",
+    "a debugger's own": r"Breakpoint 1, .*|\d+ {4,}.*",
+}
+"""Lines that cannot be folded: the site wraps them."""
 
 
 @pytest.mark.slow
@@ -56,6 +64,23 @@ def test_a_result_is_what_its_command_writes_after_what_stands_above(tmp_path: P
     folder = Folder(tmp_path / "again")
     folder.run(first.text)
     assert folder.result(result) == "<svg/>\n"
+
+
+def test_calls_of_chaincover_print_in_this_process_what_they_print_by_a_shell(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    command = "chaincover --version && chaincover init 'no file.c' && chaincover --version"
+    assert PLAIN.fullmatch(command)
+    assert not PLAIN.fullmatch("chaincover --help | head -1")
+    here = folder.run(command), folder.run("echo $?")
+    assert here == (folder.run(f"({command})"), folder.run("echo $?"))
+    assert here[1] == f"{ExitCode.REFUSED.value}\n"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_lines_of_code_fit_beside_the_navigation(page: Path) -> None:
+    lines = [line for _, text in FENCE.findall(page.read_text(encoding="utf-8")) for line in text.splitlines()]
+    wide = [line for line in lines if len(line) > WIDTH]
+    assert [line for line in wide if not any(re.fullmatch(kind, line) for kind in MAY_BE_WIDER.values())] == []
 
 
 def rows_of(page: str, heading: str) -> list[list[str]]:

@@ -41,3 +41,18 @@ def test_more_steps_than_needed_and_edges_that_the_graph_lacks() -> None:
     assert '"b" -> "end" [label=3, style=bold' in dot
     assert svg.count('class="edge path"') == 3
     assert ">4 (least 1)</text>" in svg
+
+
+def test_on_a_terminal_it_is_a_table_with_the_way_of_the_chain(tmp_path: Path) -> None:
+    """Rows and columns are numbered alike; what the chain goes along is marked, and told with its own steps."""
+    model, out = MODELS / "cruise", tmp_path / "out"
+    assert chaincover("generate", model, "--no-replay", "-q", "-o", out).code == 0
+    lines = chaincover("graph", model, out, "--format", "text", "-q").out.splitlines()
+    assert lines[0] == "cruise: distances in steps between 4 goals, init and final; K = 4"
+    assert lines[1].split() == ["the", "chain", "goes", "from", "to", "steps", "distance"]
+    assert lines[2].split() == ["init", "p_4", "2", "2"]
+    start = next(line for line in lines if line.startswith("0  init"))
+    assert start.split() == ["0", "init", "2", "3", "2", "2*"]
+    narrow = chaincover("graph", model, out, "--format", "text", "-q", COLUMNS="24").out
+    assert "distances are wider than the terminal" in " ".join(narrow.split())
+    assert chaincover("graph", model, out, "-q").json["k"] == 4, "a pipe gets what programs read"

@@ -9,11 +9,14 @@ import re
 import select
 import struct
 import termios
+from pathlib import Path
 
 import pytest
+from command_line import MODELS, chaincover
 
 from chaincover.chain import COVERED, UNDECIDED, UNREACHABLE, Bounds, Chain, Verdict
 from chaincover.cli.progress import Progress, described
+from chaincover.cli.verify import Telling
 from chaincover.known import NOTHING
 from chaincover.options import Options
 from chaincover.result import ChainResult
@@ -118,3 +121,16 @@ def test_a_chain_is_called_minimal_only_when_no_goal_is_undecided() -> None:
     chain = Chain(None, (), ())  # type: ignore[arg-type]
     told = described(ChainResult(chain, verdicts, Bounds(6, 6, ""), None, NOTHING, Options()))
     assert told == "1 of 2 goals in 6 steps, minimal"
+
+
+def test_a_line_of_verify_never_stands_behind_the_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks are told as they are done, while one line of progress replaces itself."""
+    assert chaincover("generate", MODELS / "cruise", "--no-replay", "-q", "-o", tmp_path).code == 0
+    shown: list[str] = []
+    monkeypatch.setattr(Progress, "_replaces", property(lambda _: True))
+    monkeypatch.setattr("chaincover.cli.progress.tell", lambda text, nl=True: shown.append(text))
+    monkeypatch.setattr(Telling, "__call__", lambda _, line: shown.append(line.check))
+    assert "checked, and holds" in chaincover("verify", MODELS / "cruise", tmp_path, "--no-native").out
+    checks = [place for place, text in enumerate(shown) if text == "chain"]
+    assert checks
+    assert all(shown[place - 1] == "\r\x1b[K" for place in checks)

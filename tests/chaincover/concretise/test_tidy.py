@@ -13,9 +13,10 @@ from counted_calls import calls_in
 from drawn_seeds import seeds
 from machines import Machine
 from problems import problem_of
-from pysmt.shortcuts import BV, BVULT, FALSE, BVAdd, Ite
+from pysmt.shortcuts import BV, BVULT, FALSE, And, BVAdd, Ite, Not
 from random_systems import random_case
 
+from bmc.engines.protocol import INSTRUCTION, WORK
 from bmc.formulas.unroll import at, framed
 from bmc.system.constraints import Dwell, constrained
 from bmc.system.simulation import Simulator
@@ -126,6 +127,31 @@ def test_of_a_run_that_the_clock_has_ended_some_seconds_are_left_for_it(monkeypa
     found = tidy(Known(problem, chain=chain), after)
     assert found is not None
     assert (found.run, found.as_found) == (chain.run, 0)
+
+
+def test_simpler_inputs_that_lose_a_goal_are_given_up_where_it_is_lost() -> None:
+    """A try is over with the first goal that it loses: else each of hundreds goes on to the end of the run."""
+    word = ValueType("uint16", 16)
+    count, key, last = word.symbol("tidy_count"), BOOLEAN.symbol("tidy_key"), BOOLEAN.symbol("tidy_last")
+    state = (
+        StateVariable("tidy_count", word, BV(0, 16), BVAdd(count, BV(1, 16))),
+        StateVariable("tidy_last", BOOLEAN, FALSE(), key),
+    )
+    system = TransitionSystem("presses", state, (InputVariable("tidy_key", BOOLEAN),))
+    pressed, steps = [*range(5, 400, 10)], 400
+    goals = [Goal(f"at_{k}", at(And(count.Equals(BV(k, 16)), last), 0), None, 0) for k in pressed]
+    goals += [Goal(f"no_{k}", at(And(count.Equals(BV(k + 5, 16)), Not(last)), 0), None, 0) for k in pressed]
+    goals.append(Goal("end", at(count.Equals(BV(steps, 16)), 0), None, 0))
+    problem = problem_of(system, goals, None)
+    chain = Judge(problem).chain(run_by(system, *(step % 10 in (2, 4, 8) for step in range(steps))))
+    assert chain is not None
+    left = Limits()
+    found = tidy(Known(problem, chain=chain), left, freely=True)
+    assert found is not None
+    assert found.goals == chain.goals
+    values = [inputs["tidy_key"] for inputs in found.run.inputs]
+    assert sum(1 for _ in groupby(values)) <= 2 * len(pressed) + 1, "one press for each goal that asks for one"
+    assert left.spent / (Simulator(system).size * INSTRUCTION / WORK) < 8 * steps
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -118,6 +118,14 @@ def test_where_not_all_fits_the_variables_that_most_goals_read_are_shown() -> No
     assert all(f"{name}=100" in everything for name in names)
 
 
+def test_long_names_of_goals_leave_room_for_state_in_a_narrow_terminal() -> None:
+    hits = [Hit(f"requirement_{number}", 0, None) for number in range(3)]
+    inputs = [{"fstart": 1, "fstop": 1, "freset": 1, "level": 20}, {"fstart": 0, "fstop": 0, "freset": 0, "level": 0}]
+    shown = lines([{"mode": 0}, {"mode": 9}, {"mode": 0}], inputs, hits, width=80, milliseconds=100)
+    assert shown[2].split() == ["step", "time/s", "mode", "set", "level", "from", "here"]
+    assert max(map(len, shown)) <= 80
+
+
 def test_names_are_cut_where_they_are_equal_and_not_where_they_differ() -> None:
     names = ["a->left.up", "a->right.up", "a->down", "*speed", "t[0].x", "t[1].x"]
     assert list(short_names(names).values()) == ["left.up", "right.up", "down", "speed", "t[0].x", "t[1].x"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import Outcome, assert_it_fits, chaincover, write_files
 from native_programs import needs_compiler
+from small_programs import program, project
 
 from chaincover.replaying import judge
 
@@ -203,3 +204,21 @@ def test_undefined_behaviour_is_told_with_the_steps_that_lead_there(wash: Path) 
 def test_a_bare_condition_is_expected_true(text: str, bare: bool) -> None:
     """One that is compared or computed with is not: there the number is what the reader wrote."""
     assert judge._bare("s->lamp", text) is bare
+
+
+@needs_compiler
+def test_of_a_lost_deadline_no_value_is_told_that_it_did_not_lack(tmp_path: Path) -> None:
+    """Its antecedent would have had to hold steps before: the values at the step of the verdict explain nothing."""
+    asked = "G(rise(s->n == 1) -> G[0,3](s->n == 1))"
+    files = {
+        "c.c": program("s->n = i->b ? 1 : 0;"),
+        "chaincover.toml": project(f'[[property]]\nid = "stays"\ntext = "{asked}"'),
+    }
+    write_files(tmp_path, files)
+    assert chaincover("generate", tmp_path, "--no-replay", "-o", tmp_path / "out").code == 1
+    write_files(tmp_path, {"new/c.c": program("s->n = 0;")})
+    done = chaincover("replay", tmp_path, tmp_path / "out", "--against", tmp_path / "new" / "c.c", COLUMNS="120")
+    lines = done.out.splitlines()
+    lost = next(line for line in lines if line.startswith("LOST"))
+    assert lost.endswith("; no occurrence of its antecedent is decided there")
+    assert not any("(fails)" in line for line in lines)

@@ -274,6 +274,23 @@ def test_a_verdict_that_tolerance_or_jitter_leaves_open_is_undecided(tmp_path: P
     assert verdicts(steady)["high"][2] == "held"
 
 
+def test_the_judgement_has_the_recorded_values_and_where_they_differ(tmp_path: Path) -> None:
+    """They stand where they change, and in the unit of the variable; within the tolerance nothing differs."""
+    recorded = [value / 2 + 1 for value in (5, 15, 25, 37, -5, -5)]
+    found = judge(tmp_path, rows(Level=[recorded[0] + 0.25, *recorded[1:]], Lamp=LAMPS), target=TOLERANT).json["tracks"]
+    tracks = {track["variable"]: track for track in found}
+    assert [*tracks] == ["i->up", "i->clear", "o.level", "o.lamp"]
+    assert tracks["o.lamp"] == {"variable": "o.lamp", "values": ["0", "1", "0"], "runs": [4, 1, 2], "differs": []}
+    assert tracks["o.level"]["values"] == ["0", "5.5", "15", "25", "37", "-5"]
+    assert tracks["o.level"]["runs"] == [1, 1, 1, 1, 1, 2]
+    assert tracks["o.level"]["differs"] == [[4, 5, "35"]]
+
+
+def test_an_input_that_is_not_that_of_the_chain_differs_in_its_steps(tmp_path: Path) -> None:
+    (up,) = (track for track in judge(tmp_path, GOOD.replace("\n5,0,0", "\n5,1,0")).json["tracks"][:1])
+    assert (up["values"], up["runs"], up["differs"]) == (["1", "0", "1"], [4, 1, 1], [[5, 6, "0"]])
+
+
 def test_other_inputs_than_those_of_the_chain_are_told_first(tmp_path: Path) -> None:
     """The model is simulated under the recorded inputs: outputs that fit these do not deviate."""
     other = PLAIN.replace("1,0,35,1\n", "0,0,25,0\n")
@@ -461,7 +478,7 @@ def test_what_cannot_be_read_is_told_with_its_place(recording: str, target: str,
 def test_the_judgement_is_written_whole(tmp_path: Path) -> None:
     outcome = judge(tmp_path, GOOD, "-o", "judged.json")
     assert (tmp_path / "judged.json").read_text() == outcome.out
-    assert outcome.json["schema"] == "chaincover/judged/2"
+    assert outcome.json["schema"] == "chaincover/judged/3"
 
 
 def test_drawn_recordings_are_judged_as_the_whole_run() -> None:

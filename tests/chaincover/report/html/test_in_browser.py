@@ -126,6 +126,34 @@ def test_waiting_is_folded_and_unfolded(tmp_path: Path) -> None:
         assert "23..499" not in [row[0] for row in rows(driver, "wave-table")]
 
 
+def test_a_recording_is_drawn_beside_the_chain_and_its_difference_is_found_by_a_key(
+    window: Path, tmp_path: Path
+) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.select import Select
+
+    lines = (window / "chain.csv").read_text().splitlines()
+    column = lines[0].split(",").index("*rty_moveUp")
+    cells = lines[8].split(",")
+    recorded = [
+        *lines[:8],
+        ",".join([*cells[:column], str(1 - int(cells[column])), *cells[column + 1 :]]),
+        *lines[9:-1],
+    ]
+    (tmp_path / "run.csv").write_text("\n".join(recorded) + "\n")
+    ended = chaincover("judge", MODELS / "window", window, tmp_path / "run.csv", "-o", tmp_path / "judged.json", "-q")
+    assert ended.code == 1, ended.err
+    page = tmp_path / "report.html"
+    chaincover("report", window / "chain.json", tmp_path / "judged.json", "-o", page, "-q")
+    with opened(page) as driver:
+        Select(driver.find_element(By.ID, "wave-trace")).select_by_visible_text("judged.json (run.csv)")
+        assert driver.find_element(By.ID, "wave-beside").get_property("value") == "0"
+        pressed(driver, "d")
+        (row,) = [row for row in rows(driver, "wave-table") if any("≠" in cell for cell in row)]
+        assert row[0] == f"{state(driver)['cursor']} ◀"
+        assert "≠ (expected " in " ".join(row)
+
+
 @pytest.mark.parametrize("name", ["window", "belt", "kiln"])
 def test_no_barrier_is_serious_and_nothing_is_wider_than_the_window(tmp_path: Path, name: str) -> None:
     chaincover("generate", MODELS / name, "-o", tmp_path, "-q", "--report")

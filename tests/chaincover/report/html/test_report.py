@@ -19,7 +19,7 @@ from bmc.errors import InputRefused
 from chaincover.formats.table_style import whole_steps
 from chaincover.report.html.bounds import graph_of
 from chaincover.report.html.saved import SavedChain
-from chaincover.report.html.table import step_table
+from chaincover.report.html.table import MOST_ROWS, step_table
 from chaincover.report.html.trace import Trace, Variable
 
 PROGRAM = """\
@@ -155,6 +155,12 @@ def test_a_finding_has_its_run_its_values_and_a_place_in_the_waveform(generated:
     assert own["length"] == len(violation) - 1
     assert own["failed"] == [[own["length"] - 1, "full"]]
     assert page.row("phase")[1:] == [str(own["length"]), "FILL", "DRAIN"]
+    assert f"the antecedent holds at step {own['length'] - 1}" in page.text
+    assert f"and the consequent fails by step {own['length']}" in page.text
+    assert [column["differs"] for column in own["columns"] if "differs" in column] == [
+        [[own["length"], own["length"] + 1, "DRAIN"]]
+    ]
+    assert "FILL ≠ DRAIN expected" in [cell.strip() for row in page.rows for cell in row]
     assert f"#step={own['length'] - 1}" in page.addresses
     missed = runs["violation of drained"]["deadlines"]
     assert [bar[:2] for bar in missed] == [["drained", "F[0,5]"]]
@@ -257,6 +263,14 @@ def test_an_input_that_is_constant_and_not_0_is_in_the_table_of_a_run() -> None:
     assert step_table(wide, many, [], None).note.startswith("1 more variable ")
 
 
+def test_the_marked_step_is_among_the_rows_of_a_long_table() -> None:
+    odd = Trace("run", "judged", 1000, {"a": [*(step % 2 for step in range(1000)), None]})
+    table = step_table(odd, [Variable("a", "a", "inputs", "_Bool")], ["a"], 500)
+    assert len(table.rows) == MOST_ROWS
+    assert [steps for steps, _, marked in table.rows if marked] == ["500"]
+    assert table.note == f"{1001 - MOST_ROWS} rows left out: the waveform has all"
+
+
 def test_a_goal_that_fails_often_is_one_finding_and_a_deadline_is_told_by_its_steps(result: Path) -> None:
     def fail(data: Any) -> None:
         deadline = {"asked": "F[0,5]", "antecedent": 2, "check": 7, "last": 5}
@@ -299,8 +313,29 @@ def test_what_is_missing_is_said_and_the_rest_is_shown(result: Path) -> None:
     said = " ".join(page.text.split())
     assert "There is no run.json beside chain.json" in said
     assert "Of the run in violation-full.csv only the inputs are shown" in said
-    assert "wash.c is not shown: it has changed since the result was made" in said
+    assert f"wash.c is not shown: {result / 'wash.c'} has changed since the result was made" in said
+    assert f"type 'chaincover report {result / 'out'} --sources DIR' with the folder of the old one" in said
+    assert "chaincover replay PROJECT violation-full.csv --steps" in said, "what was typed is in run.json"
+
     assert "covers 7 of 7 reachable goals" in said
+
+
+def test_commands_and_notes_name_what_was_typed_and_no_place_on_the_machine(tmp_path: Path) -> None:
+    (tmp_path / "wash.c").write_text(PROGRAM)
+    (tmp_path / "chaincover.toml").write_text(PROJECT)
+    more = "--property", "low: G(level == 0 -> X(valve))", "--property", "dry: G(level == 50 -> X(!pump))"
+    assert chaincover("generate", ".", *more, "-o", "out", "-q", "--no-native", cwd=tmp_path).code == 1
+    (tmp_path / "wash.c").rename(tmp_path / "other.c")
+    told = chaincover("report", "out", cwd=tmp_path)
+    page = Page((tmp_path / "out" / "report.html").read_text())
+    assert "chaincover replay . out/violation-full.csv --property" in page.text
+    assert f"chaincover replay . out/violation-low.csv --property '{more[1]}' --steps" in page.text
+    assert "chaincover replay . out/chain.json --property" in page.text
+    wanted = (
+        "wash.c is not shown: it is not in out/, ./; type 'chaincover report out --sources DIR' with its folder as DIR."
+    )
+    assert wanted in " ".join(told.out.split())
+    assert str(tmp_path) not in "".join(place.read_text() for place in (tmp_path / "out").iterdir())
 
 
 def test_a_source_name_that_leads_out_of_the_folder_is_not_followed(result: Path, tmp_path: Path) -> None:
@@ -417,4 +452,8 @@ def test_a_run_that_a_limit_ends_has_its_report(result: Path) -> None:
     ended = chaincover("generate", result, "-o", result / "out", "--report", "--time-limit", "2", "--no-native")
     assert "Stopped by time limit" in ended.out
     assert "report.html" in ended.out
-    assert "stopped by time limit" in Page(report_of(result)).text
+    said = Page(report_of(result)).text
+    assert "stopped by time limit" in said
+    if json.loads((result / "out" / "chain.json").read_text())["chain"] is None:
+        assert "Bold: the way of the chain" not in said
+        assert "--coverage" not in said

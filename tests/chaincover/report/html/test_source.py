@@ -183,7 +183,10 @@ def test_a_report_shows_what_generate_measured_as_long_as_the_source_is_the_same
     assert whole.row("8")[:3] == ["8", "2", "0"]
     assert again(tmp_path / "out" / "chain.json").rows == whole.rows, "its coverage comes with a chain that is named"
     (tmp_path / "c.c").write_text(program() + "\n")
-    assert "The text is not shown: it has changed since the result was made" in again(tmp_path / "out").text
+    assert (
+        f"The text is not shown: {tmp_path / 'c.c'} has changed since the result was made"
+        in again(tmp_path / "out").text
+    )
     chaincover("replay", tmp_path, tmp_path / "out", "--coverage", "-q")
     told = chaincover("report", tmp_path / "out", "-o", tmp_path / "page.html").out
     assert "coverage.json is not shown: it was measured when c.c was another text" in told
