@@ -25,6 +25,7 @@ from bmc.evaluation.vectors import node_count
 from chaincover.concretise.canonical import canonical_inputs
 from chaincover.concretise.tidy import tidy
 from chaincover.facts import (
+    ARROWS,
     ASKING,
     BETTER,
     CHAIN,
@@ -90,11 +91,6 @@ def _nearly_listed(board: Board) -> bool:
 NEARLY_LISTED = Fact("states that are soon enumerated", _nearly_listed)
 
 
-def while_counting(board: Board) -> float:
-    """Units of work for distances: few where a counter goes on, for jumps over its values may tell all of them."""
-    return FIRST_TURN if _nearly_listed(board) else 1.0
-
-
 def as_long_as_a_program(board: Board) -> float:
     """Units of work that the first linear program of the covering flow takes, about: as many iterations as there are
     states; no less than a part of a turn. For so long the product search goes on alone, with its own estimate: often
@@ -142,7 +138,7 @@ STAGES = (
     replace(SIMULATE, until=(STATES,), once=True),
     replace(ENUMERATE, first_turn=rest_of_listing, needs=(NEARLY_LISTED,), once=True),
     replace(IMPLIED, needs=(STATES,)),
-    Stage("exact graph", exact_graph, while_counting, gives=(DISTANCES, EXACT, NEAR, TARGETS)),
+    Stage("exact graph", exact_graph, 1.0, gives=(DISTANCES, EXACT, NEAR, TARGETS)),
     # without it grid_80_30 of benchmarks/families ends with twice the steps, and no proof
     Stage(
         "tour",
@@ -159,13 +155,20 @@ STAGES = (
         needs=(STATES, DISTANCES),
         gives=(PRICES, CHAIN, COMPLETE, BETTER),
     ),
-    replace(PRODUCT, question=SHORTEST),
+    replace(PRODUCT, question=SHORTEST, until=(ARROWS,)),
     Stage(
         "path weights",
         later("chaincover.minimality.path_weights:learn_path_weights"),
         1.0,
         needs=(DISTANCES, STATES | EXACT | COMPLETE),
         gives=(CHAIN, COMPLETE, ASKING, NEAR, BETTER),
+    ),
+    Stage(
+        "covering search",
+        later("chaincover.minimality.covering_search:search_covering_runs"),
+        2.0,
+        needs=(EXACT,),
+        gives=(CHAIN, COMPLETE, BETTER),
     ),
     replace(ACCELERATE, first_turn=1.0, needs=(NEARLY_LISTED,), once=True),
     replace(SIMULATE, first_turn=LONG),

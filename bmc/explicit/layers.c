@@ -182,12 +182,15 @@ static void begin(void) {
   memset(&missing, 0, sizeof missing);
 }
 /* Expands up to so many states. Whether the search is over, at the end of a layer. */
+static int listed(void); /* see arrows.c */
+static void expand_listed(u64 p);
 static int go(u64 states) {
   while (!failed) {
     for (; next_place < stop_place && !failed; next_place++) {
       if (!states) return 0;
       states--;
-      expand(queue[next_place]);
+      if (listed() && !whole) expand_listed(queue[next_place]);
+      else expand(queue[next_place]);
     }
     if (failed || queue_size == stop_place || (!whole && !any(&missing))) return 1;
     end_layer();
@@ -275,6 +278,7 @@ static void from(const char *what) {
   }
   end_layer();
 }
+static int covering(const char *what); /* see covering.c */
 int main(void) {
   make_tables();
   while (fgets(line, sizeof line, stdin)) {
@@ -296,7 +300,7 @@ int main(void) {
       if (over) show(trail.end);
       for (int32_t i = 0; over && i < trail.length; i++) printf(" %d", trail_inputs[i]);
     }
-    else { from(what); printf("ok"); }
+    else if (!covering(what)) { from(what); printf("ok"); }
     printf("\n");
     fflush(stdout);
   }

@@ -197,6 +197,11 @@ class Layers(Protocol):
     def from_starts(self) -> None:
         """Begin at the start states, to go on until all reachable ones are met. Comes first, and goes to its end."""
 
+    def list_arrows(self, work: float) -> bool:
+        """Note the steps between all reachable states, so that searches for conditions need not try inputs again, for
+        about so much more work. Whether there is nothing more to note, as where memory does not suffice. Comes after
+        the search from the starts."""
+
     def from_ends(self, condition: int, sought: Sequence[int]) -> None:
         """Begin at all reachable states in which a run of this condition can end, until all ``sought`` are met."""
 
@@ -237,6 +242,9 @@ class VectorLayers:
     def from_starts(self) -> None:
         made = self._steps.made
         self._begin(self._steps.number(made.start), _Search([], {*range(len(made.watched))}, whole=True))
+
+    def list_arrows(self, work: float) -> bool:
+        return True
 
     def from_ends(self, condition: int, sought: Sequence[int]) -> None:
         self._begin(np.flatnonzero(self._ends.get(condition, np.zeros(0, bool))), _Search([], {*sought}))

@@ -12,6 +12,12 @@ from bmc.explicit.layers import Key, LayeredSystem, Layers, OutOfMemory, VectorL
 from bmc.native.build import find_compiler
 from bmc.native.kernel import Kernel, NoTranslation, arguments_of, declarations, ordered, word_of
 
+ARROW = 12.0
+"""Nominal nanoseconds for an arrow that is followed. With twice as many, turns of searches along them are half as long.
+"""
+
+SOURCES = ("layers.c", "arrows.c", "covering.c")
+
 
 def layers(made: LayeredSystem, memory: int) -> Layers:
     """A search that takes at most ``memory`` bytes: compiled where there is a compiler."""
@@ -29,6 +35,8 @@ class CompiledLayers:
     def __init__(self, made: LayeredSystem, memory: int) -> None:
         self._made, self.work_each = made, made.work_each
         self.work, self.states, self.bytes = 0.0, 0, 0
+        self.arrows: int | None = None
+        self._tried = 0
         self._kernel = Kernel(c_text(made))
         self._ask("limit", memory)
 
@@ -42,8 +50,9 @@ class CompiledLayers:
         self._ask("state", *self._words(key), sought)
 
     def go(self, work: float) -> bool:
-        status, tried, states, size = self._ask("go", self._portion(work))
-        self.work, self.states, self.bytes = int(tried) * self.work_each, int(states), int(size)
+        status, tried, states, size = self._ask("go", max(1, int(work / self.work_each)))
+        self._count(int(tried), self.work_each)
+        self.states, self.bytes = int(states), int(size)
         if status == "memory":
             raise OutOfMemory
         if status == "wrong":
@@ -67,16 +76,30 @@ class CompiledLayers:
             raise OutOfMemory
         answer: list[str] = []
         while not answer:
-            tried, *answer = self._ask("follow", self._portion(portion))
-            self.work = int(tried) * self.work_each
+            tried, *answer = self._ask("follow", max(1, int(portion / self._made.work_each)))
+            self._count(int(tried), self._made.work_each)
             if not answer:
                 yield None
         high, low, *inputs = answer
         yield int(high, 16) << 64 | int(low, 16), [int(each) for each in reversed(inputs)]
 
-    def _portion(self, work: float) -> int:
-        """How many states are tried with so much work."""
-        return max(1, int(work / self.work_each))
+    def list_arrows(self, work: float) -> bool:
+        states = max(1, int(work / self._made.work_each))
+        status, arrows, _, _, size, _, _ = self._ask("list", states)
+        self.work, self.bytes = self.work + min(states, self.states) * self._made.work_each, int(size)
+        if status == "over":
+            self.arrows = int(arrows)
+            self.work_each = ARROW * (1 + self.arrows / max(1, self.states))
+        return status != "more"
+
+    def covering(self, what: str, *numbers: int) -> list[str]:
+        """The answer to a question of ``covering.c``."""
+        return self._ask(what, *numbers)
+
+    def _count(self, tried: int, each: float) -> None:
+        """Count the work of the states that were tried since the last answer, ``each`` of which takes so much."""
+        self.work += (tried - self._tried) * each
+        self._tried = tried
 
     def close(self) -> None:
         self._kernel.close()
@@ -110,7 +133,7 @@ def c_text(made: LayeredSystem) -> str:
             f"static const u64 ON_STEP[] = {{{', '.join(f'{part}ull' for part in on_step)}}};",
             "static int failed;",
             *_Code(made).lines(),
-            resources.files("bmc.explicit").joinpath("layers.c").read_text(encoding="utf-8"),
+            *(resources.files("bmc.explicit").joinpath(name).read_text(encoding="utf-8") for name in SOURCES),
         ]
     )
 

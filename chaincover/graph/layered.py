@@ -17,8 +17,9 @@ from math import ceil, inf
 from bmc.engines.protocol import PORTION, WORK
 from bmc.errors import counted
 from bmc.evaluation.vectors import node_count
+from bmc.explicit.covering import CoveringSearch
 from bmc.explicit.layers import Key, LayeredSystem, NotInLayers, OutOfMemory, Watched
-from bmc.explicit.layers_in_c import layers
+from bmc.explicit.layers_in_c import CompiledLayers, layers
 from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
@@ -54,8 +55,8 @@ class LayeredGoals:
         self.problem, self._limits, self._memory = problem, limits, memory
         self._say, self._told = say, 1 << 28
         self.states, self.far = 0, False
+        self._final = len(problem.goals) if problem.final is not None else None
         watched = [Watched(goal.antecedent, goal.takes_step) for goal in problem.goals]
-        self._final = len(watched) if problem.final is not None else None
         made = self._made = LayeredSystem(
             problem.system, [*watched, *(Watched(formula, False) for formula in problem.end_formulas(0))]
         )
@@ -72,9 +73,7 @@ class LayeredGoals:
         problem, goals, most = self.problem, self.problem.goals, self._made.most_states
         self._extend(most, FIRST_PART)
         tell(self._need(most, len(goals), exact=False) if most <= MOST_TOLD else None)
-        self._search.from_starts()
-        self._go()
-        self.states = self._search.states
+        self.reach()
         self._say(f"exact graph: {self.states} reachable states, in layers")
         impossible = self.states + 2
         first = self._search.first()
@@ -87,6 +86,32 @@ class LayeredGoals:
         never = tuple(name for number, name in enumerate(problem.names) if number not in possible)
         graph = exact_reach_graph(problem.names, problem.end, found, impossible, never)
         return replace(graph, seconds=time.monotonic() - begun)
+
+    def covering(self) -> CoveringSearch | None:
+        """A search for a shortest chain on the arrows between all reachable states; None where these are not noted."""
+        search = self._search
+        if not isinstance(search, CompiledLayers) or search.arrows is None:
+            return None
+        return CoveringSearch(search, self._made, len(self.problem.goals), self._final)
+
+    def reach(self) -> None:
+        """Meet all reachable states, and note the arrows between them, as far as there is memory for these.
+        NotInLayers where there is none for the states."""
+        self._search.from_starts()
+        self._go()
+        self.states = self._search.states
+        self._extend(2 * self.states, FAR_PART)
+        over = False
+        while not over:
+            with self._counted():
+                over = self._search.list_arrows(PORTION * WORK)
+            self._limits.check()
+
+    def run_of(self, choices: Sequence[int]) -> Run:
+        """The run from the start with the inputs of these numbers."""
+        simulator, made = Simulator(self.problem.system), self._made
+        inputs = {number: made.input(number) for number in {*choices}}
+        return simulator.run(simulator.initial(), [inputs[choice] for choice in choices])
 
     def _edges(self, possible: Sequence[int], together: Sequence[set[int]]) -> Iterator[tuple[Edge, int | None]]:
         """The edges from init and from each of the possible goals, with their weights (None: no way)."""
@@ -110,7 +135,7 @@ class LayeredGoals:
 
         ``covers`` tells the goals that a run covers: those are not sought again. None where the run gets stuck.
         """
-        key, run = self._made.start, self._run([])
+        key, run = self._made.start, self.run_of([])
         choices: list[int] = []
         covered = covers(run)
         for name in path:
@@ -126,7 +151,7 @@ class LayeredGoals:
             key, more = self._way(number)
             choices += more
             if more:
-                run = self._run(choices)
+                run = self.run_of(choices)
                 self._limits.spend(run.length * self._each)
                 covered = covers(run)
         return run
@@ -134,11 +159,6 @@ class LayeredGoals:
     def close(self) -> None:
         """Give back what it has taken."""
         self._search.close()
-
-    def _run(self, choices: Sequence[int]) -> Run:
-        simulator, made = Simulator(self.problem.system), self._made
-        inputs = {number: made.input(number) for number in {*choices}}
-        return simulator.run(simulator.initial(), [inputs[choice] for choice in choices])
 
     def _extend(self, states: int, part: float) -> None:
         """Take the turn for trying ``states`` at once, if it takes no more than a ``part`` of the effort foreseen."""

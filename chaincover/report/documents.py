@@ -15,7 +15,6 @@ from chaincover.report.findings import formulas_of, read_by
 from chaincover.result import ChainResult
 from chaincover.subject import Subject
 from chaincover.target.comparison import Observed
-from chaincover.target.tracks import tracks
 from chaincover.verdicts import infeasible
 from chaincover.weights import exists_path, transitive_closure
 
@@ -103,6 +102,8 @@ def judged_document(subject: Subject, chain: str, judged: JudgedRun) -> dict[str
 
 def _tracks(subject: Subject, observed: Observed) -> list[dict[str, Any]]:
     """The observed values, of the state those that goals read or that differ: where they change, not step by step."""
+    from chaincover.target.tracks import tracks  # here, for a search judges no recording
+
     formulas = [formula for goal in subject.goals for formula in formulas_of(goal)]
     return [
         {

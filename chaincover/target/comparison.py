@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from bmc.errors import counted
 from bmc.records import dataclass
 from bmc.system.transition import Run, TransitionSystem
-from chaincover.project.bench import Signal
 from chaincover.project.values import show_value
+
+if TYPE_CHECKING:
+    from chaincover.project.bench import Signal
 
 AROUND = 2
 """Steps before and after a deviation of which the values are shown. Twice as many: longer messages."""

@@ -172,8 +172,8 @@ def of_search(setting: Setting, claim: NoRun, found: Outcome) -> Verdict:
     """What a search over all runs says of ``claim``."""
     before = inf if claim.before is None else claim.before
     if found.length is not None and claim.first <= found.length < before:
-        inputs = told_inputs(setting.system, found.inputs)
-        return WRONG, f"a run of {counted(found.length, 'step')} does so: {inputs}"
+        inputs = f": {told_inputs(setting.system, found.inputs)}" if found.inputs else ""
+        return WRONG, f"a run of {counted(found.length, 'step')} does so{inputs}"
     if found.complete and (found.length is None or found.length >= before):
         return HOLDS, f"no run among all, {found.nodes} combinations of state and goals"
     return OPEN, f"more than {found.nodes} combinations of state and goals, or no time left"

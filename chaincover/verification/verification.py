@@ -24,6 +24,7 @@ from chaincover.formats.document import PROVED, Document, RulingsClaim
 from chaincover.subject import Subject
 from chaincover.verification import claims, long_tests, prices, requirements
 from chaincover.verification.acceleration import Jumps, jumps_of
+from chaincover.verification.compiled_search import compiled_search
 from chaincover.verification.confirmation import MODEL, Confirmation, confirm, library_values, no_original
 from chaincover.verification.constraints import constraints
 from chaincover.verification.fields import fields, findings, made_again, project
@@ -343,7 +344,8 @@ class Checks:
         if proof is not None and self._facts(proof) >= lower:
             return search(self.marks, goals, self._part(SMALL_PART if proof.prices else PART), below)
         ahead = None if proof is None or proof.prices is None else self.priced[1]
-        return search(self.marks, goals, self.clock, below, ahead=ahead)
+        found = search(self.marks, goals, self.clock, below, ahead=ahead)
+        return found if found.complete else compiled_search(self.marks, goals, self.clock, below) or found
 
     @staticmethod
     def _facts(proof: Certificate) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import pairwise
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Ite, Not, Or
@@ -89,3 +90,14 @@ def fork(stuck: bool) -> Case:
         Goal("near", at(machine.at_any("l"), 0), None, 0),
     )
     return machine.system(), goals, machine.at_any("m")
+
+
+def ring(places: int, goals: int) -> Case:
+    """Places in a ring, which a choice goes round and another one goes back to the first; goals at each, in turn."""
+    names = [f"p{n}" for n in range(places)]
+    steps = [(a, "go", b) for a, b in pairwise([*names, names[0]])] + [(name, "back", names[0]) for name in names]
+    machine = Machine(f"ring {places}", names, ["go", "back", "stay"], steps)
+    made_goals = tuple(
+        Goal(f"g{n}", at(machine.at_any(names[(n * 7 + n // places) % places]), 0), None, n % 2) for n in range(goals)
+    )
+    return machine.system(), made_goals, None

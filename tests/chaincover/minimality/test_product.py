@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from boards import board_of
@@ -12,7 +11,7 @@ from enumerated import drawn, exhaust, graph_of, held, least_run, made, problem_
 from explicit import Explicit, least_apart
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machines import Case, Machine
+from machines import Case, Machine, ring
 
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
@@ -99,17 +98,6 @@ def test_both_searches_agree_with_held_inputs(seed: int, overlap: str) -> None:
     assert (one.run and one.run.length) == (other and other.length)
     if one.run is not None:
         check_run(system, goals, final, overlap, one.run)
-
-
-def ring(places: int, goals: int) -> Case:
-    """Places in a ring, which a choice goes round and another one goes back to the first; goals at each, in turn."""
-    names = [f"p{n}" for n in range(places)]
-    steps = [(a, "go", b) for a, b in pairwise([*names, names[0]])] + [(name, "back", names[0]) for name in names]
-    machine = Machine(f"ring {places}", names, ["go", "back", "stay"], steps)
-    made_goals = tuple(
-        Goal(f"g{n}", at(machine.at_any(names[(n * 7 + n // places) % places]), 0), None, n % 2) for n in range(goals)
-    )
-    return machine.system(), made_goals, None
 
 
 @pytest.mark.parametrize("goals", [30, 63, 64, 65, 200])

@@ -1,0 +1,97 @@
+"""The compiled search over states and goals covered, against brute force and the search on enumerated states."""
+
+from __future__ import annotations
+
+import pytest
+from chain_checks import check_run
+from enumerated import drawn, problem_of, searched
+from explicit import Explicit, least_apart
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from machines import Case, ring
+
+from bmc.explicit.covering import CoveringSearch
+from bmc.explicit.layers import NotInLayers, OutOfMemory
+from chaincover.graph.layered import LayeredGoals
+from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.reductions.monitors import plain_run
+
+pytestmark = pytest.mark.needs_compiler
+
+SEEDS = st.integers(0, 10_000)
+OVERLAPS = st.sampled_from(["allow", "forbid"])
+MEMORY = 1 << 30
+
+
+def search_of(problem: Problem, memory: int = MEMORY) -> tuple[LayeredGoals, CoveringSearch]:
+    layered = LayeredGoals(problem, Limits(), lambda text: None, memory)
+    layered.reach()
+    search = layered.covering()
+    assert search is not None
+    return layered, search
+
+
+def to_its_end(search: CoveringSearch, portion: float) -> list[int]:
+    """The lower bounds that it told."""
+    bounds = [0]
+    while not search.finished:
+        search.advance(portion)
+        bounds.append(search.lower)
+    return bounds
+
+
+@settings(max_examples=8, deadline=None)
+@given(SEEDS, OVERLAPS)
+def test_the_shortest_run_is_that_of_brute_force(seed: int, overlap: str) -> None:
+    """In portions of the least work: the lower bound never falls, nor passes the length."""
+    case = drawn(seed, longest=2)
+    problem, _ = searched(case, overlap)
+    try:
+        layered, search = search_of(problem)
+    except NotInLayers:  # a start that is left open
+        assume(False)
+    bounds, expected = to_its_end(search, 1.0), expected_length(case, overlap)
+    assert bounds == sorted(bounds)
+    assert (None if search.found is None else len(search.found)) == expected
+    if expected is not None:
+        assert search.found is not None
+        assert bounds[-1] == expected
+        check_run(*case, overlap, plain_run(layered.run_of(search.found), problem_of(case)))
+
+
+def expected_length(case: Case, overlap: str) -> int | None:
+    system, goals, final = case
+    if overlap == "forbid":
+        return least_apart(Explicit(system), goals, final)
+    return Explicit(system).least_chain(goals, final, 40 * 2 ** len(goals))
+
+
+@pytest.mark.parametrize("goals", [63, 64, 65, 200])
+def test_more_goals_than_a_word_has_bits(goals: int) -> None:
+    problem = problem_of(ring(30, goals))
+    layered, search = search_of(problem)
+    to_its_end(search, 1e9)
+    assert search.found is not None
+    # a goal of a step at the last place needs one more
+    assert len(search.found) == 29 + any(n % 2 and (n * 7 + n // 30) % 30 == 29 for n in range(goals))
+    check_run(*ring(30, goals), "allow", layered.run_of(search.found))
+
+
+@pytest.mark.parametrize("known", [30, 31])
+def test_only_shorter_runs_than_a_known_one_are_sought(known: int) -> None:
+    _, search = search_of(problem_of(ring(30, 63)))
+    search.below = known
+    to_its_end(search, 1e9)
+    assert search.lower == 30
+    assert (search.found is None) == (known == 30)
+
+
+def test_memory_that_is_used_up_is_told() -> None:
+    """The layers go on without what the search took."""
+    layered, search = search_of(searched(ring(30, 40), "forbid")[0], memory=1 << 17)
+    with pytest.raises(OutOfMemory):
+        to_its_end(search, 1e5)
+    assert search.found is None
+    assert not search.finished
+    assert layered.graph().weights
