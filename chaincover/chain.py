@@ -188,7 +188,7 @@ class Failure:
 
     Where the consequent is a deadline, ``step`` is where that is decided; ``deadline`` says of which occurrence, and
     the values are those of its check.
-    ``held`` are the other properties whose antecedents hold from that step on too, and whose consequents hold.
+    ``held`` are the other properties that are judged at ``step`` too, and hold there.
     ``shortest``: it is proved that no run of fewer steps violates the property.
     """
 

@@ -86,7 +86,17 @@ def time_in(text: str) -> str:
 
 def timed(steps: int, period: Fraction | None) -> str:
     """A number of steps, and the time that they take where the ``period`` is known: ``603 steps, 60.3 s``."""
-    return counted(steps, "step") + ("" if period is None else f", {seconds_text(steps * period)}")
+    return counted(steps, "step") + ("" if period is None else f", {duration_text(steps * period)}")
+
+
+def duration_text(seconds: Fraction) -> str:
+    """``seconds`` as people read a time: ``60.3 s``; from two minutes on ``2 min 30 s``, then ``6 h 1 min``."""
+    if seconds < 2 * UNITS["min"]:
+        return seconds_text(seconds)
+    hours, rest = divmod(seconds, UNITS["h"])
+    minutes, rest = divmod(rest, UNITS["min"])
+    parts = [f"{hours} h" if hours else "", f"{minutes} min" if minutes else "", seconds_text(rest) if rest else ""]
+    return " ".join(part for part in parts if part)
 
 
 def seconds_text(seconds: Fraction) -> str:

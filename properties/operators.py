@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     re.S,
 )
 _WORD = re.compile(r"`?\w")
-NAME = re.compile(r"`?[A-Za-z_]")
+_NAME = re.compile(r"`?[A-Za-z_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def is_operator(tokens: Sequence[str], index: int) -> bool:
     return after < len(tokens) and tokens[after] == "("
 
 
-def outer(body: str, where: Location) -> tuple[str, str]:
+def _outer(body: str, where: Location) -> tuple[str, str]:
     """``G`` or ``cover`` and what stands between its parentheses."""
     tokens = tokens_of(body)
     words = [index for index, token in enumerate(tokens) if not token.isspace()][:2]
@@ -92,6 +92,42 @@ def outer(body: str, where: Location) -> tuple[str, str]:
                 raise InputRefused(f"'{rest}' stands after the end of the property", where, FORM)
             return tokens[words[0]], "".join(tokens[opening + 1 : index])
     raise InputRefused(f"a ')' is missing in '{body}'", where, FORM)
+
+
+def sides(body: str, language: Language, where: Location) -> tuple[str, str | None]:
+    """Antecedent and consequent of a property; it has none where it is to be covered only."""
+    kind, inside = _outer(body, where)
+    return (inside, None) if kind == "cover" else _around_implication(inside, language, where)
+
+
+def _around_implication(inside: str, language: Language, where: Location) -> tuple[str, str]:
+    """Antecedent and consequent around the one implication outside of all parentheses."""
+    tokens = tokens_of(inside)
+    found: list[int] = []
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(token, 0)
+        if depth == 0 and (
+            token in ("=>", "⇒", "→") or (token == "->" and not _is_member_arrow(tokens, index, language))
+        ):
+            found.append(index)
+    if len(found) != 1:
+        what = "no implication" if not found else "more than one implication"
+        raise InputRefused(f"{what} in 'G({inside.strip()})'", where, f"{FORM}; '=>' is never read as C's '->'")
+    antecedent, consequent = "".join(tokens[: found[0]]), "".join(tokens[found[0] + 1 :])
+    for part, what in ((antecedent, "antecedent"), (consequent, "consequent")):
+        if not part.strip():
+            raise InputRefused(f"the {what} is missing in 'G({inside.strip()})'", where, f"{FORM}; 'true' always holds")
+    return antecedent, consequent
+
+
+def _is_member_arrow(tokens: Sequence[str], index: int, language: Language) -> bool:
+    """Whether ``->`` is an access to a member: in C between a pointer's name and a member's name."""
+    before = [t for t in tokens[:index] if not t.isspace()]
+    after = [t for t in tokens[index + 1 :] if not t.isspace()]
+    if not before or not after or not _NAME.match(after[0]) or is_operator(after, 0):
+        return False
+    return language.is_member(before, after[0])
 
 
 def around(text: str) -> list[tuple[str, list[str]]]:
@@ -115,7 +151,7 @@ def has_implication(text: str) -> bool:
     """Whether a condition has an arrow that cannot be C's: not before the name of a member."""
     tokens = [t for t in [*tokens_of(text), ""] if not t.isspace()]
     for index, token in enumerate(tokens):
-        member = token == "->" and NAME.match(tokens[index + 1]) and not is_operator(tokens, index + 1)
+        member = token == "->" and _NAME.match(tokens[index + 1]) and not is_operator(tokens, index + 1)
         if token in ("=>", "⇒", "→", "->") and not member:
             return True
     return False

@@ -19,7 +19,7 @@ from bmc.errors import InputRefused, Location, counted
 from bmc.formulas.terms import both, either, negate
 from bmc.formulas.unroll import at, at_each, unframed, unplaced
 from bmc.limits import STEPS
-from bmc.models.model import Expression, Language, Model, Moment, NotAMember, UnknownFunction, Value
+from bmc.models.model import Expression, Model, Moment, NotAMember, UnknownFunction, Value
 from bmc.records import dataclass
 from bmc.stack import with_deep_stack
 from bmc.system.memory import Memory, owner_of
@@ -31,7 +31,6 @@ from properties.operators import (
     CALLS,
     FORM,
     FORMS,
-    NAME,
     OPERATORS,
     SINCE,
     Use,
@@ -41,8 +40,8 @@ from properties.operators import (
     has_implication,
     is_operator,
     missing_operator,
-    outer,
     rounded,
+    sides,
     tokens_of,
     use_of,
 )
@@ -76,13 +75,13 @@ def read_property(model: Model, given: PropertyText, default_name: str) -> Goal:
     """The goal of a text property. InputRefused, with its place, if it cannot be read."""
     name, body = _name_and_body(given, default_name)
     reader = _Reader(model, given.where, name, given.period)
-    antecedent, consequent = _sides(body, reader.language, given.where)
+    antecedent, consequent = sides(body, reader.language, given.where)
 
     def goal(condition: FNode, oracle: FNode | None, length: int) -> Goal:
         about = (body, given.description, given.requirement, given.where)
         return Goal(name, condition, oracle, length, *about, memory=tuple(reader.memory.variables))
 
-    reader.look_back([antecedent] if consequent is None else [antecedent, consequent])
+    reader.look_back_of(antecedent, consequent)
     inputs = _inputs_of(model)
     owed = Obligations(reader.memory, inputs, reader.past)
     lasting = reader.lasting(antecedent)
@@ -110,15 +109,8 @@ def times_of(model: Model, given: PropertyText) -> tuple[str, ...]:
     if not time_in(given.text):
         return ()
     reader = _Reader(model, given.where, "", given.period)
-    sides = _sides(_name_and_body(given, "")[1], reader.language, given.where)
-    reader.look_back([side for side in sides if side is not None])
+    reader.look_back_of(*sides(_name_and_body(given, "")[1], reader.language, given.where))
     return reader.times
-
-
-def _sides(body: str, language: Language, where: Location) -> tuple[str, str | None]:
-    """Antecedent and consequent of a property; it has none where it is to be covered only."""
-    kind, inside = outer(body, where)
-    return (inside, None) if kind == "cover" else _split(inside, language, where)
 
 
 def _inputs_of(model: Model) -> set[str]:
@@ -183,36 +175,6 @@ def read_constraint(model: Model, given: PropertyText) -> tuple[FNode, tuple[str
     return framed, reader.times
 
 
-def _split(inside: str, language: Language, where: Location) -> tuple[str, str]:
-    """Antecedent and consequent around the one implication outside of all parentheses."""
-    tokens = tokens_of(inside)
-    found: list[int] = []
-    depth = 0
-    for index, token in enumerate(tokens):
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(token, 0)
-        if depth == 0 and (
-            token in ("=>", "⇒", "→") or (token == "->" and not _is_member_arrow(tokens, index, language))
-        ):
-            found.append(index)
-    if len(found) != 1:
-        what = "no implication" if not found else "more than one implication"
-        raise InputRefused(f"{what} in 'G({inside.strip()})'", where, f"{FORM}; '=>' is never read as C's '->'")
-    antecedent, consequent = "".join(tokens[: found[0]]), "".join(tokens[found[0] + 1 :])
-    for part, what in ((antecedent, "antecedent"), (consequent, "consequent")):
-        if not part.strip():
-            raise InputRefused(f"the {what} is missing in 'G({inside.strip()})'", where, f"{FORM}; 'true' always holds")
-    return antecedent, consequent
-
-
-def _is_member_arrow(tokens: list[str], index: int, language: Language) -> bool:
-    """Whether ``->`` is an access to a member: in C between a pointer's name and a member's name."""
-    before = [t for t in tokens[:index] if not t.isspace()]
-    after = [t for t in tokens[index + 1 :] if not t.isspace()]
-    if not before or not after or not NAME.match(after[0]) or is_operator(after, 0):
-        return False
-    return language.is_member(before, after[0])
-
-
 class _Reader:
     """Evaluates the conditions of one property; operators move on to the memory of other steps."""
 
@@ -231,9 +193,20 @@ class _Reader:
         self._variables = {variable.name for variable in model.variables}
         self._inputs = _inputs_of(model)
         self._read_before: dict[str, Expression] = {}
+        self._antecedent = ""
+        """The antecedent of a property with a consequent."""
         self._looked_at = 0
         self._since: dict[Expression, FNode] = {}
         """By the second condition of each use of ``since`` what it says at one step."""
+
+    def look_back_of(self, antecedent: str, consequent: str | None) -> None:
+        """Find ``past`` for the sides of a property.
+
+        Where there is a consequent, neither side of the antecedent is the stricter one: where it holds in fewer runs,
+        more has to be exercised, but less is required.
+        """
+        self._antecedent = "" if consequent is None else antecedent
+        self.look_back([antecedent] if consequent is None else [antecedent, consequent])
 
     def look_back(self, texts: Sequence[str]) -> None:
         """Find ``past`` for conditions that are to be read."""
@@ -350,7 +323,7 @@ class _Reader:
         if not times:
             return expression
         steps = dict[str, int]()
-        self._time(expression, True, times, steps)
+        self._time(expression, None if text == self._antecedent else True, times, steps)
         for mark, number in steps.items():
             marked = marked.replace(mark, str(number))
         return self.language.parse(marked)

@@ -172,9 +172,7 @@ class OneChain(Delivery[ChainResult]):
 
     def runs(self, played: Replays, violated: Mapping[str, JudgedRun]) -> dict[Path, Iterable[str]]:
         own = played[0] if played else None
-        data = results.run_document(
-            *(self.run.subject, self.found, own, self.run.progress, violated), self.run.asked, str(self.run.folder)
-        )
+        data = results.run_document(self.run.subject, self.found, own, self.run, violated)
         return {self.run.folder / "run.json": json_parts(data)}
 
     def show(self, out: console.Console, asked: Asked, played: Replays) -> None:
@@ -228,9 +226,7 @@ class Several(Delivery[SeveralChains]):
     def runs(self, played: Replays, violated: Mapping[str, JudgedRun]) -> dict[Path, Iterable[str]]:
         texts: dict[Path, Iterable[str]] = {}
         for number, ((part, result), own) in enumerate(zip_longest(self.parts, played), 1):
-            data = results.run_document(
-                *(part, result, own, self.run.progress), asked=self.run.asked, folder=str(self.run.folder)
-            )
+            data = results.run_document(part, result, own, self.run)
             texts[self.run.folder / f"run-{number}.json"] = json_parts(data)
         return texts
 

@@ -34,7 +34,7 @@ from chaincover.cli.replay import one_chain, read_chain
 from chaincover.exporters import exporter as writer_of
 from chaincover.exporters import formats
 from chaincover.exporters.claims import Claim, LeftOut, claims
-from chaincover.exporters.protocol import ChainExporter, ExportedChain, Exporter, Question, Statement
+from chaincover.exporters.protocol import ChainExporter, ExportedChain, Exporter, Question, Statement, TestExporter
 from chaincover.exporters.questions import chain_question
 from chaincover.formats.chain_file import Stimulus
 from chaincover.formats.document import read_document
@@ -146,8 +146,12 @@ def command(
 ) -> int:
     """Write a chain for a bench, or the question whether there is a chain, for model checkers.
 
-    Formats of chains write CHAIN (chain.json, its folder, or a hand-written inputs.csv) into a folder of files. Those
-    of questions write one of which a run of k steps to a bad state is a chain.
+    Formats of chains write CHAIN (chain.json, its folder, or a table of inputs such as violation-NAME.csv) into a
+    folder of files. Those of questions write one of which a run of k steps to a bad state is a chain.
+
+    The formats c, ctest and pytest write tests. They fail where a value deviates from the chain, and where a
+    requirement fails on it: by what the harness sees, else by all values that it compares being those of the chain.
+    After a repair of the program the chain is exported again.
 
     With CHAIN (chain.json or its folder) instead what this result claims that no run does, a file each, into a folder
     with an index. Goals, final condition and macros are those that CHAIN names, unless options name others.
@@ -202,7 +206,9 @@ def _chain(request: Request, shown: Shown, chain: str, folder: Path, writer: Cha
         run = simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
         hits = _hits(subject, run, stimulus)
         signals = bench.of(subject.system)
-        files = writer.files(ExportedChain(subject, run, hits, stimulus.initial, Path(place).name, signals))
+        exported = ExportedChain(subject, run, hits, stimulus.initial, Path(place).name, signals)
+        files = writer.files(exported)
+        failing = [*writer.failing(exported)] if isinstance(writer, TestExporter) else []
     closing()
     prepare_folder(str(folder))
     for name in files:
@@ -213,6 +219,8 @@ def _chain(request: Request, shown: Shown, chain: str, folder: Path, writer: Cha
         head = {"schema": SCHEMA, "tool": {"name": "chaincover", "version": tool_version()}}
         click.echo(to_json({**head, "files": [*files]}), nl=False)
     elif shown.text:
+        for line in failing:
+            click.echo(line)
         click.echo(f"written to {folder}: {', '.join(files)}")
     return 0
 

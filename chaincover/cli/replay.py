@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ import click
 
 from bmc import ending
 from bmc.ending import CALLED_OFF, INTERRUPT, ExitCode
-from bmc.errors import InputRefused, Location, NoOriginal, UsageError
+from bmc.errors import InputRefused, Location, NoOriginal, UsageError, counted
 from bmc.native.mathematics import Library
 from bmc.native.original import loaded
 from bmc.records import dataclass
 from bmc.system.original import Original
-from bmc.system.transition import Run, TransitionSystem
+from bmc.system.transition import Run, TransitionSystem, ValueType
 from chaincover.cli.entry import closing
 from chaincover.cli.help import PLACE, Command
 from chaincover.cli.options import Shown, coverage_option, junit_option, request_options, shown_options, time_option
@@ -171,30 +172,34 @@ def _played(request: Request, shown: Shown, chain: str, against: str | None) -> 
         if against is None:
             played = replay(read.subject, read.stimulus, read.never, kept=True)
         else:
-            with other_build(request, read.subject, against) as built:
+            with other_build(request, read.subject, against) as (built, renumbered):
                 played = replay(read.subject, read.stimulus, read.never, built)
-            played = replace(played, original=Path(against).name)
+            played = replace(played, original=Path(against).name, renumbered=renumbered)
     played = replace(played, not_known=read.not_known, remarks=(*played.remarks, *read.notes), changed=read.changed)
     read.progress.done()
-    return Played(read.subject, read.stimulus, played, _next_command(request, chain, read, played))
+    return Played(read.subject, read.stimulus, played, _next_command(request, chain, read, played, against))
 
 
-def _next_command(request: Request, chain: str, read: ReadChain, played: JudgedRun) -> str:
-    """What makes the chain anew for a program that has changed since, where a goal is lost; '' else."""
-    lost = any(goal.asked and goal.step is None for goal in played.goals)
-    place = Path(chain) if Path(chain).is_dir() else Path(chain).parent
-    if not (read.changed and lost):
+def _next_command(request: Request, chain: str, read: ReadChain, played: JudgedRun, against: str | None) -> str:
+    """What makes a chain beside this one for a program that has changed since, or for the sources of another build,
+    where a goal is lost; '' else."""
+    if not ((read.changed or against) and any(goal.lost for goal in played.goals)):
         return ""
     words = replace(request, cover=(*request.cover, *read.criteria)).words
-    return shlex.join(["chaincover", "generate", *words, "-o", str(place)])
+    place = Path(chain) if Path(chain).is_dir() else Path(chain).parent
+    others = (place.parent / f"{place.resolve().name}-{number}" for number in count(2))
+    folder = next(other for other in others if not other.exists())
+    command = shlex.join(["chaincover", "generate", *words, "-o", str(folder)])
+    return f"{command} (once the sources are those of {against})" if against else command
 
 
 @contextmanager
-def other_build(request: Request, subject: Subject, place: str) -> Iterator[Original]:
+def other_build(request: Request, subject: Subject, place: str) -> Iterator[tuple[Original, tuple[str, ...]]]:
     """Another build of the program: a C file in place of the one of its name, or of the only one; or a shared library.
 
-    A C file is read by itself: its types and places in memory are its own. InputRefused where that is not possible,
-    NoOriginal without a compiler.
+    A C file is read by itself: its types and places in memory are its own, and behind the build stand the enumerations
+    that give other numbers there to the same names. InputRefused where that is not possible, NoOriginal without a
+    compiler.
     """
     if not Path(place).is_file():
         raise InputRefused("no such file", Location(place), "name a C file or a shared library (.so)")
@@ -202,7 +207,7 @@ def other_build(request: Request, subject: Subject, place: str) -> Iterator[Orig
         native = getattr(subject.model, "native", None)
         if native is None:
             raise UsageError("this model is no C program: no other build of it can be run")
-        yield loaded(native, Path(place).resolve())
+        yield loaded(native, Path(place).resolve()), ()
         return
     project = request.project()
     files = project.config.files
@@ -213,8 +218,23 @@ def other_build(request: Request, subject: Subject, place: str) -> Iterator[Orig
     others = tuple(place if file == same[0] else file for file in files)
     folders = (*project.config.include, str(Path(same[0]).parent))
     config = replace(project.config, files=others, include=folders)
-    with Program.of(replace(project, config=config)).model.original(False) as built:
-        yield built
+    model = Program.of(replace(project, config=config)).model
+    with model.original(False) as built:
+        yield built, tuple(dict.fromkeys(_renumbered(subject.system, model.system)))
+
+
+def _renumbered(system: TransitionSystem, other: TransitionSystem) -> Iterator[str]:
+    """The enumerations of variables of ``system`` that give other numbers in ``other`` to names that both have."""
+    types = _types(other)
+    for variable, own in _types(system).items():
+        there = dict(types[variable].labels) if variable in types else {}
+        if any(there.get(label, number) != number for label, number in own.labels):
+            yield own.name if own.name != "enum" else f"the enumeration of {variable}"
+
+
+def _types(system: TransitionSystem) -> dict[str, ValueType]:
+    """The types of the variables of the state and of the inputs."""
+    return {var.name: var.type for var in system.visible_state} | {var.name: var.type for var in system.inputs}
 
 
 @dataclass(frozen=True)
@@ -334,12 +354,24 @@ def restore(recorded: Recorded, request: Request) -> Restored:
         chosen = request.select, request.exclude
         properties, cover = (*request.properties, *texts), (*request.cover, *more)
         subject, not_known = program.subject(properties, request.final, *chosen, cover, UseOfBounds.SEARCHED), []
-    if not_known:
-        generated = any(goal.generated for goal in not_known)
-        why = "; names of generated goals hold line and column of the source that the chain was made for"
-        names = ", ".join(goal.name for goal in not_known)
-        notes.append(f"the program has no goal {names}: not looked at{why if generated else ''}")
+    notes += _on_goals_not_known(not_known, subject)
     return Restored(subject, tuple(goal.name for goal in not_known), tuple(notes), tuple(more))
+
+
+def _on_goals_not_known(goals: Sequence[RecordedGoal], subject: Subject) -> Iterator[str]:
+    """What is said of goals of a chain that the program does not have: those whose code reads otherwise now, and those
+    that are at no place of the source any more."""
+    now = {goal.name: goal.text for goal in subject.goals}
+    changed = [goal for goal in goals if goal.name in now]
+    if changed:
+        first, place = changed[0], f"the place of {counted(len(changed), 'goal')}"
+        was = f"{first.name} was '{first.text}', and is '{now[first.name]}' now"
+        yield f"other code stands at {place}: {was}; not looked at: {', '.join(goal.name for goal in changed)}"
+    if gone := [goal for goal in goals if goal.name not in now]:
+        why = "; names of generated goals hold line and column of the source that the chain was made for"
+        names = [goal.name for goal in gone]
+        generated = any(goal.generated for goal in gone)
+        yield f"the program has no goal {', '.join(names)}: not looked at{why if generated else ''}"
 
 
 def _with_criteria(program: Program, request: Request, more: list[str]) -> tuple[Subject, list[str], list[str]]:

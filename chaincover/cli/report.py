@@ -16,6 +16,9 @@ from chaincover.report import console
 REPORT = "report.html"
 """The name of the page."""
 
+STDOUT = "-"
+"""The name of a file that stands for standard output."""
+
 FORMATS = {
     "html": (".html", "chaincover.report.html.page"),
     "markdown": (".md", "chaincover.report.markdown"),
@@ -28,7 +31,9 @@ FORMATS = {
 @click.command(name="report", cls=Command)
 @click.argument("places", metavar="DIR|FILE...", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice([*FORMATS]), help="[default: by the end of -o, else html]")
-@click.option("-o", "--output", metavar="FILE", help="The file to write.  [default: report.html beside the result]")
+@click.option(
+    "-o", "--output", metavar="FILE", help="The file to write, - for stdout.  [default: report.html beside the result]"
+)
 @click.option("--sources", metavar="DIR", help="Folder of the controller's sources, where they lie elsewhere.")
 @click.option("--earlier", metavar="DIR|FILE", help="An earlier result: what differs is told.")
 @quiet_option
@@ -49,6 +54,9 @@ def command(
     prepare_folder(str(place.parent))
     with ending.interruptible():
         text, notes = made(places, sources, earlier, form)
+    if output == STDOUT:
+        click.echo(text, nl=False)
+        return 0
     write_text(place, text)
     if not quiet:
         out = console.console(False)

@@ -15,7 +15,8 @@ from chaincover.exporters.protocol import ExportedChain
 from chaincover.formats.rows import defined, reported
 from chaincover.project.bench import Signal
 from chaincover.project.values import show_value
-from properties.goal import Goal
+from properties.goal import Goal, violation, violation_name
+from properties.monitor import Monitor
 
 Value = int | Fraction | None
 """A raw pattern, a number in the unit of a bench, or None where there is no defined value."""
@@ -99,6 +100,29 @@ def covered_goals(chain: ExportedChain) -> list[CoveredGoal]:
     goals = {goal.name: goal for goal in chain.subject.goals}
     found = [(goals[hit.goal], hit) for hit in chain.hits]
     return [CoveredGoal(goal, hit.step, goal.over(hit.step), hit.consequent_held) for goal, hit in found]
+
+
+@dataclass(frozen=True)
+class FailingRequirement:
+    """A requirement that fails on the model's run of a chain: that of ``goal``, first at ``step``, which the state
+    after ``end`` steps has decided."""
+
+    goal: Goal
+    step: int
+    end: int
+
+
+def failing_requirements(chain: ExportedChain) -> list[FailingRequirement]:
+    """The requirements that fail on the run of the chain, in the order of the goals."""
+    system = chain.subject.system
+    inputs = {var.name for var in system.inputs}
+    asked = [goal for goal in chain.subject.goals if goal.consequent is not None]
+    violations = {goal.name: violation(goal, inputs) for goal in asked}
+    steps = Monitor(tuple(violations.values())).covered(chain.run)
+    firsts = [(goal, next(iter(steps[violation_name(goal.name)]), None)) for goal in asked]
+    return [
+        FailingRequirement(goal, step, violations[goal.name].over(step)) for goal, step in firsts if step is not None
+    ]
 
 
 def by_requirement(covered: Iterable[CoveredGoal]) -> dict[str, list[CoveredGoal]]:

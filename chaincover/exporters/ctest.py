@@ -10,7 +10,7 @@ from ctypes import c_int, c_long, c_longlong, c_short, c_void_p, sizeof
 from bmc.errors import UsageError
 from bmc.records import dataclass
 from bmc.system.original import FileOptions, NativeInterface
-from chaincover.exporters.harness_c import Harness, harness
+from chaincover.exporters.harness_c import Harness, failing_lines, harness
 from chaincover.exporters.harness_host import HOST, included
 from chaincover.exporters.protocol import ExportedChain
 
@@ -30,6 +30,10 @@ class CTest:
         assert isinstance(native, NativeInterface)
         files = made.files()
         return {**files, "CMakeLists.txt": "".join(_Lists(made, native, [*files]).text()).encode("utf-8")}
+
+    def failing(self, chain: ExportedChain) -> Iterator[str]:
+        """See ``TestExporter``."""
+        return failing_lines(chain)
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,7 @@ class _Lists:
                 yield f"goal.{each.goal.name}"
             if each.requirement_line:
                 yield f"requirement.{each.goal.name}"
+        yield from (f"requirement.{each.goal.name}" for each in self.harness.plan.failing)
 
 
 TARGETS = """

@@ -52,7 +52,7 @@ def _program(chain: ExportedChain) -> Harness:
             hint = "drive the program by the driver process or python, which may answer with a part of the outputs"
             raise UsageError(f"the firmware cannot reach '{name}': {why}", hint=hint)
     outputs = tuple(Compared(var, (), 0) for var in system.visible_state)
-    plan = HarnessPlan(system.inputs, (), outputs, (), (), (), {}, chain.run)
+    plan = HarnessPlan(system.inputs, (), outputs, (), (), (), (), {}, chain.run)
     return Harness(chain, calling, plan)
 
 

@@ -155,17 +155,19 @@ static void cc_fails(unsigned int goal, uint32_t step) {
   if (!cc_goals[goal].failed) cc_goals[goal].failed = step + 1u;
 }
 
-static const char cc_at_step[] CHAINCOVER_TABLE = " at step ";
 static const char cc_held[] CHAINCOVER_TABLE = ": held\n";
 static const char cc_failed[] CHAINCOVER_TABLE = ": failed";
 static const char cc_not_exercised[] CHAINCOVER_TABLE = ": not exercised\n";
 static const char cc_not_judged[] CHAINCOVER_TABLE = ": not judged to the end\n";
 #endif
 
+#if CC_REQUIREMENTS || CC_FAILING
+static const char cc_at_step[] CHAINCOVER_TABLE = " at step ";
+#endif
 #if CC_GOALS || CC_PREDICTED
 static const char cc_goal_is[] CHAINCOVER_TABLE = "goal ";
 #endif
-#if CC_REQUIREMENTS || CC_UNSEEN
+#if CC_REQUIREMENTS || CC_FAILING || CC_UNSEEN
 static const char cc_requirement_is[] CHAINCOVER_TABLE = "requirement ";
 #endif
 
@@ -216,6 +218,31 @@ static void cc_tell_requirement(unsigned int goal, const char *name) {
   } else {
     cc_say((seen->known & CC_OCCURRED) ? cc_not_judged : cc_not_exercised);
   }
+}
+#endif
+
+#if CC_FAILING
+static const char cc_fails_here[] CHAINCOVER_TABLE = ": fails";
+static const char cc_does[] CHAINCOVER_TABLE = ", the program does as predicted\n";
+static const char cc_deviated[] CHAINCOVER_TABLE = ": not judged, the program deviates from the run before\n";
+static const char cc_not_seen[] CHAINCOVER_TABLE =
+    "# It reads more than inputs and compared values: this harness cannot judge it.\n"
+    "# The values are compared with those of a run on which it fails. After a repair\n"
+    "# of the program export the run again.\n";
+
+static void cc_tell_failing(const char *name, uint32_t step, uint32_t end) {
+  cc_line(0);
+  cc_say(cc_requirement_is);
+  cc_say(name);
+  if (cc_deviates && cc_at <= end) {
+    cc_say(cc_deviated);
+  } else {
+    cc_say(cc_fails_here);
+    cc_say(cc_at_step);
+    cc_decimal((cc_word)step);
+    cc_say(cc_does);
+  }
+  cc_say(cc_not_seen);
 }
 #endif
 

@@ -28,6 +28,7 @@ from chaincover.exporters.c_text import (
     tap_text,
     widest,
 )
+from chaincover.exporters.columns import failing_requirements
 from chaincover.exporters.harness_host import port_files
 from chaincover.exporters.harness_plan import Compared, HarnessPlan, JudgedHere, Tolerance, plan_of
 from chaincover.exporters.protocol import ExportedChain
@@ -44,6 +45,21 @@ class HarnessC:
     def files(self, chain: ExportedChain) -> Mapping[str, bytes]:
         """See ``ChainExporter``."""
         return harness(chain).files()
+
+    def failing(self, chain: ExportedChain) -> Iterator[str]:
+        """See ``TestExporter``."""
+        return failing_lines(chain)
+
+
+def failing_lines(chain: ExportedChain) -> Iterator[str]:
+    """What a harness says of the requirements that fail on the run of ``chain``."""
+    unseen = harness(chain).plan.failing
+    for each in failing_requirements(chain):
+        yield f"requirement {each.goal.name} fails at step {each.step} of this run: " + (
+            "the harness cannot judge it, and fails as long as the program does as predicted"
+            if each in unseen
+            else "the harness judges it by what it sees"
+        )
 
 
 def harness(chain: ExportedChain) -> Harness:
@@ -145,6 +161,7 @@ class Harness:
 
     def _head(self, after: str) -> Iterator[str]:
         plan, word = self.plan, self.word
+        half_seen = sum(map(self._half_seen, plan.judged))
         source, name = c_comment(self.chain.source), c_comment(self.chain.subject.system.name)
         yield f"/* The chain {source} of {name} as a harness.\n"
         yield " * Written by ChainCover: port.h and what implements it are to be changed, this file is not. */\n"
@@ -160,9 +177,9 @@ class Harness:
             "CC_LINES": f"{plan.lines}u",
             "CC_GOALS": len(plan.judged),
             "CC_REQUIREMENTS": sum(each.requirement_line for each in plan.judged),
-            "CC_PREDICTED": len(plan.predicted) + sum(_half_seen(each) for each in plan.judged),
-            "CC_UNSEEN": sum(each.goal.consequent is not None for each in plan.predicted)
-            + sum(_half_seen(each) for each in plan.judged),
+            "CC_PREDICTED": len(plan.predicted) + half_seen,
+            "CC_FAILING": len(plan.failing),
+            "CC_UNSEEN": sum(each.goal.consequent is not None for each in plan.predicted) + half_seen,
             "CC_SIGNED": int(any(_is_signed(each.type) for each in self.outputs)),
             "CC_FLOATING": int(any(each.type.floating for each in self.outputs)),
             "CC_LESS": int("cc_less(" in after),
@@ -300,9 +317,14 @@ class Harness:
 
     # what is told
 
+    def _half_seen(self, each: JudgedHere) -> bool:
+        """Whether the antecedent of a requirement is seen, but not its consequent, which does not fail on this run."""
+        failing = {fails.goal.name for fails in self.plan.failing}
+        return each.goal.consequent is not None and each.violated is None and each.goal.name not in failing
+
     def _tell(self) -> Iterator[str]:
         yield from self._deviations()
-        lines = []
+        lines, failing = list[str](), {each.goal.name for each in self.plan.failing}
         for number, each in enumerate(self.plan.judged):
             yield f"static const char cc_goal_{number}[] CHAINCOVER_TABLE = {c_string(_named(each.goal.name))};\n"
             if each.goal_line:
@@ -311,14 +333,18 @@ class Harness:
                 text = c_string(_named(each.goal.name, each.goal.requirement))
                 yield f"static const char cc_requirement_{number}[] CHAINCOVER_TABLE = {text};\n"
                 lines.append(f"cc_tell_requirement({number}u, cc_requirement_{number});")
-            elif _half_seen(each):
+            elif self._half_seen(each):
                 lines.append(f"cc_tell_predicted(cc_requirement_is, cc_goal_{number}, 0);")
+        for number, fails in enumerate(self.plan.failing):
+            name, goal = f"cc_failing_{number}", fails.goal
+            yield f"static const char {name}[] CHAINCOVER_TABLE = {c_string(_named(goal.name, goal.requirement))};\n"
+            lines.append(f"cc_tell_failing({name}, UINT32_C({fails.step}), UINT32_C({fails.end}));")
         for number, predicted in enumerate(self.plan.predicted):
             name = f"cc_predicted_{number}"
             yield f"static const char {name}[] CHAINCOVER_TABLE = {c_string(_named(predicted.goal.name))};\n"
             agrees = "0" if predicted.end is None else f"!cc_deviates || cc_at > UINT32_C({predicted.end})"
             lines.append(f"cc_tell_predicted(cc_goal_is, {name}, {agrees});")
-            if predicted.goal.consequent is not None:
+            if predicted.goal.consequent is not None and predicted.goal.name not in failing:
                 lines.append(f"cc_tell_predicted(cc_requirement_is, {name}, 0);")
         yield from _function("cc_tell_goals(void)", lines)
 
@@ -378,11 +404,6 @@ static void cc_near_{bits}(unsigned int variable, uint32_t step, uint32_t from, 
 def _expected(compared: Compared) -> Sequence[int]:
     kind = compared.variable.type
     return [canonical(raw, FORMATS[kind.bits]) for raw in compared.values] if kind.floating else compared.values
-
-
-def _half_seen(each: JudgedHere) -> bool:
-    """Whether the antecedent of a requirement is seen, but not its consequent."""
-    return each.goal.consequent is not None and each.violated is None
 
 
 def _parts(tolerance: Tolerance) -> Iterator[float]:

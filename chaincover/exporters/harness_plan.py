@@ -16,6 +16,7 @@ from bmc.system.memory import Memory
 from bmc.system.names import DEFINED
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType, symbols_of
 from chaincover.exporters.c_text import widest
+from chaincover.exporters.columns import FailingRequirement, failing_requirements
 from chaincover.exporters.protocol import ExportedChain
 from properties.deadlines import last_step
 from properties.goal import Goal, goal_length
@@ -83,7 +84,8 @@ class Predicted:
 @dataclass(frozen=True)
 class HarnessPlan:
     """What a harness does. ``memory`` are the variables that it computes itself; ``not_compared`` says why a variable
-    of the state is not compared."""
+    of the state is not compared. ``failing`` are the requirements that fail on this run and are not judged by what the
+    harness sees: the program that takes this run violates them."""
 
     inputs: tuple[InputVariable, ...]
     columns: tuple[Sequence[int], ...]
@@ -91,13 +93,14 @@ class HarnessPlan:
     memory: tuple[StateVariable, ...]
     judged: tuple[JudgedHere, ...]
     predicted: tuple[Predicted, ...]
+    failing: tuple[FailingRequirement, ...]
     not_compared: Mapping[str, str]
     run: Run
 
     @property
     def lines(self) -> int:
         """The number of tests in the output: one is about the compared values."""
-        return 1 + sum(each.goal_line + each.requirement_line for each in self.judged)
+        return 1 + sum(each.goal_line + each.requirement_line for each in self.judged) + len(self.failing)
 
 
 def plan_of(chain: ExportedChain, unreachable: Mapping[str, str], most_bits: int) -> HarnessPlan:
@@ -116,6 +119,7 @@ def plan_of(chain: ExportedChain, unreachable: Mapping[str, str], most_bits: int
         )
     sight = _Visible(system, compared, run)
     judged, predicted, memory = _goals(chain, sight, most_bits)
+    seen = {each.goal.name for each in judged if each.requirement_line}
     return HarnessPlan(
         system.inputs,
         tuple([values[var.name] for values in run.inputs] for var in system.inputs),
@@ -123,6 +127,7 @@ def plan_of(chain: ExportedChain, unreachable: Mapping[str, str], most_bits: int
         tuple(memory),
         tuple(judged),
         tuple(predicted),
+        tuple(each for each in failing_requirements(chain) if each.goal.name not in seen),
         not_compared,
         run,
     )

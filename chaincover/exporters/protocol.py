@@ -97,3 +97,12 @@ class ChainExporter(Protocol):
         UsageError, which says what and where, for what the format cannot hold, before anything is written.
         """
         ...
+
+
+@runtime_checkable
+class TestExporter(ChainExporter, Protocol):
+    """A writer of chains as tests."""
+
+    def failing(self, chain: ExportedChain) -> Iterator[str]:
+        """What its tests say of each requirement that fails on the run of ``chain``, in a sentence without its end."""
+        ...

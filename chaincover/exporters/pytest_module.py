@@ -16,9 +16,11 @@ from bmc.system.original import SHORT_DOUBLE, Call, Compilation, FileOptions, Na
 from chaincover.exporters.columns import (
     Column,
     CoveredGoal,
+    FailingRequirement,
     by_requirement,
     columns,
     covered_goals,
+    failing_requirements,
     in_runs,
     plain_names,
 )
@@ -50,11 +52,17 @@ class PytestModule:
             "INPUTS": {each.variable.name: in_runs(each.from_start) for each in found if each.driven},
             "EXPECTED": {each.variable.name: in_runs(each.from_start) for each in found if not each.driven},
             "STEPS": chain.run.length,
-            **_judged(covered_goals(chain)),
+            **_judged(covered_goals(chain), failing_requirements(chain)),
         }
         written = "".join(f"{name} = {_literal(value)}\n" for name, value in parts.items())
         text = (Path(__file__).parent / TEMPLATE).read_text(encoding="utf-8").replace("# DATA\n", written)
         return {"test_chain.py": text.encode("ascii")}
+
+    def failing(self, chain: ExportedChain) -> Iterator[str]:
+        """See ``TestExporter``."""
+        for each in failing_requirements(chain):
+            fails = f"requirement {each.goal.name} fails at step {each.step} of this run"
+            yield f"{fails}: its test fails as long as the program does as predicted"
 
 
 TEMPLATE = "pytest_template.txt"
@@ -78,17 +86,20 @@ def _program(native: NativeInterface, chain: ExportedChain, found: Sequence[Colu
     }
 
 
-def _judged(covered: Sequence[CoveredGoal]) -> dict[str, Any]:
-    """The goals and requirements that the chain exercises, by plain names, with their ends, and whether they held."""
+def _judged(covered: Sequence[CoveredGoal], failing: Sequence[FailingRequirement]) -> dict[str, Any]:
+    """The goals and requirements that the chain exercises, by plain names, with their ends; of requirements besides the
+    step at which they fail, None where they hold. A requirement without a name has that of its goal."""
     goals = plain_names(each.goal.name for each in covered)
-    required = by_requirement(covered)
-    requirements = plain_names(required)
+    ends = {name: max(each.end for each in those) for name, those in by_requirement(covered).items()}
+    steps = dict[str, int]()
+    for each in failing:
+        name = each.goal.requirement or each.goal.name
+        ends[name] = max(each.end, ends.get(name, 0))
+        steps[name] = min(each.step, steps.get(name, each.step))
+    requirements = plain_names(ends)
     return {
-        "GOALS": {goals[each.goal.name]: (each.goal.name, each.end, each.held is not False) for each in covered},
-        "REQUIREMENTS": {
-            requirements[name]: (name, max(each.end for each in those), all(each.held is not False for each in those))
-            for name, those in required.items()
-        },
+        "GOALS": {goals[each.goal.name]: (each.goal.name, each.end) for each in covered},
+        "REQUIREMENTS": {requirements[name]: (name, end, steps.get(name)) for name, end in ends.items()},
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from json import JSONDecodeError, JSONDecoder
 from pathlib import Path
 from typing import Any, overload
@@ -61,6 +62,13 @@ def result_data(text: str, where: Location) -> Any:
     return read_json(text, where, lambda own: _Reader(own, where).document())
 
 
+def whole_members(text: str, where: Location) -> dict[str, Any]:
+    """The members of the object in a ``text`` that is cut off, up to the first one that is not whole."""
+    found: dict[str, Any] = {}
+    read_json(text, where, lambda own: _Reader(own, where).members(found))
+    return found
+
+
 class Steps(Sequence[Any]):
     """The items of a list in a JSON ``text``, from their ``starts`` on; each is read again whenever it is asked for."""
 
@@ -96,6 +104,14 @@ class _Reader:
         if end < len(self._text):
             raise JSONDecodeError("Extra data", self._text, end)
         return value
+
+    def members(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Enter the members of the object into ``found`` as far as they are whole."""
+        with suppress(JSONDecodeError):
+            begin = self._after(0)
+            if self._text[begin : begin + 1] == "{":
+                self._items(self._after(begin + 1), "}", lambda at: self._pair(at, found))
+        return found
 
     def _after(self, place: int) -> int:
         """The first place from ``place`` on that is no white space."""

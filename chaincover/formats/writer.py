@@ -270,8 +270,9 @@ def hits_data(subject: Subject | Problem, chain: Chain) -> list[dict[str, Any]]:
 
 
 def graph_data(graph: ReachGraph, goals: Iterable[Goal]) -> dict[str, Any]:
-    """The K-reachability graph of ``goals``, which the search has told by their last steps: exact weights, and for
-    edges not found the least distance not proved impossible, from trigger to trigger."""
+    """The K-reachability graph of ``goals``, which the search has told by their last steps: weights, and for edges not
+    found the least distance not proved impossible, from trigger to trigger. ``exact``: weights are distances of
+    reachable states, and edges not found are proved impossible; else no run takes fewer steps than a weight says."""
     graph = graph.between_triggers({goal.name: goal.earlier for goal in goals})
     return {
         "nodes": list(graph.nodes),
@@ -283,6 +284,7 @@ def graph_data(graph: ReachGraph, goals: Iterable[Goal]) -> dict[str, Any]:
         ],
         "unknown": [{"from": a, "to": b} for a, b in graph.unknown],
         "k": graph.depth,
+        "exact": graph.exact,
     }
 
 

@@ -294,7 +294,7 @@ def explained(problem: Problem, name: str, run: Run, step: int) -> Failure:
     values = tuple(failing_values(problem.system, said, run, stands, goal.text))
     others = [each for each in problem.goals if each.consequent is not None and each.name != name]
     monitor = Monitor(problem.goals)
-    held = tuple(each.name for each in others if _held(each, monitor, run, begin, inputs))
+    held = tuple(each.name for each in others if _held(each, monitor, run, step, inputs))
     return Failure(name, run, step, values, held, deadline=missed)
 
 
@@ -331,28 +331,70 @@ def _bare(name: str, text: str) -> bool:
 
 
 def _held(goal: Goal, monitor: Monitor, run: Run, step: int, inputs: Collection[str]) -> bool:
-    """Whether the antecedent of ``goal`` holds from ``step`` of ``run`` on, and its consequent as well."""
+    """Whether the property of ``goal`` is judged at ``step`` of ``run``, and holds: there its antecedent and its
+    consequent hold, or an occurrence is decided that meets its deadline, and none that does not."""
     if goal.deadline is not None:
-        return any(one.begin == step and one.held for one in goal.deadline.decisions(run, inputs))
+        decided = [one.held for one in goal.deadline.decisions(run, inputs) if one.after == step]
+        return bool(decided) and all(decided)
     return monitor.holds(run, goal.name, step) and bool(monitor.judge(run, goal.name, step))
 
 
 def _expected(parts: Sequence[FNode], symbol: FNode, vtype: ValueType, read: Mapping[str, int]) -> str:
     """The values of ``symbol`` with which all ``parts`` hold, all else as it was ``read``; '' if none is known."""
-    holds = compile_formulas([conjunction(parts)])
-    every = range(1 << max(vtype.bits, 1)) if vtype.bits <= FEW_BITS else range(0)
-    tried = [*every]
-    if not every:
-        labels = (number % (1 << vtype.bits) for _, number in vtype.labels)
-        compared = (value for part in parts for value in _compared_with(part, symbol, read))
-        tried = [*labels, *(value for value in compared if value < 1 << vtype.bits)]
-    fit = sorted({raw for raw in tried if holds({**read, symbol.symbol_name(): raw})[0]}, key=vtype.value)
+    holds, many = compile_formulas([conjunction(parts)]), 1 << vtype.bits
+
+    def fits(raw: int) -> bool:
+        return bool(holds({**read, symbol.symbol_name(): raw})[0])
+
+    if vtype.bits <= FEW_BITS:
+        return _expected_of_all(fits, vtype)
+    if not vtype.labels and not vtype.floating and len(parts) == 1 and _orders(parts[0], symbol, vtype):
+        return _bound(lambda value: fits(value % many), vtype)
+    labels = (number % many for _, number in vtype.labels)
+    compared = (value for part in parts for value in _compared_with(part, symbol, read))
+    tried = [*labels, *(value for value in compared if value < many)]
+    return _one_of(sorted({raw for raw in tried if fits(raw)}, key=vtype.value), vtype)
+
+
+def _expected_of_all(fits: Callable[[int], bool], vtype: ValueType) -> str:
+    """The values of a type with few of them that ``fits``: by ranges, by labels, or by the one or two that do not."""
+    every = range(1 << max(vtype.bits, 1))
+    fit = sorted({raw for raw in every if fits(raw)}, key=vtype.value)
     rest = sorted({*every} - {*fit}, key=vtype.value)
     if rest and len(rest) < min(3, len(fit)):
         return f"not {_one_of(rest, vtype)}"
-    if vtype.labels or vtype.floating or not every:
+    if vtype.labels or vtype.floating:
         return _one_of(fit, vtype)
     return show_ranges(joined((number, number) for number in map(vtype.value, fit)), vtype)
+
+
+def _orders(part: FNode, symbol: FNode, vtype: ValueType) -> bool:
+    """Whether ``part`` says that ``symbol`` is less, or is not less, than something that does not read it: then the
+    values with which it holds are all up to one of them, or all from one of them on."""
+    compared = part.arg(0) if part.is_not() else part
+    signed = compared.is_bv_slt() or compared.is_bv_sle()
+    if not (signed or compared.is_bv_ult() or compared.is_bv_ule()):
+        return False
+    (own, *others) = sorted(compared.args(), key=lambda side: symbol not in symbols_of(side))
+    if any(symbol in symbols_of(other) for other in others):
+        return False
+    if own.is_bv_zext() and own.arg(0) is symbol:
+        return not vtype.signed and own.bv_width() > vtype.bits
+    kept = own is symbol or (own.is_bv_sext() and own.arg(0) is symbol)
+    return kept and vtype.signed == signed
+
+
+def _bound(holds: Callable[[int], bool], vtype: ValueType) -> str:
+    """The values of a type that ``holds``, which are all up to one or all from one on: ``<= 50``; '' for none."""
+    low = -(1 << (vtype.bits - 1)) if vtype.signed else 0
+    high = low + (1 << vtype.bits) - 1
+    below = holds(low)
+    if below == holds(high):
+        return ""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) == below else (low, middle)
+    return f"<= {low}" if below else f">= {high}"
 
 
 def _one_of(values: Sequence[int], vtype: ValueType) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -23,7 +23,8 @@ from chaincover.chain import Chain
 from chaincover.formats.rows import reported
 from chaincover.project.names import Labels, of_run, short_names, value_labels, without_front
 from chaincover.project.values import show_value
-from chaincover.report.console import LEAST_FOLDED, NARROW, Console, shortened
+from chaincover.report.columns import LEAST_ENDS, Column, broken, cut, fit, head_of, shown_rows, widths_of
+from chaincover.report.console import LEAST_FOLDED, MANY_LINES, NARROW, Console
 from chaincover.subject import Subject
 from properties.durations import as_decimal
 
@@ -64,28 +65,9 @@ class _Row:
     block: int = 0
 
 
-@dataclass(frozen=True)
-class _Column:
-    """The lines of a title, the words of each row, and what stands above the title.
-
-    ``least``: characters that are enough where the words take more.
-    """
-
-    title: Sequence[str]
-    words: Sequence[Sequence[str]]
-    group: str = ""
-    least: int = 0
-
-    @property
-    def wide(self) -> int:
-        """Characters for all of it."""
-        return max(*map(len, self.title), max(len(" ".join(words)) for words in self.words))
-
-    @property
-    def enough(self) -> int:
-        """Characters without which it is not shown."""
-        return max(*map(len, self.title), min(self.wide, self.least)) if self.least else self.wide
-
+ROOMY, NO_TIMES, TIGHT = range(3)
+"""How columns of marked variables are made to fit, which are shown whatever the width: as all columns are; broken into
+lines, and without the times of the steps; and with as few characters for inputs and goals as columns have."""
 
 Marks = Mapping[tuple[str, int], str]
 """By variable and the step before which it has a value: what is said of that value."""
@@ -127,9 +109,15 @@ class ChainTable:
         self._marked = {step for _, step in self._marks}
         self._mark_cells()
 
+    @property
+    def marks(self) -> Marks:
+        """What is said of values."""
+        return self._marks
+
     def _mark_cells(self) -> None:
+        state = {var.name for var in self._of_system[0]}
         for (name, step), text in self._marks.items():
-            if name in {var.name for var in self._of_system[0]}:
+            if name in state:
                 self._cells[name][step] += f" {self._short(name, text)}"
 
     def _short(self, name: str, text: str) -> str:
@@ -145,26 +133,22 @@ class ChainTable:
     def show(self, out: Console, most: int = 0, file: str = "chain.csv") -> None:
         """The table on ``out``, in ``most`` lines (0: any number), whose steps and variables ``file`` has all."""
         rows, columns, notes = self._plan(out, file)
-        widths = _widths(columns, out.width)
-        numbers = {0} if self._period is None else {0, 1}  # steps and times are set to the right
-        head = _head(columns, widths, out, numbers)
+        widths = widths_of(columns, out.width)
+        numbers = {at for at, column in enumerate(columns) if column.right}
+        head = head_of(columns, widths, out, numbers)
         room = max(LEAST_ROWS, most - len(head) - len(notes) - 1) if most else len(rows)
-        begin, end = (room + 1) // 2, len(rows) - room // 2
+        shown = shown_rows(len(rows), self._wanted(rows), room)
         for text in head:
             out.line(text, "bold")
-        for number, row in enumerate(rows):
-            if begin <= number < end and len(rows) > room + 1:
-                if number == begin:
-                    first, last = row.steps[0], rows[end - 1].steps[-1]
-                    count = counted(last - first + 1, "step")
-                    out.line(f"{'...':>{widths[0]}}  {count} left out here, {first} to {last}: {file} has them")
+        for before, number in pairwise([-1, *shown, len(rows)]):
+            if number - before > 1:
+                first, last = rows[before + 1].steps[0], rows[number - 1].steps[-1]
+                count = counted(last - first + 1, "step")
+                out.line(f"{'...':>{widths[0]}}  {count} left out here, {first} to {last}: {file} has them")
+            if number == len(rows):
                 continue
-            words = [column.words[number] for column in columns]
-            cells = [
-                " ".join(each) if out.everything or not column.least else _cut(each, width)
-                for each, column, width in zip(words, columns, widths, strict=True)
-            ]
-            style = "bold red" if row.steps[0] in self._marked else ""
+            cells = [column.cell(number, width, out.everything) for column, width in zip(columns, widths, strict=True)]
+            style = "bold red" if rows[number].steps[0] in self._marked else ""
             for text in out.placed(cells, widths, numbers):
                 out.line(text, style)
         for text in notes:
@@ -183,15 +167,24 @@ class ChainTable:
         return texts
 
     def _covered(self) -> list[list[str]]:
-        """The goals covered from each step on, and those whose consequent fails there."""
+        """The goals covered from each step on, first those whose consequent fails there."""
         chain = self._chain
         found: list[list[str]] = [[] for _ in chain.run.states]
-        failed = {(hit.goal, hit.step) for hit in chain.failures}
-        for hit in (*chain.hits, *(hit for hit in chain.failures if hit not in chain.hits)):
-            found[hit.step].append(hit.goal + (" (FAILED)" if (hit.goal, hit.step) in failed else ""))
+        failed = {(hit.goal, hit.step): f"{hit.goal} (FAILED)" for hit in chain.failures}
+        for (_, step), text in failed.items():
+            found[step].append(text)
+        for hit in chain.hits:
+            if (hit.goal, hit.step) not in failed:
+                found[hit.step].append(hit.goal)
         return found
 
-    def _plan(self, out: Console, file: str) -> tuple[list[_Row], list[_Column], list[str]]:
+    def _wanted(self, rows: Sequence[_Row]) -> list[list[int]]:
+        """The rows that are shown where a table is cut: those of goals, marks and failures; or the latter alone."""
+        failed = {hit.step for hit in self._chain.failures} | self._marked
+        own = [number for number, row in enumerate(rows) if row.steps[0] in failed]
+        return [[number for number, row in enumerate(rows) if self._apart(row.steps[0])], own, own[:LEAST_ENDS]]
+
+    def _plan(self, out: Console, file: str) -> tuple[list[_Row], list[Column], list[str]]:
         """Rows and columns, and what they leave out: all variables that change, else those that most goals read.
 
         Where everything is to be told and not all fit, what changed is told in one column.
@@ -199,28 +192,50 @@ class ChainTable:
         marked = {name for name, _ in self._marks}
         state = self._of_system[0]
         varying = [var for var in state if len(set(self._cells[var.name])) > 1 or var.name in marked]
-        order = sorted(varying, key=lambda var: -self._read.get(var.name, 0))
-        read = [var for var in order if self._read.get(var.name)]
-        if len(order) > MOST_UNREAD and read and not out.everything:
-            order = read
+        order = self._by_readers(varying, marked, out.everything)
         most = min(len(order), out.width // 3)
-        fits, table = self._widest(out, varying, order[:most])
+        least = min(most, sum(1 for var in order if var.name in marked))
+        fits, table = self._widest(out, varying, order[:most], ROOMY)
+        for how in (NO_TIMES, TIGHT):
+            if fits < least:
+                fits, table = self._widest(out, varying, order[:most], how)
         if fits < most and out.everything:
             return *self._changes(out, order), []
-        return *table, self._left_out(out, varying, fits, file)
+        return *table, [*self._marked_besides(order[:fits]), *self._left_out(out, varying, fits, file)]
+
+    def _by_readers(
+        self, varying: Sequence[StateVariable], marked: Collection[str], everything: bool
+    ) -> list[StateVariable]:
+        """Of the ``varying`` variables the marked ones, then the others by how many goals read them, the most first.
+
+        Of many variables, unless ``everything`` is to be told, those that no goal reads are left out.
+        """
+        order = sorted(varying, key=lambda var: (var.name not in marked, -self._read.get(var.name, 0)))
+        read = [var for var in order if self._read.get(var.name) or var.name in marked]
+        return read if len(order) > MOST_UNREAD and read and not everything else order
+
+    def _marked_besides(self, shown: Sequence[StateVariable]) -> Iterator[str]:
+        """The marked values of other variables than those that are ``shown``, a line each; of many the first ones."""
+        names = {var.name for var in self._of_system[0]} - {var.name for var in shown}
+        besides = [(name, step) for name, step in self._marks if name in names]
+        for name, step in besides[:MANY_LINES]:
+            when = f"before step {step}" if step < self._chain.length else "at the end"
+            yield f"{when}: {self._names[name]} {self._cells[name][step]}"
+        if len(besides) > MANY_LINES:
+            yield f"and {counted(len(besides) - MANY_LINES, 'more marked value')}: -v tells all"
 
     def _widest(
-        self, out: Console, varying: Sequence[StateVariable], order: Sequence[StateVariable]
-    ) -> tuple[int, tuple[list[_Row], list[_Column]]]:
+        self, out: Console, varying: Sequence[StateVariable], order: Sequence[StateVariable], how: int
+    ) -> tuple[int, tuple[list[_Row], list[Column]]]:
         """How many variables of ``order``, from the first on, fit as columns, and the table that has these.
 
         Where everything is to be told, that is all of them or none.
         """
-        table, fits, tried, too_many = self._columns(out, []), 0, len(order), len(order) + 1
+        table, fits, tried, too_many = self._columns(out, [], how), 0, len(order), len(order) + 1
         while too_many - fits > 1:
             chosen = {var.name for var in order[:tried]}
-            found = self._columns(out, [var for var in varying if var.name in chosen])
-            if _fit(found[1], out.width):
+            found = self._columns(out, [var for var in varying if var.name in chosen], how)
+            if fit(found[1], out.width):
                 table, fits = found, tried
             else:
                 too_many = fits + 1 if out.everything else tried
@@ -236,54 +251,69 @@ class ChainTable:
         constant = {*self._read} & {var.name for var in self._of_system[0]} - {var.name for var in varying}
         same = [f"{self._names[name]}={self._cells[name][0]}" for name in sorted(constant)]
         front = "the same before every step: "
-        notes += [front + (" ".join(same) if out.everything else _cut(same, out.width - len(front)))] if same else []
+        notes += [front + (" ".join(same) if out.everything else cut(same, out.width - len(front)))] if same else []
         return notes
 
-    def _columns(self, out: Console, variables: Sequence[StateVariable]) -> tuple[list[_Row], list[_Column]]:
+    def _columns(self, out: Console, variables: Sequence[StateVariable], how: int) -> tuple[list[_Row], list[Column]]:
         """Rows, and columns with all of ``variables``, with titles in as few lines as fit."""
+        parts = (NARROW, NARROW) if how == TIGHT else (out.width // LEAST_INPUTS, out.width // LEAST_GOALS)
         rows = self._rows(variables)
         goals = [self._goals[row.steps[0]] for row in rows]
         zero_one = [var for var in variables if set(self._cells[var.name]) <= {"0", "1", "-"}]
-        columns: list[_Column] = []
+        columns: list[Column] = []
         for lines in range(1, MOST_TITLE_LINES + 1):
-            inputs = self._inputs(rows, lines, out.width // LEAST_INPUTS)
+            inputs = self._inputs(rows, lines, parts[0])
             title = GOALS if lines > 1 else (" ".join(GOALS),)
-            end = [*inputs, _Column(title, goals, least=out.width // LEAST_GOALS)]
+            end = [*inputs, Column(title, goals, least=parts[1])]
             for flags in ([], zero_one) if len(zero_one) > 1 else ([],):
-                own = self._state_columns(variables, flags, rows, lines)
+                own = self._state_columns(variables, flags, rows, lines, how)
                 if own and inputs[0].group:
                     missing = len(BEFORE) - sum(column.wide + 2 for column in own) + 2
                     *above, lowest = own[-1].title
                     own[-1] = replace(own[-1], title=[*above, lowest.ljust(own[-1].wide + missing)])
-                columns = [*self._step_columns(rows), *own, *end]
-                if _fit(columns, out.width):
+                columns = [*self._step_columns(rows)[: None if how == ROOMY else 1], *own, *end]
+                if fit(columns, out.width):
                     return rows, columns
         return rows, columns
 
-    def _step_columns(self, rows: Sequence[_Row]) -> list[_Column]:
+    def _step_columns(self, rows: Sequence[_Row]) -> list[Column]:
         """The steps of each row, and when the first of them begins where the period is known."""
-        columns, period = [_Column(["step"], [[self._span(row.steps)] for row in rows])], self._period
+        columns, period = [Column(["step"], [[self._span(row.steps)] for row in rows], right=True)], self._period
         if period is not None:
             places = len(as_decimal(period).partition(".")[2])
             times = [[as_decimal(row.steps[0] * period, places)] for row in rows]
-            columns.append(_Column(["time/s"], times))
+            columns.append(Column(["time/s"], times, right=True))
         return columns
 
     def _state_columns(
-        self, variables: Sequence[StateVariable], flags: Sequence[StateVariable], rows: Sequence[_Row], lines: int
-    ) -> list[_Column]:
+        self,
+        variables: Sequence[StateVariable],
+        flags: Sequence[StateVariable],
+        rows: Sequence[_Row],
+        lines: int,
+        how: int,
+    ) -> list[Column]:
         """A column for each of ``variables``, but one for all ``flags`` among them: the names of those that are set."""
-        own = [self._column(var, rows, lines) for var in variables if var not in flags]
+        marked = {name for name, _ in self._marks} if how != ROOMY else set()
+        own = [self._column(var, rows, lines, whole=var.name in marked) for var in variables if var not in flags]
         if flags:
-            own.append(_Column(["set"], [self._set(flags, row.steps[0]) for row in rows]))
+            own.append(
+                Column(
+                    ["flags", "set"] if lines > 1 else ["flags set"], [self._set(flags, row.steps[0]) for row in rows]
+                )
+            )
         own[:1] = [replace(column, group=BEFORE) for column in own[:1]]
         return own
 
-    def _column(self, var: StateVariable | InputVariable, rows: Sequence[_Row], lines: int, name: str = "") -> _Column:
+    def _column(
+        self, var: StateVariable | InputVariable, rows: Sequence[_Row], lines: int, name: str = "", whole: bool = False
+    ) -> Column:
         words = [[self._cell(var.name, row)] for row in rows]
-        return _Column(_broken(name or self._names[var.name], max(len(word[0]) for word in words), lines), words)
+        wide = max(len(part) for word in words for part in (word[0].split() if whole else word))
+        title = broken(name or self._names[var.name], wide, lines)
+        return Column(title, words, least=wide if whole else 0, whole=whole)
 
-    def _inputs(self, rows: Sequence[_Row], lines: int, least: int) -> list[_Column]:
+    def _inputs(self, rows: Sequence[_Row], lines: int, least: int) -> list[Column]:
         """The inputs: flags by their names where they are set, numbers beside them or, if narrower, in columns.
 
         ``least`` characters are enough for those that are told by their names.
@@ -294,7 +324,7 @@ class ChainTable:
         columns = [self._column(var, rows, lines, self._input_name(var)) for var in numbers]
         if flags:
             words = self._words(rows, lambda step: self._set_inputs(flags, step), "(none)")
-            columns.insert(0, _Column(["set"], words, least=least))
+            columns.insert(0, Column(["set"], words, least=least))
         if not numbers or sum(column.wide + 2 for column in columns) - 2 >= gathered.wide:
             return [gathered]
         if rows[-1].steps[0] == self._chain.length:
@@ -304,7 +334,7 @@ class ChainTable:
 
     def _gathered(
         self, flags: Sequence[InputVariable], numbers: Sequence[InputVariable], rows: Sequence[_Row], lines: int
-    ) -> _Column:
+    ) -> Column:
         """One column for all inputs: the names of flags that are set, and numbers that are not 0."""
         nothing = "(all 0)" if any(var.name not in self._labels for var in numbers) else "(none)"
         cells = self._words(rows, lambda step: self._set_inputs(flags, step) + self._equations(numbers, step), nothing)
@@ -312,7 +342,7 @@ class ChainTable:
         zero = any(len(self._equations(numbers, step)) < len(numbers) for step in steps)
         notes = [*([f"{self._front}*"] if self._front else []), *(["others 0"] if zero else [])]
         title = ["inputs", f"({', '.join(notes)})"] if notes else ["inputs"]
-        return _Column(title if lines > 1 else [" ".join(title)], cells)
+        return Column(title if lines > 1 else [" ".join(title)], cells)
 
     def _words(self, rows: Sequence[_Row], words: Callable[[int], list[str]], nothing: str) -> list[list[str]]:
         """The ``words`` of the first step of each row, or ``nothing``; the end has no inputs."""
@@ -421,9 +451,9 @@ class ChainTable:
             return None
         return int(b) - int(a)
 
-    def _changes(self, out: Console, order: Sequence[StateVariable]) -> tuple[list[_Row], list[_Column]]:
+    def _changes(self, out: Console, order: Sequence[StateVariable]) -> tuple[list[_Row], list[Column]]:
         """Every step with what changed since the one before; at the start what is not 0. In the given order."""
-        rows = [_Row(range(step, step + 1)) for step in range(self._chain.length + 1)]
+        rows = [_Row(range(step, step + 1)) for step in range(len(self._chain.run.states))]
         words = []
         for row in rows:
             at, changed = row.steps[0], []
@@ -437,67 +467,11 @@ class ChainTable:
         goals = [self._goals[row.steps[0]] for row in rows]
         return rows, [
             *self._step_columns(rows),
-            _Column(["what changed"], words, BEFORE, NARROW),
+            Column(["what changed"], words, BEFORE, NARROW),
             *self._inputs(rows, 1, out.width // LEAST_INPUTS),
-            _Column([" ".join(GOALS)], goals, least=out.width // LEAST_GOALS),
+            Column([" ".join(GOALS)], goals, least=out.width // LEAST_GOALS),
         ]
-
-
-def _fit(columns: Sequence[_Column], width: int) -> bool:
-    return sum(column.enough + 2 for column in columns) - 2 <= width
-
-
-def _widths(columns: Sequence[_Column], width: int) -> list[int]:
-    """Characters for each column: what is left beyond what is enough goes to inputs, to goals, then to changes."""
-    widths = [column.enough for column in columns]
-    left = width - sum(widths) - 2 * (len(widths) - 1)
-    for number in reversed(range(len(columns))):
-        more = max(0, min(left, columns[number].wide - widths[number]))
-        widths[number] += more
-        left -= more
-    while left < 0 and max(widths) > NARROW:
-        number = widths.index(max(widths))
-        widths[number] -= 1
-        left += 1
-    return widths
-
-
-def _head(columns: Sequence[_Column], widths: Sequence[int], out: Console, right: Collection[int]) -> list[str]:
-    """The lines above the rows: groups, then titles, which end on one line."""
-    lines, groups, at = max(len(column.title) for column in columns), "", 0
-    for column, width in zip(columns, widths, strict=True):
-        if column.group:
-            groups = f"{groups:{at}}{column.group}  " if len(groups) <= at else f"{groups}{column.group}  "
-        at += width + 2
-    titles = [[*[""] * (lines - len(column.title)), *column.title] for column in columns]
-    rows = [text for row in zip(*titles, strict=True) for text in out.placed(row, widths, right)]
-    return [*([groups.rstrip()] if groups else []), *rows]
 
 
 def _is_flag(var: InputVariable) -> bool:
     return var.values == ((0, 1),) and not var.type.floating
-
-
-def _cut(words: Sequence[str], width: int) -> str:
-    """As many of ``words`` as fit, and the number of the others."""
-    text = " ".join(words)
-    kept = len(words)
-    while len(text) > width and kept > 1:
-        kept -= 1
-        text = f"{' '.join(words[:kept])} +{len(words) - kept}"
-    return shortened(text, width)
-
-
-def _broken(name: str, width: int, most: int) -> list[str]:
-    """A title in at most ``most`` lines, as narrow as its parts allow where it is wider than ``width``."""
-    parts = re.findall(r"[^_.\[>A-Z]+[_.>]*|[A-Z]+[^_.\[>A-Z]*[_.>]*|\[[^]]*\]|.", name)
-    for wide in range(width, len(name)):
-        lines = [""]
-        for part in parts:
-            if len(lines[-1]) + len(part) <= wide or not lines[-1]:
-                lines[-1] += part
-            else:
-                lines.append(part)
-        if len(lines) <= most and max(map(len, lines)) <= wide:
-            return lines
-    return [name]

@@ -99,7 +99,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: JudgedR
     _show_library(head, subject, covered=chain is not None)
     _show_read(head, asked, result.stopped_by if chain is None else "")
     show_criteria(head, subject.goals, result.verdicts, [chain] if chain else [])
-    show_rulings(head, result.requirements.rulings)
+    show_rulings(head, result.requirements.rulings, result.verdicts)
     if out.everything:
         _show_goals(rest, subject, result)
     show_next_steps(rest, zip(subject.goals, result.verdicts, strict=True), asked.options, asked.no_step)
@@ -227,7 +227,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     _show_head(top, subject, _several_headline(subject, found), findings)
     _show_read(head, asked, "" if chains else found.stopped_by)
     show_criteria(head, subject.goals, found.verdicts, chains)
-    show_rulings(head, found.requirements.rulings)
+    show_rulings(head, found.requirements.rulings, found.verdicts)
     conflicts = [f"conflict: {', '.join(conflict.goals)}: {conflict.reason}" for conflict in found.conflicts]
     _limited(rest, conflicts, 3, "chains.json has all conflicts")
     judged = zip(subject.goals, found.verdicts, strict=True)

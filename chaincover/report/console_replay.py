@@ -3,15 +3,17 @@ it, then each goal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bmc.errors import CheckDisagreed, counted, listed
-from chaincover.chain import Chain, Hit
+from bmc.system.transition import Run
+from chaincover.chain import Chain, Hit, ReadValue
 from chaincover.replaying.judge import explained, failing_values
-from chaincover.report.chain_table import ChainTable, Marks
+from chaincover.report.chain_table import ChainTable, Marks, read_by_goals
 from chaincover.report.console import MANY_LINES, MOST_LINES, Console, say
 from chaincover.report.console_requirements import failing_so, named
 from chaincover.report.findings import (
@@ -38,6 +40,10 @@ OTHERS = 2
 """Values that differ where a run first differs, besides the one that is told first. Twice as many: a longer line."""
 
 
+OTHER_NUMBERS = " other numbers for the same names there, and numbers are told by the old names"
+"""What is said of enumerations of another build."""
+
+
 def show_judged(out: Console, subject: Subject, judged: JudgedRun, steps: bool = False, next_command: str = "") -> None:
     """A run of ``subject`` that was judged: the answer, with what to type next, what is wrong, each goal; where
     ``steps`` are asked for, all of these."""
@@ -49,21 +55,33 @@ def show_judged(out: Console, subject: Subject, judged: JudgedRun, steps: bool =
         _show_differences(top, judged.differences)
     _show_summary(rest, judged)
     show_replay_goals(rest, judged)
-    findings = [*_differing(subject, judged), *_lost(subject, judged), *_failed(subject, judged)]
+    findings = [*_differing(subject, judged, out.everything), *_lost(subject, judged), *_failed(subject, judged)]
+    tables = [finding.table for finding in findings if finding.table is not None]
     if steps:
         findings = [Finding(finding.lines) for finding in findings if finding.lines]
     show_findings(top, findings, MOST_LINES - len(top.kept) - len(rest.kept), "-v tells all")
     out.show(top)
     if steps:
-        _show_steps(out, subject, judged)
+        _show_steps(out, subject, judged, tables)
     out.show(rest)
 
 
-def _show_steps(out: Console, subject: Subject, judged: JudgedRun) -> None:
-    """All steps of the run."""
+def _show_steps(out: Console, subject: Subject, judged: JudgedRun, tables: Sequence[ChainTable]) -> None:
+    """All steps of the run, with the marks of ``tables``, which show the findings, and of all values that differ."""
     hits = _hits(judged)
     chain = Chain(judged.run, tuple(hit.goal for hit in hits), hits)
-    table_of(subject, chain).show(out)
+    marks = {place: text for table in tables for place, text in table.marks.items()}
+    marks |= _marked_up_to(subject, judged, judged.run.length)
+    every = Counter({var.name: 0 for var in subject.system.visible_state})
+    every.update(read_by_goals(subject))
+    table_of(subject, chain, every if marks else None, marks or None).show(out)
+
+
+def _marked_up_to(subject: Subject, judged: JudgedRun, step: int) -> dict[tuple[str, int], str]:
+    """What is said of each value up to ``step`` that differs from the chain, or deviates from the model."""
+    from chaincover.target.tracks import expected_texts  # here and below: most runs that are shown were not recorded
+
+    return {} if judged.observed is None else expected_texts(subject.system, judged.observed, step)
 
 
 def _hits(judged: JudgedRun) -> tuple[Hit, ...]:
@@ -80,18 +98,36 @@ def answer(judged: JudgedRun) -> str:
     differences = judged.differences
     if not (judged.changed or differences):
         return ""
-    asked = [goal for goal in judged.goals if goal.asked]
-    lost = [goal.goal for goal in asked if goal.step is None]
-    moved = [f"{goal.goal} at step {goal.step}, not {goal.claimed}" for goal in asked if _moved(goal)]
     who = _with_verb(judged.changed, "differs from that of the chain", "differ from that of the chain")
     parts = [
         who or f"{judged.place} differs from {_other(differences[0])}",
+        _with_verb(judged.renumbered, "has", "have") + OTHER_NUMBERS if judged.renumbered else "",
         _first_difference(differences) if differences else f"no difference in {counted(judged.steps, 'step')}",
+        *_of_goals(judged),
     ]
-    parts.append(f"{len(asked) - len(lost)} of {counted(len(asked), 'goal')}")
-    failed = [goal.goal for goal in judged.goals if goal.failed_at is not None]
-    parts += [_with_verb(lost, "is lost", "are lost"), listed(moved), _with_verb(failed, "fails", "fail")]
     return "; ".join(part for part in parts if part)
+
+
+def _of_goals(judged: JudgedRun) -> list[str]:
+    """What becomes of the goals: how many are covered, how many nobody looked at, and which are lost, covered at
+    another step, or fail; '' for what none does."""
+    asked = _of_chain(judged)
+    lost = [goal.goal for goal in asked if goal.lost]
+    moved = [f"{goal.goal} at step {goal.step}, not {goal.claimed}" for goal in asked if _moved(goal)]
+    failed = [goal.goal for goal in judged.goals if goal.failed_at is not None]
+    return [
+        f"{sum(1 for goal in asked if goal.step is not None)} of {counted(len(asked), 'goal')}",
+        f"{counted(len(judged.not_known), 'goal')} not looked at" if judged.not_known else "",
+        _with_verb(lost, "is lost", "are lost"),
+        listed(moved),
+        _with_verb(failed, "fails", "fail"),
+    ]
+
+
+def _of_chain(judged: JudgedRun) -> list[JudgedGoal]:
+    """The goals that the chain covers; of inputs that claim nothing those that were asked for."""
+    asked = [goal for goal in judged.goals if goal.asked]
+    return [goal for goal in asked if goal.claimed is not None] or asked
 
 
 def _with_verb(names: Sequence[str], of_one: str, of_several: str) -> str:
@@ -124,27 +160,80 @@ def _show_differences(out: Console, differences: Sequence[Difference]) -> None:
     out.show(part.cut(MANY_LINES, "-v tells all variables that differ"))
 
 
-def _differing(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
+def _differing(subject: Subject, judged: JudgedRun, everything: bool) -> Iterator[Finding]:
     """The run up to where values first differ, or first deviate from the model."""
     if judged.differences:
         step = min(each.step for each in judged.differences)
         first = [each for each in judged.differences if each.step == step]
         marks = {(each.variable, step): f"(expected {each.expected})" for each in first}
+        marks |= _marked_up_to(subject, judged, step + AROUND)
         read = [each.variable for each in first]
         lines = [f"  the first difference, before step {step}:"]
     elif judged.comparison is not None and judged.comparison.first is not None:
         deviation = judged.comparison.first
-        step, read, lines = deviation.step, [deviation.variable], [_deviates(deviation)]
-        values = [each for each in deviation.around if each.actual and each.actual != each.expected]
-        marks = {(deviation.variable, each.step): f"(was {each.actual})" for each in values}
+        step, read = deviation.step, [deviation.variable]
+        found = _deviations(subject, judged)
+        times = next((_times(each) for each in found if each.variable == deviation.variable), "")
+        others = [each for each in found if each.variable != deviation.variable]
+        lines = [_deviates(deviation) + times, *_other_deviations(others, everything)]
+        marks = _marked_up_to(subject, judged, step + AROUND)
     else:
         return
     yield Finding(lines, _around(subject, judged, step, read, marks))
 
 
+def _deviations(subject: Subject, judged: JudgedRun) -> Sequence[Difference]:
+    """The first difference of each variable that deviates from what was expected."""
+    from chaincover.target.tracks import deviations
+
+    return [] if judged.observed is None else deviations(subject.system, judged.observed)
+
+
+def _times(difference: Difference) -> str:
+    """How often a variable deviates, where that is more than once."""
+    return f", {difference.times} times" if difference.times > 1 else ""
+
+
+def _other_deviations(others: Sequence[Difference], everything: bool) -> Iterator[str]:
+    """A line for each variable that deviates besides the first one; of many only the first ones."""
+    most = len(others) if everything else MANY_LINES
+    for each in others[:most]:
+        yield f"  before step {each.step} {each.variable} is {each.actual}, expected {each.expected}{_times(each)}"
+    if len(others) > most:
+        yield f"  and {counted(len(others) - most, 'more variable')}: -v tells all"
+
+
+def _run(subject: Subject, judged: JudgedRun) -> Run:
+    """The run that was judged, with the values that were recorded, if it was."""
+    if judged.comparison is None or judged.observed is None:
+        return judged.run
+    from chaincover.target.tracks import observed_run
+
+    return observed_run(subject.system, judged.run, judged.observed)
+
+
+def _shown_run(subject: Subject, judged: JudgedRun) -> Run:
+    """The run that was judged, with no values where none were recorded."""
+    run = _run(subject, judged)
+    if judged.comparison is None or judged.observed is None:
+        return run
+    from chaincover.target.tracks import as_observed
+
+    return as_observed(subject.system, run, judged.observed)
+
+
+def _seen(judged: JudgedRun, values: Iterable[ReadValue]) -> list[ReadValue]:
+    """Those of ``values`` that were observed."""
+    if judged.comparison is None or judged.observed is None:
+        return [*values]
+    states, inputs = judged.observed.states, {name for row in judged.observed.expected.inputs[:1] for name in row}
+    return [each for each in values if each.variable in inputs or each.variable in states[each.step]]
+
+
 def _around(subject: Subject, judged: JudgedRun, step: int, read: Sequence[str], marks: Marks) -> ChainTable:
     """The run up to ``step`` and a few steps more, with the marks that lie there."""
-    run = until(judged.run, min(step + AROUND, judged.run.length))
+    whole = _shown_run(subject, judged)
+    run = until(whole, min(step + AROUND, whole.length))
     hits = [hit for hit in _hits(judged) if hit.step < len(run.states)]
     marks = {place: text for place, text in marks.items() if place[1] < len(run.states)}
     return run_table(subject, run, hits, read, marks)
@@ -159,13 +248,14 @@ def _deviates(deviation: Deviation) -> str:
 
 def _lost(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
     """The goals that the chain says to cover and the run does not, each with what is otherwise where it says so."""
-    goals, labels, run = {goal.name: goal for goal in subject.goals}, subject.value_names, judged.run
+    goals, labels = {goal.name: goal for goal in subject.goals}, subject.value_names
+    run, shown = _run(subject, judged), _shown_run(subject, judged)
     for own in judged.goals:
         goal, step = goals[own.goal], own.claimed
-        if judged.comparison is not None or own.step is not None or step is None or goal.over(step) > run.length:
+        if not own.lost or step is None or goal.over(step) > run.length:
             continue
         if goal.deadline is None:
-            values = [*failing_values(subject.system, goal.antecedent, run, step, goal.text)]
+            values = _seen(judged, failing_values(subject.system, goal.antecedent, run, step, goal.text))
             said = "; ".join(told(subject.system, each, run.length, labels) for each in values)
         else:  # what it reads there is not what an occurrence many steps before lacked
             values, said = [], "no occurrence of its antecedent is decided there"
@@ -173,7 +263,7 @@ def _lost(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
         state = {var.name for var in subject.system.state}
         marks = {(each.variable, each.step): expectation(each) for each in values if each.variable in state}
         marks = marks or {("", step): ""}
-        part = until(run, min(goal.over(step) + 1, run.length))
+        part = until(shown, min(goal.over(step) + 1, run.length))
         hits = [hit for hit in _hits(judged) if hit.step < len(part.states)]
         yield Finding([line], run_table(subject, part, hits, read_by(subject.system, [goal.antecedent]), marks))
 
@@ -181,22 +271,23 @@ def _lost(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
 def _failed(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
     """The requirements that fail on the run, each with what it reads, where that is what the model does."""
     goals, labels = {goal.name: goal for goal in subject.goals}, subject.value_names
+    run, shown = _run(subject, judged), _shown_run(subject, judged)
+    held = {own.goal for own in judged.goals if own.requirement == HELD}
     for own in judged.goals:
         goal, step = goals[own.goal], own.failed_at
         if step is None:
             continue
-        line = f"{FINDING} {named(goal)} fails at step {step}"
-        failure, first = None, None if judged.comparison is None else judged.comparison.first
+        line, failure = f"{FINDING} {named(goal)} fails at step {step}", None
         with suppress(CheckDisagreed):
-            failure = explained(subject.problem, goal.name, judged.run, step)
-        end = 0 if failure is None else max((each.step for each in failure.values), default=0)
-        if failure is None or not failure.values or (first is not None and first.step <= max(end, goal.over(step))):
+            failure = explained(subject.problem, goal.name, run, step)
+        values = _seen(judged, () if failure is None else failure.values)
+        if failure is None or not values:
             yield Finding([line])
             continue
-        part = until(judged.run, min(max(end, goal.over(step)), judged.run.length))
-        shown = replace(failure, run=judged.run)
-        table = property_table(subject, goal, part, failure.values, [Hit(goal.name, step, False)])
-        yield Finding([line + failing_so(subject.system, shown, labels)], table)
+        failure = replace(failure, values=tuple(values), held=tuple(name for name in failure.held if name in held))
+        end = max(goal.over(step), *(each.step for each in values))
+        table = property_table(subject, goal, until(shown, min(end, run.length)), values, [Hit(goal.name, step, False)])
+        yield Finding([line + failing_so(subject.system, failure, labels)], table)
 
 
 def show_replay(out: Console, judged: JudgedRun) -> None:
@@ -228,8 +319,9 @@ def _show_summary(out: Console, judged: JudgedRun) -> None:
     """What was compared, where the run was made, the number of goals covered, and notes."""
     if judged.comparison is not None:
         _show_comparison(out, judged.comparison)
-    asked = [g for g in judged.goals if g.asked]
-    verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"
+    asked, all_asked = _of_chain(judged), [g for g in judged.goals if g.asked]
+    own = "goals covered" if len(asked) == len(all_asked) else "goals that the chain covers"
+    verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} {own}"
     predicted = sum(1 for g in asked if g.how == AS_PREDICTED)
     verdict += f", {predicted} of them {AS_PREDICTED}" if predicted else ""
     if judged.final is not None:
@@ -265,33 +357,59 @@ def show_replays(out: Console, played: Sequence[JudgedRun | None], unplayed: Seq
 
 
 def show_replay_goals(out: Console, replay: JudgedRun) -> None:
-    """What became of each goal of a run that was judged; of many those of which there is something to say."""
-    rows, plain = [], 0
+    """What became of each goal of a run that was judged: those that are lost, then those that fail or are covered
+    elsewhere, last those that the chain does not cover; of many those of which there is something to say.
+
+    Of inputs that claim nothing they stay in their order.
+    """
+    claims = any(goal.claimed is not None for goal in replay.goals)
     many = len(replay.goals) > MANY_LINES and not out.everything
+    groups: list[list[JudgedGoal]] = [[] for _ in range(5)]
     for goal in replay.goals:
-        fine = goal.step is not None and goal.claim_holds and goal.requirement in ("", HELD)
-        if many and fine:
-            plain += 1
-        else:
-            rows.append((goal.goal, _covered_at(goal), str(goal.times), _ruling(goal)))
+        groups[_group(goal, claims)].append(goal)
+    *_, plain, besides = groups
+    ordered = [goal for group in groups for goal in group] if claims else replay.goals
+    aside = [*plain, *besides] if many else []
+    _show_goal_rows(out, [goal for goal in ordered if goal not in aside], claims, len(groups[0]))
+    if many and plain:
+        say(out, f"{counted(len(plain), 'goal')} covered with nothing to say of them: -v tells where")
+    if many and besides:
+        say(out, f"{counted(len(besides), 'goal')} neither covered by the chain nor by this run: -v tells which")
+
+
+def _show_goal_rows(out: Console, goals: Sequence[JudgedGoal], claims: bool, lost: int) -> None:
+    """A table with a row for each of ``goals``, which is cut where it is long, but not within the first ``lost``."""
+    titles, part, first = ("goal", "covered at step", "times", "requirement"), out.part(), out.part()
+    rows = [(goal.goal, _covered_at(goal, claims), str(goal.times), _ruling(goal)) for goal in goals]
     if rows:
-        part = out.part()
-        part.table(("goal", "covered at step", "times", "requirement"), rows)
-        out.show(part.cut(MANY_LINES + 1, "-v tells all goals"))
-    if plain:
-        say(out, f"{counted(plain, 'goal')} covered with nothing to say of them: -v tells where")
+        part.table(titles, rows)
+        first.table(titles, rows[:lost])
+        out.show(part.cut(max(MANY_LINES, len(first.kept)) + 1, "-v tells all goals"))
 
 
-def _covered_at(goal: JudgedGoal) -> str:
-    """Where a goal is covered, or why not, and what the chain says of it."""
+def _group(goal: JudgedGoal, claims: bool) -> int:
+    """Where a goal stands in the table: lost, wrong, open, as it is to be, and not covered, as the chain says too."""
+    if goal.lost:
+        return 0
+    if goal.failed_at is not None or not goal.claim_holds:
+        return 1
+    if goal.step is None and claims:
+        return 4
+    return 3 if goal.step is not None and goal.requirement in ("", HELD) else 2
+
+
+def _covered_at(goal: JudgedGoal, claims: bool) -> str:
+    """Where a goal is covered, or why not, and what the chain says of it, if it ``claims`` to cover any."""
     place = f"{goal.verdict}{': ' if goal.detail else ''}{goal.detail}" if goal.step is None else str(goal.step)
     if goal.how == AS_PREDICTED:
         place += f", {AS_PREDICTED}"
-    if not goal.claim_holds:
+    if goal.claimed is not None and goal.claimed != goal.step and not goal.detail:
         place += f" (the chain says {goal.claimed})"
     if goal.infeasible:
         return f"{place} (said to be unreachable)"
-    return place if goal.asked else f"{place} (the chain was not made for it)"
+    if not goal.asked:
+        return f"{place} (the chain was not made for it)"
+    return f"{place} (the chain does not cover it)" if claims and goal.claimed is None and goal.step is None else place
 
 
 def _ruling(goal: JudgedGoal) -> str:

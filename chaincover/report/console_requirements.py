@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bmc.errors import NAMED, counted
 from bmc.system.transition import TransitionSystem
-from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, Failure, Ruling, Verdict
+from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Failure, Ruling, Verdict
 from chaincover.options import Options
 from chaincover.project.names import Labels
 from chaincover.report.console import Console, say, show_next_steps
@@ -84,18 +84,27 @@ def failing_so(system: TransitionSystem, failure: Failure, labels: Labels) -> st
     return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
 
 
-def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:
-    """How many requirements can fail, how many are never violated, and which are left open."""
+def show_rulings(out: Console, rulings: Sequence[Ruling], verdicts: Sequence[Verdict]) -> None:
+    """How many requirements can fail, how many are never violated, which of these only because no run reaches the
+    antecedent (by the ``verdicts`` of their goals), and which are left open."""
+    unreachable = {verdict.goal for verdict in verdicts if verdict.status == UNREACHABLE}
     kinds = {CAN_FAIL: CAN_FAIL, NEVER_VIOLATED: f"{NEVER_VIOLATED}, proved", UNDECIDED: UNDECIDED}
     said, statuses = [], {ruling.goal: CAN_FAIL if ruling.beyond else ruling.status for ruling in rulings}
     for status, words in kinds.items():
         names = [goal for goal, own in statuses.items() if own == status]
         if names:
             which = "all " if len(names) == len(rulings) > 1 else ""
-            told = f" ({', '.join(names[:NAMED])})" if status == UNDECIDED else ""
-            said.append(f"{which}{len(names)} {words}{told}")
+            said.append(f"{which}{len(names)} {words}{_named_of(status, names, unreachable)}")
     if said:
         say(out, f"requirements: {', '.join(said)}")
+
+
+def _named_of(status: str, names: Sequence[str], unreachable: Collection[str]) -> str:
+    """Of the requirements ``names`` with the same ``status`` the first ones that are open or vacuously true."""
+    if status == UNDECIDED:
+        return f" ({', '.join(names[:NAMED])})"
+    empty = [goal for goal in names if goal in unreachable and status == NEVER_VIOLATED]
+    return f" ({len(empty)} vacuously, no run reaches the antecedent: {', '.join(empty[:NAMED])})" if empty else ""
 
 
 def show_open_rulings(out: Console, subject: Subject, rulings: Sequence[Ruling], options: Options) -> None:

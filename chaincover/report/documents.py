@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bmc.ending import CALLED_OFF, ExitCode
@@ -31,7 +32,7 @@ VERIFIED_SCHEMA = "chaincover/verification/1"
 NOTHING_REPLAYED: Mapping[str, JudgedRun] = {}
 
 
-class Told(Protocol):
+class Progress(Protocol):
     """The progress of a run: seconds by stage, and each better answer with its seconds, its stage and its figures."""
 
     @property
@@ -41,27 +42,38 @@ class Told(Protocol):
     def history(self) -> Sequence[tuple[float, str, Any]]: ...
 
 
+class Run(Protocol):
+    """A run of the tool: its progress, the words that name the project on the command line, with its options, and the
+    folder of its results, both as they were typed."""
+
+    @property
+    def progress(self) -> Progress: ...
+
+    @property
+    def asked(self) -> Sequence[str]: ...
+
+    @property
+    def folder(self) -> Path: ...
+
+
 def run_document(
     subject: Subject,
     result: ChainResult,
     replay: JudgedRun | None,
-    told: Told,
+    run: Run,
     violations: Mapping[str, JudgedRun] = NOTHING_REPLAYED,
-    asked: Sequence[str] = (),
-    folder: str = "",
 ) -> dict[str, Any]:
-    """What differs from run to run: seconds by stage, the host, the replay, and those of ``violations``, by goal.
-
-    ``told`` is what the run said of its progress; ``asked`` are the words that name the project on the command line,
-    with its options, and ``folder`` is where the results are, both as they were typed.
-    """
+    """What differs from run to run: seconds by stage, the host, the replay, and those of ``violations``, by goal."""
+    progress = run.progress
     return {
         "schema": RUN_SCHEMA,
         "controller": subject.system.name,
-        "asked": list(asked),
-        "folder": folder,
-        "seconds": {stage: round(value, 3) for stage, value in told.seconds.items()},
-        "progress": [{"seconds": after, "stage": stage, **asdict(reached)} for after, stage, reached in told.history],
+        "asked": list(run.asked),
+        "folder": str(run.folder),
+        "seconds": {stage: round(value, 3) for stage, value in progress.seconds.items()},
+        "progress": [
+            {"seconds": after, "stage": stage, **asdict(reached)} for after, stage, reached in progress.history
+        ],
         "effort": {"given": result.options.effort, "spent": round(result.answered.effort / UNITS, 3)},
         "profile": [profile_row(cost) for cost in result.answered.profile],
         "engine": engine_row(result),

@@ -17,7 +17,7 @@ from bmc.system.transition import Run, TransitionSystem, symbols_of
 from chaincover.chain import Chain, Failure, Hit, ReadValue
 from chaincover.project.names import Labels
 from chaincover.report.chain_table import ChainTable, Marks, read_by_goals
-from chaincover.report.console import MANY_LINES, Console, say, shortened
+from chaincover.report.console import MANY_LINES, Console, say
 from chaincover.subject import Subject
 from properties.goal import Goal
 
@@ -40,21 +40,25 @@ class Finding:
         for text in self.lines:
             say(out, text, "" if text.startswith(" ") else "bold red")
         if self.table is not None:
-            self.table.show(out, MANY_LINES, self.file or EACH.partition(" ")[0])
+            most = 0 if out.everything and not self.file else MANY_LINES
+            self.table.show(out, most, self.file or EACH.partition(" ")[0])
 
 
 def show_findings(out: Console, findings: Sequence[Finding], room: int, rest: str) -> None:
     """Each of ``findings`` with its run while there is ``room`` for so many lines, the first one in any case; the
-    others in a line each, of very many only the first ones: ``rest`` says where these are."""
+    others in a sentence each, of very many only the first ones: ``rest`` says where the others are."""
     used, short = 0, out.part()
     for number, finding in enumerate(findings):
-        part, left = out.part(), len(findings) - number - 1
+        part, others = out.part(), out.part()
         finding.show(part)
-        if out.everything or not number or (not short.kept and used + len(part.kept) + min(left, MANY_LINES) <= room):
+        for other in findings[number + 1 : number + 1 + MANY_LINES]:
+            say(others, other.lines[0], "bold red")
+        left = min(len(others.kept), MANY_LINES)
+        if out.everything or not number or (not short.kept and used + len(part.kept) + left <= room):
             out.show(part)
             used += len(part.kept)
         else:
-            say(short, shortened(finding.lines[0], out.width), "bold red")
+            say(short, finding.lines[0], "bold red")
     if short.kept:
         runs = sum(1 for finding in findings if finding.table is not None)
         out.show(short.cut(MANY_LINES, rest))

@@ -10,8 +10,11 @@ from bmc.errors import InputRefused
 from chaincover.exporters.table import as_text
 from chaincover.formats.document import DAMAGED
 from chaincover.report.html.goals import rows_of
-from chaincover.report.html.saved import Saved
+from chaincover.report.html.saved import Saved, contradictions, damage
 from chaincover.report.html.summary import rulings_of, seconds
+
+AGAIN = "generate it again, or make the page, which shows what is left of it"
+"""What to do about a damaged result."""
 
 TITLES = (
     "requirement",
@@ -38,11 +41,14 @@ def report(saved: Saved) -> tuple[str, Sequence[str]]:
 
     InputRefused where the result is damaged: part of a table would be taken for the whole.
     """
+    wrong = [text for chain in saved.chains for text in contradictions(chain.file, chain.data)]
+    if wrong:
+        raise InputRefused(wrong[0].removesuffix("."), hint=AGAIN)
     try:
         rows = [*_of_chains(saved), *_of_judgements(saved)]
     except DAMAGED as error:
-        text = f"the result is damaged ({type(error).__name__}: {error})"
-        raise InputRefused(text, hint="generate it again, or make the page, which shows what is left of it") from None
+        text = f"the result is damaged ({damage(error)})"
+        raise InputRefused(text, hint=AGAIN) from None
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(TITLES)

@@ -3,12 +3,13 @@ none.
 
 A violation is a goal like others (``properties.goal.violation``): the enumerated states tell all of them at once, else
 a solver is asked for runs of 0, 1, 2, ... steps from init and for proofs by induction, in turns with the other means.
-No chain is sought for them.
+No chain is sought for them. A run that is not known to be a shortest one is made shorter by simulation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 
 from pysmt.fnode import FNode
@@ -16,13 +17,13 @@ from pysmt.shortcuts import TRUE, Not, Or
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Session, Status
-from bmc.errors import CheckDisagreed, counted
+from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.formulas.unroll import at, shift, unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, symbols_of
+from bmc.system.transition import Run, Valuation, symbols_of
 from chaincover.certificate import Certificate, PathFact, formula_text
-from chaincover.chain import BEYOND, CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
+from chaincover.chain import BEYOND, CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Chain, Hit, Ruling
 from chaincover.concretise.tidy import tidy_finding
 from chaincover.facts import FLOATING, STATES
 from chaincover.graph.enumerated import (
@@ -35,14 +36,14 @@ from chaincover.graph.enumerated import (
     exact_graph,
 )
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import BRIEF, INDUCTION, PER_STEP, PER_UNIT, UNITS, EffortUsedUp, Limits
+from chaincover.limits import BRIEF, HALF, INDUCTION, PER_STEP, PER_UNIT, UNITS, EffortUsedUp, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import SubPath
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.reductions.monitors import monitored
-from chaincover.reductions.reduction import Reduction, distinct, distinct_goals, in_turn
+from chaincover.reductions.monitors import monitored, plain_run
+from chaincover.reductions.reduction import Reduction, distinct, distinct_goals, in_turn, run_on
 from chaincover.reductions.slicing import fewer_states, sliced_problem
 from chaincover.replaying.judge import Judge, explained, open_variables
 from chaincover.result import ChainResult, Listener, Requirements
@@ -381,7 +382,7 @@ class Search:
             played = self._simulator.run(self._simulator.initial(chosen), run.inputs)
             step = run.length - self._whole.over(name, 0)
             if self._monitor.holds(played, name, step):
-                played = self._tidy(name, played)
+                played = self._tidy(name, played, fewest)
                 shortest = played.length == fewest
                 step = played.length - self._whole.over(name, 0)
                 failure = replace(explained(problem, goal.name, played, step), shortest=shortest)
@@ -390,14 +391,63 @@ class Search:
             why = "only with other start values of what init leaves open a run is known that violates it"
         return Ruling(goal.name, UNDECIDED, "; ".join(filter(None, (why, ended))), beyond=beyond)
 
-    def _tidy(self, name: str, run: Run) -> Run:
+    def _tidy(self, name: str, run: Run, fewest: int | None) -> Run:
         """``run``, which ends with the goal ``name``, with simpler inputs where the search is over, up to where it
-        covers that goal for the first time."""
+        covers that goal for the first time; shorter, if it can be made so and has more than the ``fewest`` steps."""
         if self._after is None:
             return run
         part = self._whole.of({name})
-        found = tidy_finding(part, run, self._after.share(1 / max(1, self._left)))
+        limits = self._after.share(1 / max(1, self._left))
+        if run.length > (fewest or 0):
+            run = self._shorter(part, run, limits)
+        found = tidy_finding(part, run, limits)
         self._left -= 1
         step = Monitor(part.goals).covered(found)[name][0]
         end = part.over(name, step)
         return Run(found.states[: end + 1], found.inputs[:end])
+
+    def _shorter(self, part: Problem, run: Run, limits: Limits) -> Run:
+        """``run``, or a shorter one to the goal of ``part``, if all of its steps are allowed."""
+        found, name = shortened(part, run, limits), part.names[0]
+        begin = found.length - part.over(name, 0)
+        allowed = all(map(self._simulator.allowed, found.states, found.inputs))
+        return found if allowed and begin >= 0 and Monitor(part.goals).holds(found, name, begin) else run
+
+
+def shortened(problem: Problem, run: Run, limits: Limits) -> Run:
+    """``run``, which ends with the one goal of ``problem``, or a shorter one to it; repeatable.
+
+    A detour between two states that are alike in what the goal depends on is left out, and then blocks of steps are, in
+    turns, until neither makes it shorter. Blocks take half of what the ``limits`` leave: with what was left out by then
+    the run is as short as it gets. That is no proof: it need not be a shortest one.
+    """
+    from chaincover.runs.leave_out import WORK, Shortening  # arrays are loaded for runs not known to be shortest
+
+    one_step = monitored(problem).problem
+    needed = {var.name for var in sliced_problem(one_step).problem.system.state}
+    best, before = run_on(one_step.system, run), run.length + 1
+    goal = one_step.goals[0]
+    with suppress(LimitReached):
+        while best.length < before:
+            before = best.length
+            inputs = [best.inputs[step] for step in _direct(best, needed)]
+            best = run_on(one_step.system, Run(best.states, tuple(inputs)))
+            hit = Hit(goal.name, best.length - goal.over(0), None)
+            work = min(WORK, HALF * limits.unspent)
+            best = Shortening(one_step, Chain(best, (goal.name,), (hit,)), limits, work).run() or best
+    return plain_run(best, problem)
+
+
+def _direct(run: Run, names: set[str]) -> Sequence[int]:
+    """The steps of ``run`` without those between two states whose variables ``names`` are alike; its last one stays."""
+    alike = [_part(state, names) for state in run.states[: run.length]]
+    last = {state: step for step, state in enumerate(alike)}
+    steps, step = list[int](), 0
+    while step < run.length:
+        steps.append(last[alike[step]])
+        step = steps[-1] + 1
+    return steps
+
+
+def _part(state: Valuation, names: set[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted((name, value) for name, value in state.items() if name in names))

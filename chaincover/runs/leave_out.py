@@ -45,10 +45,13 @@ def leave_out_steps(board: Board) -> None:
 
 
 class Shortening:
-    """Looks for a run through the goals of ``chain`` that takes the steps of ``chain`` but for some; repeatable."""
+    """Looks for a run through the goals of ``chain`` that takes the steps of ``chain`` but for some; repeatable.
 
-    def __init__(self, problem: Problem, chain: Chain, limits: Limits) -> None:
-        self._limits, self._left = limits, WORK
+    It ends by itself after so many units of ``work`` (None: ``WORK``), with what was found by then.
+    """
+
+    def __init__(self, problem: Problem, chain: Chain, limits: Limits, work: float | None = None) -> None:
+        self._limits, self._left = limits, WORK if work is None else work
         self._goals = [goal for goal in problem.targets if goal.name in chain.goals or goal.name == FINAL]
         self._batch = Batch(problem.system)
         self._events = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in self._goals})

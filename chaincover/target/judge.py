@@ -75,6 +75,12 @@ class JudgedGoal:
     detail: str = ""
     why: str = ""
 
+    @property
+    def lost(self) -> bool:
+        """Whether the chain covers the goal, and the run shows that it does not; nothing else is lost."""
+        missed = self.verdict == verdicts.MISSED and not self.detail
+        return self.claimed is not None and self.asked and missed
+
 
 def judge_goals(
     system: TransitionSystem,
@@ -170,8 +176,9 @@ def _when(step: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Occurrence:
-    """An occurrence of an antecedent from ``begin`` on, decided at ``end``: ``certain`` whether it occurs at all;
-    ``held`` whether the consequent holds, None where that is not certain; ``beyond`` the end of the run."""
+    """An occurrence of an antecedent from ``begin`` on (of a deadline: the step from which that is counted), decided at
+    ``end``: ``certain`` whether it occurs at all; ``held`` whether the consequent holds, None where that is not
+    certain; ``beyond`` the end of the run."""
 
     begin: int
     end: int
@@ -283,7 +290,9 @@ class _Checks:
         elif settled is None and unsure is not None and not (self._settles and beyond):
             held, beyond = None, False
             doubts = (*doubts, *self._sight.doubts([self._deadline.condition], unsure))
-        return _Occurrence(begin, max(begin + known, at + self._span), certain, held, beyond, doubts)
+        return _Occurrence(
+            begin + self._deadline.base, max(begin + known, at + self._span), certain, held, beyond, doubts
+        )
 
     def _within(self, following: Sequence[int | None], first: int, last: int) -> int | None:
         """The first place in ``following`` from the check ``first`` on, if it is none after ``last``."""
@@ -313,7 +322,8 @@ class JudgedRun:
     chain: it is the model under the recorded ones that the run is compared with. ``cut_short``: the run ends before the
     chain does. ``differences`` are those among the disagreements that are values of variables, ``changed`` the source
     files that are not those of the chain. ``observed``: the values of the run beside the expected ones; None for a
-    replay that has those of the chain.
+    replay that has those of the chain. ``renumbered`` are enumerations that give other numbers to the same names in the
+    build that was run: its numbers are told by the names that they have in the program.
     """
 
     on: str
@@ -334,6 +344,7 @@ class JudgedRun:
     differences: tuple[Difference, ...] = ()
     changed: tuple[str, ...] = ()
     observed: Observed | None = None
+    renumbered: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:

@@ -68,14 +68,11 @@ def replay(
         for g in judged
         if g.infeasible and g.step is not None
     ]
-    final = None
-    if subject.final is not None and subject.final_text and stimulus.to_final:
-        final = bool(compile_formulas([subject.final])(run.states[-1])[0])
     return JudgedRun(
         on,
         run,
         judged,
-        final,
+        _final(subject, stimulus, run),
         tuple(disagreements),
         refused,
         violations,
@@ -86,6 +83,13 @@ def replay(
         steps=run.length,
         observed=_observed(run, expected, stimulus) if different else None,
     )
+
+
+def _final(subject: Subject, stimulus: Stimulus, run: Run) -> bool | None:
+    """Whether ``run`` ends in the final condition; None where it need not."""
+    if subject.final is None or not subject.final_text or not stimulus.to_final:
+        return None
+    return bool(compile_formulas([subject.final])(run.states[-1])[0])
 
 
 def _observed(run: Run, expected: Run, stimulus: Stimulus) -> Observed:
@@ -142,7 +146,7 @@ def _on_original(
 ) -> tuple[Run, list[Difference]]:
     states = original.run(stimulus.inputs, Simulator(system).chosen(stimulus.initial) or None)
     merged = tuple(_merged(model, _state_part(system, own)) for model, own in zip(expected.states, states, strict=True))
-    merged = _remembered(system, merged, expected, stimulus)
+    merged = remembered(system, merged, expected)
     found = (
         (var.name, step, model[var.name], own[var.name])
         for step, (model, own) in enumerate(zip(expected.states, merged, strict=True))
@@ -158,18 +162,18 @@ def _merged(model: Valuation, own: Valuation) -> Valuation:
     return model if all(model[name] == value for name, value in own.items()) else {**model, **own}
 
 
-def _remembered(
-    system: TransitionSystem, states: tuple[Valuation, ...], expected: Run, stimulus: Stimulus
-) -> tuple[Valuation, ...]:
-    """``states`` of the original, with what the tool remembers of them: of other values than those of the model it
-    remembers other things."""
+def remembered(system: TransitionSystem, states: tuple[Valuation, ...], expected: Run) -> tuple[Valuation, ...]:
+    """``states`` under the inputs of ``expected``, the run of the model, with what the tool remembers of them.
+
+    Of other values than those of the model it remembers other things.
+    """
     memory = [v for v in system.state if v.role == "internal" and not v.name.endswith(DEFINED)]
     first = next((step for step, own in enumerate(states) if own is not expected.states[step]), len(states))
     if not memory or first == len(states):
         return states
     compute, found = compile_formulas([var.next for var in memory]), [*states[: first + 1]]
     for step in range(first, len(states) - 1):
-        after = compute({**found[step], **stimulus.inputs[step]})
+        after = compute({**found[step], **expected.inputs[step]})
         found.append({**states[step + 1], **dict(zip((var.name for var in memory), after, strict=True))})
     return tuple(found)
 

@@ -20,6 +20,7 @@ from chaincover.target.observation import PartialSight
 from chaincover.target.original import ends_within, refused_steps
 from chaincover.target.recording import Recording, compared, differing_inputs, observed
 from chaincover.target.table import Layout
+from properties.goal import Goal
 
 READERS = {
     ".csv": "chaincover.target.table:read_table",
@@ -60,8 +61,8 @@ def judge_recording(
     sight = PartialSight(system, seen)
     claims = Claims({}, stimulus.asked, frozenset(infeasible))
     judged = tuple(
-        _as_claimed(each, stimulus.claimed.get(each.goal), recording.length)
-        for each in judge_goals(system, subject.goals, sight, claims, prediction)
+        _as_claimed(each, goal, stimulus.claimed.get(each.goal), recording.length)
+        for goal, each in zip(subject.goals, judge_goals(system, subject.goals, sight, claims, prediction), strict=True)
     )
     final, cut_short = None, recording.length < len(stimulus.inputs)
     if subject.final_text and stimulus.to_final and not cut_short:
@@ -92,12 +93,12 @@ def judge_recording(
 
 
 def _served(subject: Subject, stimulus: Stimulus) -> Callable[[int], Sequence[str]]:
-    """Which goals the chain covers in a step, or else the one that it covers next."""
+    """Which goals the chain has under way in a step, or else the one that it covers next."""
     goals = {goal.name: goal for goal in subject.goals}
     claimed = sorted((step, name) for name, step in stimulus.claimed.items() if name in goals)
 
     def serves(step: int) -> Sequence[str]:
-        under_way = [name for begin, name in claimed if step - begin in goals[name].under_way]
+        under_way = [name for begin, name in claimed if begin <= step < goals[name].over(begin)]
         return under_way or [name for begin, name in claimed if begin > step][:1]
 
     return serves
@@ -122,11 +123,11 @@ def _final(subject: Subject, sight: PartialSight, prediction: Prediction | None)
     return final
 
 
-def _as_claimed(goal: JudgedGoal, claimed: int | None, steps: int) -> JudgedGoal:
-    """What became of a goal that the chain covers at the step ``claimed``, in a recording of so many ``steps``."""
-    ends = claimed is not None and claimed >= steps and goal.step is None
-    detail = f"the recording ends before step {claimed}, where the chain covers it" if ends else goal.detail
-    return replace(goal, claimed=claimed, detail=detail)
+def _as_claimed(judged: JudgedGoal, goal: Goal, claimed: int | None, steps: int) -> JudgedGoal:
+    """What became of ``goal``, which the chain covers at the step ``claimed``, in a recording of so many ``steps``."""
+    ends = claimed is not None and goal.over(claimed) > steps and judged.step is None
+    detail = f"the recording ends before step {claimed}, where the chain covers it" if ends else judged.detail
+    return replace(judged, claimed=claimed, detail=detail)
 
 
 def _aligned(recording: Recording, inputs: Sequence[Valuation], system: TransitionSystem, shift: int) -> Recording:

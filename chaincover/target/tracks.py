@@ -1,16 +1,22 @@
-"""A judged run variable by variable: the values that were observed, and the steps at which they are not as expected."""
+"""A judged run as it was observed: variable by variable, with the steps at which values are not as expected, and whole,
+as the run of the model with the observed values in it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from bmc.formulas.value_sets import Ranges
 from bmc.records import dataclass
-from bmc.system.transition import TransitionSystem, ValueType
+from bmc.system.names import DEFINED
+from bmc.system.transition import Run, TransitionSystem, Valuation, ValueType
 from chaincover.project.bench import Signal
 from chaincover.project.values import show_value
-from chaincover.target.comparison import Observed
-from chaincover.target.recording import Cell, Variable, deviating, other_inputs
+from chaincover.target.comparison import Difference, Observed
+from chaincover.target.observation import Observation
+from chaincover.target.original import remembered
+from chaincover.target.recording import Cell, Recording, Variable, deviating, other_inputs
+from chaincover.target.recording import observed as observation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,4 +104,74 @@ def _wrong_states(system: TransitionSystem, observed: Observed) -> dict[str, lis
     for step, row in enumerate(observed.states[: observed.expected.length + 1]):
         for name in deviating(row, step, observed.expected, system, observed.signals):
             found.setdefault(name, []).append(step)
+    return found
+
+
+def observed_run(system: TransitionSystem, model: Run, seen: Observed) -> Run:
+    """The run ``model`` with the values that were observed, as far as it was, and what the tool remembers of these.
+
+    A value that tolerance leaves open is that of the model where it may be.
+    """
+    certain = observation_of(Recording("", tuple(seen.inputs), tuple(seen.states), frozenset(), seen.signals), system)
+    visible = {var.name for var in system.visible_state}
+    states = [
+        _with_observed(own, {**row, **dict(_likely(certain, step, own, visible))})
+        for step, (own, row) in enumerate(zip(model.states, certain.states, strict=False))
+    ]
+    part = Run(model.states[: len(states)], model.inputs[: len(states) - 1])
+    return Run(remembered(system, tuple(states), part), part.inputs)
+
+
+def _likely(certain: Observation, step: int, model: Valuation, names: Collection[str]) -> Iterator[tuple[str, int]]:
+    """A value of each variable among ``names`` that was observed before ``step``, but not for certain."""
+    found: Mapping[str, Ranges] = certain.sets.get(step, {})
+    for name, ranges in found.items():
+        if name in names and ranges:
+            may_be = any(low <= model[name] <= high for low, high in ranges)
+            yield name, model[name] if may_be else ranges[0][0]
+
+
+def _with_observed(model: Valuation, row: Valuation) -> Valuation:
+    """The state of the model with the values of ``row``; the same object where these are no others."""
+    known = {name: value for name, value in row.items() if name in model}
+    known |= {f"{name}{DEFINED}": 1 for name in known if f"{name}{DEFINED}" in model}
+    return model if all(model[name] == value for name, value in known.items()) else {**model, **known}
+
+
+def as_observed(system: TransitionSystem, run: Run, seen: Observed) -> Run:
+    """``run`` as it is shown: what was not observed before a step has no value there."""
+    names = [var.name for var in system.visible_state]
+    states = (
+        {**state, **{f"{name}{DEFINED}": 0 for name in names if name not in row}}
+        for state, row in zip(run.states, seen.states, strict=False)
+    )
+    return Run(tuple(states), run.inputs)
+
+
+def deviations(system: TransitionSystem, seen: Observed) -> list[Difference]:
+    """For each variable of the state that deviates its first deviation: outputs first, else by steps."""
+    outputs = {var.name for var in system.state if var.role == "output"}
+    state = {var.name for var in system.visible_state}
+    found = []
+    for track in tracks(system, seen, ()):
+        if track.variable in state and track.differs:
+            first = track.differs[0]
+            is_so = next(each.value for each in track.values if each.first <= first.first < each.end)
+            times = sum(each.end - each.first for each in track.differs)
+            expected, actual = first.value or "", is_so or ""
+            found.append(Difference(track.variable, first.first, expected, actual, "", "in the model", times))
+    return sorted(found, key=lambda each: (each.variable not in outputs, each.step))
+
+
+def expected_texts(system: TransitionSystem, seen: Observed, last: int) -> dict[tuple[str, int], str]:
+    """What is said of each value that deviates up to the step ``last``, by its variable and the step before which it
+    was observed: what was expected, and what was observed where that is told in another unit."""
+    state = {var.name for var in system.visible_state}
+    found = {}
+    for track in (track for track in tracks(system, seen, ()) if track.variable in state):
+        for stretch in track.differs:
+            for step in range(stretch.first, min(stretch.end, last + 1)):
+                actual = next(each.value for each in track.values if each.first <= step < each.end)
+                unit = isinstance(seen.states[step][track.variable], int)
+                found[track.variable, step] = f"({'' if unit else f'{actual}, '}expected {stretch.value})"
     return found

@@ -10,12 +10,14 @@ import pytest
 from drawn_seeds import seeds
 from listeners import Told
 from problems import problem_of
-from pysmt.shortcuts import BV, TRUE, Equals, Ite, Not
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, BVSLE, BVSLT, BVULE, BVULT, TRUE, BVSExt, BVZExt, Equals, Ite, Not, Symbol
+from pysmt.typing import BVType
 from random_systems import RandomCase, random_case
 
 from benchmarks.checks.generated.reference import Reference
 from bmc.formulas.unroll import framed
-from bmc.system.simulation import Simulator
+from bmc.system.simulation import Simulator, compile_formulas
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, Bounds
 from chaincover.known import NOTHING
@@ -24,7 +26,7 @@ from chaincover.options import Options
 from chaincover.partition.maximum_coverage import generate_all_or_most, generate_most
 from chaincover.partition.several import generate_several
 from chaincover.problem import Problem
-from chaincover.replaying.judge import explained
+from chaincover.replaying.judge import _expected, explained
 from chaincover.requirements import deciding as requirements
 from chaincover.requirements import violations
 from chaincover.requirements.deciding import Deciding
@@ -176,6 +178,32 @@ def test_a_value_that_an_alternative_compares_is_expected() -> None:
     assert [(value.variable, value.expected) for value in values] == [("lamp", "0"), ("wide", "700")]
 
 
+X10, Y10 = Symbol("compared x", BVType(10)), Symbol("compared y", BVType(10))
+
+
+@pytest.mark.parametrize(
+    ("said", "signed", "expected"),
+    [
+        (Not(BVSLT(BV(50, 32), BVZExt(X10, 22))), False, "<= 50"),
+        (BVULT(X10, BV(50, 10)), False, "<= 49"),
+        (BVSLT(BV(20, 10), X10), True, ">= 21"),
+        (BVSLE(BVSExt(X10, 22), BV(2**32 - 5, 32)), True, "<= -5"),
+        (BVULE(Y10, X10), False, ">= 7"),
+        (BVULT(X10, BV(0, 10)), False, ""),
+    ],
+)
+def test_of_a_comparison_the_bound_is_expected(said: FNode, signed: bool, expected: str) -> None:
+    """The values are those with which the comparison holds, each of the 1,024 tried here."""
+    own = ValueType("own", 10, signed)
+    assert _expected([said], X10, own, {"compared x": 0, "compared y": 7}) == expected
+    holds = compile_formulas([said])
+    fit = {own.value(raw) for raw in range(1024) if holds({"compared x": raw, "compared y": 7})[0]}
+    low, high = (-512, 511) if signed else (0, 1023)
+    bound = int(expected[3:] or 0)
+    within = {"<=": range(low, bound + 1), ">=": range(bound, high + 1), "": range(0)}
+    assert fit == {*within[expected[:2]]}
+
+
 def test_what_the_run_is_too_short_for_is_not_told_to_have_held() -> None:
     """The run ends with the violation: of a longer property the antecedent holds there, and nothing is known of it."""
     longer = Goal("longer", PUSHED, framed(LAMP.symbol, 2), 2)
@@ -184,12 +212,13 @@ def test_what_the_run_is_too_short_for_is_not_told_to_have_held() -> None:
 
 
 def test_a_known_run_is_told_where_no_time_is_left() -> None:
-    """Whether it is the shortest one is then not known; what no run shows is undecided."""
+    """It is told without the step that nothing needs, and whether it is the shortest one is not known; what no run
+    shows is undecided."""
     problem = problem_of(SYSTEM, GOALS, None)
     run = Simulator(SYSTEM).run({"lamp": 0, "count": 0}, [{"push": 0}, {"push": 1}, {"push": 0}])
     found = decide(problem, Options(time_limit=1e-9), [run])
     assert statuses(found) == {"lights": UNDECIDED, "dark": CAN_FAIL, "six": UNDECIDED}
-    assert (found.failures[0].run.length, found.failures[0].shortest) == (2, False)
+    assert (found.failures[0].run.length, found.failures[0].shortest) == (1, False)
     assert found.certificate is None
 
 

@@ -17,7 +17,7 @@ from bmc.limits import read_toml
 from chaincover.project.load import Program
 from chaincover.project.project_file import read_project
 from chaincover.subject import Subject
-from properties.durations import UNITS, Period, Rounding, as_decimal, seconds_text
+from properties.durations import UNITS, Period, Rounding, as_decimal, seconds_text, timed
 from properties.goal import Goal
 
 HERE = Location("here")
@@ -70,7 +70,7 @@ ROUNDED = [
     ("cover(a || X[1s](F[0,DEADLINE](n) && G[0,0.01min](n)))", "cover(a || X[10](F[0,DEADLINE](n) && G[0,6](n)))"),
     ("cover(!(n since a) && !!F[200000us,250ms](n))", "cover(!(n since a) && !!F[2,2](n))"),
     ("G(a -> X(F[0,1.05s](n)))", "G(a -> X(F[0,10](n)))"),
-    ("G(a && G[0,1.05s](n) -> F[110ms,1.05s](n))", "G(a && G[0,11](n) -> F[2,10](n))"),
+    ("G(a && G[0,1.1s](n) -> F[110ms,1.05s](n))", "G(a && G[0,11](n) -> F[2,10](n))"),
     ("cover(rise(F[0,300ms](n)) == X[0.2s](n))", "cover(rise(F[0,3](n)) == X[2](n))"),
 ]
 
@@ -135,6 +135,7 @@ REFUSED = [
     ("0.1", "cover(G[0s,1s](n))", "'0s' is 0 steps"),
     ("0.1", "cover(G[90ms,1s](n))", "'90ms' is 0 steps"),
     ("0.1", "cover(X[150ms](n))", "'150ms' is no whole number of steps: it lies between 1 and 2 times a step of 0.1 s"),
+    ("0.1", "G(a && !G[0,350ms](n) -> a)", "'350ms' is no whole number of steps: it lies between 3 and 4 times a step"),
     ("0.1", "cover(F[0,150ms](n) == a)", "'150ms' is no whole number of steps"),
     ("0.1", "cover(changed(F[0,150ms](n)))", "'150ms' is no whole number of steps"),
     ("0.1", "cover(F[110ms,190ms](n))", "no step lies in F[110ms,190ms]: as numbers of steps these are 2, 1"),
@@ -172,6 +173,15 @@ def test_check_says_how_many_steps_a_time_is(tmp_path: Path) -> None:
     outcome = chaincover("check", "p.toml", "--property", "p: G(a -> X(F[0,250ms](n)))", cwd=tmp_path)
     assert outcome.code == 0
     assert "times, a step of 0.1 s: p: F[0,250ms] is F[0,2]" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("steps", "shown"),
+    [(603, "603 steps, 60.3 s"), (1958, "1958 steps, 3 min 15.8 s"), (216600, "216600 steps, 6 h 1 min")],
+)
+def test_long_times_are_told_in_minutes_and_hours(steps: int, shown: str) -> None:
+    assert timed(steps, Fraction(1, 10)) == shown
+    assert timed(steps, None) == f"{steps} steps"
 
 
 def test_decimal_places() -> None:

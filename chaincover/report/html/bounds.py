@@ -11,11 +11,12 @@ from bmc.errors import counted
 from bmc.records import dataclass
 from chaincover.chain import COVERED
 from chaincover.formats.drawing import to_svg
+from chaincover.report.distances import Edge, exact_distances, known_distances
 from chaincover.report.html.saved import Saved, SavedChain
 from chaincover.report.html.summary import bounds_of, goals_in, goals_of, length_of
 
 MOST_DRAWN = 8
-"""Goals of a graph that is drawn; a matrix of distances shows more. Twice as many: a drawing of edges upon edges."""
+"""Goals of a graph that is drawn; above that there is only its matrix. Twice as many: edges upon edges."""
 
 MOST_IN_MATRIX = 64
 """Goals of a matrix in the page. Twice as many: four times as many cells."""
@@ -71,7 +72,7 @@ def _kind(claim: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Distances in steps: titles, and rows of cells, each a text, whether the chain goes that way, and its title."""
+    """What is known of distances: titles, and rows of cells, each a text, whether the chain goes there, its title."""
 
     titles: tuple[str, ...]
     rows: tuple[tuple[str, tuple[tuple[str, bool, str], ...]], ...]
@@ -80,90 +81,104 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Graph:
-    """The graph of a chain: a drawing where it has few goals, else a matrix; ``path``: the chain's nodes in order."""
+    """The graph of a chain: a drawing where it has few goals, and a matrix where distances are known.
+
+    ``legs``: from, to, the steps that the chain takes, and what is known of the distance. ``implied``: how many goals
+    of the chain are in no matrix.
+    """
 
     file: str
-    path: tuple[str, ...]
     legs: tuple[tuple[str, str, int, str], ...]
     svg: str
     matrix: Matrix | None
+    implied: int
 
 
 def graph_of(chain: SavedChain) -> Graph | None:
-    """The graph of a chain; None where the result holds no distances."""
+    """The graph of a chain; None where the result holds neither a chain nor distances."""
     data, own = chain.data["graph"], chain.data.get("chain")
-    weights = {(edge["from"], edge["to"]): edge["weight"] for edge in data["edges"]}
     ends = [node for node in data["nodes"] if node in ("final", "end")]
     path = ("init", *own["order"], *ends[:1]) if own else ()
-    legs = _legs(own, path, weights) if own else ()
-    if not weights:
-        return Graph(chain.file, path, legs, "", None) if legs else None
-    joined = _joined(data)
-    way = tuple(node for node in path if node in joined)  # without goals that others imply: they have no distances
-    nodes = [*way, *(node for node in data["nodes"] if node in joined and node not in way)]
-    if len(nodes) - 2 <= MOST_DRAWN:
-        drawn = to_svg(chain.data["controller"]["name"], {**_lean(data, way), "nodes": nodes}, way, styled=False)
-        return Graph(chain.file, path, legs, drawn, None)
-    return Graph(chain.file, path, legs, "", _matrix(nodes, weights, set(pairwise(way)), data))
+    at = _places(own, ends) if own else {}
+    exact = exact_distances(data, at)
+    known = known_distances(data, exact)
+    way, nodes = _shown_nodes(path, data["nodes"], known)
+    taken = {(a, b): at[b] - at[a] for a, b in pairwise(way)}
+    legs = tuple(_legs(path, at, known))
+    if not legs and not known:
+        return None
+    drawing = _drawing(chain.data["controller"]["name"], nodes, exact, taken) if len(nodes) - 2 <= MOST_DRAWN else ""
+    matrix = _matrix(nodes, known, taken) if known else None
+    return Graph(chain.file, legs, drawing, matrix, len(path) - len(way))
 
 
-def _joined(data: Mapping[str, Any]) -> set[str]:
-    """The nodes of which a distance is known, or a bound, or that a solver gave up on."""
-    pairs = (*data["edges"], *data.get("open", ()), *data.get("unknown", ()))
-    return {node for pair in pairs for node in (pair["from"], pair["to"])}
-
-
-def _legs(
-    own: Mapping[str, Any], path: tuple[str, ...], weights: Mapping[tuple[str, str], int]
-) -> tuple[tuple[str, str, int, str], ...]:
-    """Each leg of the chain: from, to, steps, and the distance that is proved, '' where none is known."""
-    steps = {hit["goal"]: hit["step"] for hit in own["hits"]} | {"init": 0}
-    found = []
+def _legs(path: Sequence[str], at: Mapping[str, int], known: Mapping[Edge, str]) -> Iterator[tuple[str, str, int, str]]:
+    """The legs of a chain. Where the goal at which a leg begins has no distances, that from the last one which has."""
+    joined = {node for edge in known for node in edge}
+    last = ""
     for a, b in pairwise(path):
-        taken = steps.get(b, own["length"]) - steps[a]
-        known = weights.get((a, b))
-        found.append((a, b, taken, "" if known is None else str(known)))
-    return tuple(found)
+        last = a if a in joined else last
+        told = known.get((last, b), "")
+        yield a, b, at[b] - at[a], f"{told} from {last}" if told and last != a else told
 
 
-def _lean(data: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-    """The graph without edges that a way over another node replaces at no greater cost, but for those of the path."""
-    weights = {(edge["from"], edge["to"]): edge["weight"] for edge in data["edges"]}
-    kept, used = [], set(pairwise(path))
-    for (a, b), weight in weights.items():
+def _shown_nodes(
+    path: tuple[str, ...], nodes: Sequence[str], known: Mapping[Edge, str]
+) -> tuple[tuple[str, ...], list[str]]:
+    """The nodes of the chain's ``path`` that are shown, and these with all others of which a distance is ``known``."""
+    joined = {node for edge in known for node in edge}
+    # Goals that others imply have no distances. In a matrix they would be empty rows.
+    way = path if len(path) - 2 <= MOST_DRAWN else tuple(node for node in path if node in joined)
+    return way, [*way, *(node for node in nodes if node in joined and node not in way)]
+
+
+def _places(own: Mapping[str, Any], ends: Sequence[str]) -> dict[str, int]:
+    """The step at which the chain is at each node: init, its goals, and the end."""
+    return {"init": 0} | {hit["goal"]: hit["step"] for hit in own["hits"]} | dict.fromkeys(ends, own["length"])
+
+
+def _drawing(name: str, nodes: Sequence[str], exact: Mapping[Edge, int], taken: Mapping[Edge, int]) -> str:
+    """The chain, each leg with its steps, and the distances but for those that a way over another node replaces at no
+    greater cost."""
+    edges = []
+    for (a, b), weight in exact.items():
         over = any(
-            weights[a, c] + weights[c, b] <= weight
-            for c in data["nodes"]
-            if c not in (a, b) and (a, c) in weights and (c, b) in weights and weights[a, c] and weights[c, b]
+            exact[a, c] + exact[c, b] <= weight
+            for c in nodes
+            if c not in (a, b) and (a, c) in exact and (c, b) in exact and exact[a, c] and exact[c, b]
         )
-        if not over or (a, b) in used:
-            kept.append({"from": a, "to": b, "weight": weight})
-    return {**data, "edges": kept}
+        if not over or (a, b) in taken:
+            edges.append({"from": a, "to": b, "weight": weight})
+    chain = [{"from": a, "to": b, "steps": steps} for (a, b), steps in taken.items()]
+    return to_svg(name, {"nodes": nodes, "edges": edges, "chain": chain}, styled=False)
 
 
-def _matrix(
-    nodes: list[str], weights: Mapping[tuple[str, str], int], used: set[tuple[str, str]], data: Mapping[str, Any]
-) -> Matrix:
-    """Distances from each node (a row) to each (a column); ``used`` are those of the way of the chain."""
-    least = {(pair["from"], pair["to"]): pair["at_least"] for pair in data.get("open", ())}
-    unknown = {(pair["from"], pair["to"]) for pair in data.get("unknown", ())}
+def _matrix(nodes: Sequence[str], known: Mapping[Edge, str], taken: Mapping[Edge, int]) -> Matrix:
+    """What is ``known`` from each node (a row) to each (a column), with the steps ``taken`` on the way of the chain."""
+
+    def cell(a: str, b: str) -> tuple[str, bool, str]:
+        told, steps = known.get((a, b), ""), taken.get((a, b))
+        title = f"{a} to {b}: {_in_words(told)}" if told else ""
+        if steps is None:
+            return told, False, title
+        title = f"{title}; " if title else f"{a} to {b}: "
+        return (
+            f"{steps} ({told})" if told not in ("", str(steps)) else str(steps),
+            True,
+            f"{title}the chain takes {steps}",
+        )
+
     chosen = nodes[:MOST_IN_MATRIX]
-    rows = []
-    for a in chosen:
-        cells = []
-        for b in chosen:
-            if a == b:
-                cells.append(("", False, ""))
-            elif (a, b) in weights:
-                cells.append((str(weights[a, b]), (a, b) in used, f"{a} to {b}: {counted(weights[a, b], 'step')}"))
-            elif (a, b) in unknown:
-                cells.append(("?", False, f"{a} to {b}: a solver gave up"))
-            else:
-                bound = least.get((a, b))
-                told = f"≥{bound}" if bound is not None else ""
-                cells.append((told, False, f"{a} to {b}: at least {bound} steps" if told else ""))
-        rows.append((a, tuple(cells)))
-    return Matrix(tuple(chosen), tuple(rows), len(nodes) - len(chosen))
+    rows = tuple((a, tuple(cell(a, b) for b in chosen[1:])) for a in chosen if a not in ("final", "end"))
+    return Matrix(tuple(chosen[1:]), rows, len(nodes) - len(chosen))
+
+
+def _in_words(told: str) -> str:
+    """What is known of a distance, as it is told where there is room."""
+    if told.startswith("≥ "):
+        return f"at least {counted(int(told[2:]), 'step')}"
+    said = {"never": "no run goes there", "?": "a solver gave up"}.get(told)
+    return said or f"the fewest steps are {told}"
 
 
 def change(saved: Saved) -> dict[str, Any] | None:

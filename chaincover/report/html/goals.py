@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import PurePath
 from typing import Any
 
 from bmc.errors import counted, listed
 from bmc.records import dataclass
-from chaincover.chain import CAN_FAIL, COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNREACHABLE
+from chaincover.chain import CAN_FAIL, COVERED, EXCLUDED, UNREACHABLE, Verdict
 from chaincover.formats.chain_file import violation_file
+from chaincover.formats.document import CHAINS_FILE
+from chaincover.options import Options
 from chaincover.report.console import told_steps
 from chaincover.report.html.runs import judged_run, violating_run
 from chaincover.report.html.saved import Saved, SavedChain
-from chaincover.report.html.summary import command, goals_in, goals_of, hits_of, in_time, period_of, rulings_of, seconds
+from chaincover.report.html.summary import (
+    command,
+    failed_on_runs,
+    goals_in,
+    goals_of,
+    hits_of,
+    in_time,
+    is_aside,
+    no_way_is_proved,
+    period_of,
+    rulings_of,
+    seconds,
+    vacuous,
+)
 from chaincover.report.html.table import StepTable, step_table
-from chaincover.report.html.trace import Variable, chain_trace, variables
+from chaincover.report.html.trace import Trace, Variable, chain_trace, variables
+from chaincover.verdicts import next_step
 from properties.deadlines import not_held
+
+HOLDS = "its antecedent holds, and its consequent does not"
+"""What is said of a requirement at the step at which it fails, unless its consequent is a deadline."""
+
+RECORDINGS = (".csv", ".vcd", ".jsonl")
+"""Ends of the names of recordings that ``judge`` reads."""
+
+_DEADLINE = re.compile(r"\b[FG]\s*\[")
+
+VACUOUS = "vacuously: no run reaches its antecedent, so its consequent is never asked for"
+"""What is said of a requirement that is never violated because its goal is unreachable."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +65,7 @@ class Exercised:
 class Row:
     """A goal as the table of traceability shows it.
 
+    ``failed`` are the judged runs on which its requirement failed.
     ``impacted``: how the text of its property differs from that of an earlier report, '' where it does not.
     """
 
@@ -50,6 +80,7 @@ class Row:
     ruling: str
     ruling_detail: str
     consequent: str
+    failed: tuple[str, ...]
     impacted: str
 
 
@@ -57,7 +88,8 @@ def rows_of(saved: Saved) -> list[Row]:
     """A row for each goal, written ones first as they stand in the project."""
     hits, rulings = hits_of(saved), {ruling["goal"]: ruling for ruling in rulings_of(saved)}
     before = {goal["name"]: goal for goal in (goals_in(saved.earlier) if saved.earlier else ())}
-    period = period_of(saved)
+    home = saved.chains[0].file if saved.chains else CHAINS_FILE
+    period, failed, empty = period_of(saved), failed_on_runs(saved), vacuous(saved)
     found = []
     for goal in goals_of(saved):
         ruling = rulings.get(goal["name"], {})
@@ -71,20 +103,25 @@ def rows_of(saved: Saved) -> list[Row]:
                 goal.get("generated") or "",
                 goal["verdict"],
                 goal.get("detail", ""),
-                _exercised(goal, hits.get(goal["name"]), period),
+                _exercised(goal, hits.get(goal["name"]), period, home),
                 ruling.get("ruling", ""),
-                ruling.get("detail", ""),
+                VACUOUS if goal["name"] in empty else ruling.get("detail", ""),
                 "" if held is None else "held" if held else "failed",
+                tuple(failed.get(goal["name"], ())),
                 _impacted(goal, before) if saved.earlier is not None else "",
             )
         )
     return found
 
 
-def _exercised(goal: Mapping[str, Any], hit: tuple[SavedChain, int] | None, period: object) -> Exercised:
-    """Where the goal is covered: at the ``hit`` on a chain, if there is one."""
+def _exercised(goal: Mapping[str, Any], hit: tuple[SavedChain, int] | None, period: object, home: str) -> Exercised:
+    """Where the goal is covered: at the ``hit`` on a chain, if there is one, else by the test of its own that the file
+    ``home`` has."""
     if hit is None:
-        return Exercised("", None, "", "a test of its own" if goal.get("test") or goal.get("long_test") else "")
+        test = goal.get("test") or goal.get("long_test")
+        return Exercised(
+            "", None, "", f"a test of its own of {in_time(test['length'], period)} in {home}" if test else ""
+        )
     chain, step = hit
     return Exercised(chain.file, step, seconds(step, period), chain.file)
 
@@ -249,19 +286,96 @@ def _deviations(saved: Saved) -> Iterator[Finding]:
     """What a judged run did otherwise than the model, with the run where its values are stored."""
     for name, judged in saved.judged:
         trace, shown = judged_run(saved, name, judged) or (None, ())
-        run = "" if trace is None else trace.name
+        run, commands = "" if trace is None else trace.name, _judging(saved, judged)
         told = [*_told_deviations(judged)]
         for place, (text, step) in enumerate(told):
             table = step_table(trace, shown, (), step) if trace is not None and not place else None
             title = f"{judged['on']} deviates from the model ({name})"
-            yield Finding("deviation", title, f"{text}.", trace=run, step=step, table=table)
+            yield Finding("deviation", title, f"{text}.", trace=run, step=step, table=table, commands=commands)
         for goal in judged["goals"]:
             if goal.get("failed_at") is not None:
-                text = f"{goal['why'] or 'Its consequent does not hold'}."
-                title = f"{goal['name']} failed on {judged['on']} ({name})"
-                step, read = goal["failed_at"], _read(_goal(saved, goal["name"]), ())
-                table = step_table(trace, shown, read, step) if trace is not None and not told else None
-                yield Finding("requirement", title, text, trace=run, step=step, table=table, about=goal["name"])
+                said, step = _goal(saved, goal["name"]), goal["failed_at"]
+                values = "" if trace is None else _values_at(trace, shown, said, step)
+                wrong = None if trace is None else _wrong_at(trace, said, step)
+                yield Finding(
+                    "requirement",
+                    f"{goal['name']}{_named(said)} failed on {judged['on']} ({name})",
+                    f"{goal['why'] or _failed_at(saved, said, step)}{values}.",
+                    said.get("property", ""),
+                    trace=run,
+                    step=step,
+                    table=step_table(trace, shown, _read(said, ()), wrong) if trace is not None else None,
+                    commands=commands,
+                    about=goal["name"],
+                )
+
+
+def _judging(saved: Saved, judged: Mapping[str, Any]) -> tuple[str, ...]:
+    """The command that judges the run again; none for a run on a target."""
+    if not judged.get("comparison"):
+        other = ("--against", "FILE") if judged.get("changed_sources") else ()
+        return (command(saved, "replay", judged["chain"], *other),)
+    recorded = PurePath(judged["on"]).suffix in RECORDINGS
+    return (command(saved, "judge", judged["chain"], judged["on"]),) if recorded else ()
+
+
+def _failed_at(saved: Saved, goal: Mapping[str, Any], step: int) -> str:
+    """Where a requirement failed on a judged run, with the antecedent's step where that is known."""
+    if not _has_deadline(goal):
+        return f"At step {step} {HOLDS}"
+    hit = next((hit for hit in _hits(saved) if hit["goal"] == goal["name"] and hit.get("deadline")), None)
+    if hit is not None:
+        deadline = hit["deadline"]
+        # What is asked for within a time is missed at its end alone, what is asked for throughout at any step before.
+        within = deadline["last"] if deadline["asked"].startswith("F") else deadline["check"]
+        antecedent = step - within + deadline["antecedent"]
+        if deadline["asked"].startswith("F") or deadline["check"] == step:
+            asked = deadline["asked"]
+            return f"The antecedent held at step {antecedent}, and {asked} {not_held(asked)} step {step}"
+    return f"At step {step} what it asks within a time has failed"
+
+
+def _hits(saved: Saved) -> Iterator[Mapping[str, Any]]:
+    """What the chains cover, and where."""
+    for chain in saved.chains:
+        yield from (chain.data.get("chain") or {}).get("hits", ())
+
+
+def _has_deadline(goal: Mapping[str, Any]) -> bool:
+    return _DEADLINE.search(goal.get("property", "")) is not None
+
+
+def _wrong_at(trace: Trace, goal: Mapping[str, Any], step: int) -> int:
+    """The step of the value for which a requirement failed: of a deadline where it ended, else where what the goal
+    reads first is not as expected, or where it reads last."""
+    if _has_deadline(goal):
+        return step
+    steps = range(step, min(step + goal.get("length", 0), trace.length) + 1)
+    differing = (at for at in steps if any(_expected(trace, name, at) for name in goal.get("reads", ())))
+    return next(differing, steps[-1])
+
+
+def _expected(trace: Trace, name: str, step: int) -> str:
+    """The value that was expected of a variable where it is another one, else ''."""
+    return next((each.expected for each in trace.differs.get(name, ()) if each.first <= step < each.end), "")
+
+
+def _values_at(trace: Trace, shown: Sequence[Variable], goal: Mapping[str, Any], step: int) -> str:
+    """What the goal reads in a run at ``step``, and of the state at the last step of the goal, as the end of a
+    sentence."""
+    read, last = [var for var in shown if var.name in goal.get("reads", ())], step + goal.get("length", 0)
+    told = []
+    for at in dict.fromkeys((step, min(last, trace.length))):
+        own = [var for var in read if at == step or var.role != "inputs"]
+        values = [_value_at(trace, var, at) for var in own]
+        when = f"before step {at}" if at < trace.length else "at its end"
+        told += [f"{when} {', '.join(values)}"] if values else []
+    return f": {'; '.join(told)}" if told else ""
+
+
+def _value_at(trace: Trace, var: Variable, step: int) -> str:
+    expected = _expected(trace, var.name, step)
+    return f"{var.name} is {var.called(trace.columns[var.name][step])}" + (expected and f", expected {expected}")
 
 
 def _told_deviations(judged: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
@@ -311,7 +425,7 @@ def reach_of(place: Mapping[str, Any]) -> str:
 class NotCovered:
     """Goals that are not covered for one reason. ``proved``: it is proved that no chain covers them.
 
-    ``aside``: they were generated and are proved unreachable, which is no finding.
+    ``aside``: they were generated and are proved unreachable, which is no finding. ``advice``: what can be done.
     """
 
     goals: tuple[str, ...]
@@ -319,28 +433,32 @@ class NotCovered:
     detail: str
     proved: bool
     aside: bool
+    advice: str
 
 
 def not_covered(saved: Saved) -> list[NotCovered]:
     """All goals that are not covered, those together that are not for the same reason."""
-    within_k = (saved.first.get("settings") or {}).get("bound") is not None
-    alike: dict[tuple[str, str, bool, bool], list[str]] = {}
+    settings = saved.first.get("settings") or {}
+    limits: dict[str, Any] = {name: settings.get(name) for name in ("bound", "max_length", "time_limit", "query_limit")}
+    alike: dict[tuple[str, str, bool, bool, str], list[str]] = {}
     for goal in goals_of(saved):
         verdict, detail = goal["verdict"], goal.get("detail", "")
         if verdict == COVERED:
             continue
-        no_way = verdict == NO_WAY_TO_FINAL and not (within_k and "within K" in detail)
-        aside = bool(goal.get("generated")) and verdict == UNREACHABLE
-        alike.setdefault((verdict, detail, verdict == UNREACHABLE or no_way, aside), []).append(goal["name"])
+        proved = verdict == UNREACHABLE or no_way_is_proved(saved, goal)
+        known = Verdict(goal["name"], verdict, None, detail, proved)
+        advice = next_step(known, bool(goal.get("generated")), Options(**limits))
+        alike.setdefault((verdict, detail, proved, is_aside(goal), advice), []).append(goal["name"])
     return [NotCovered(tuple(names), *reason) for reason, names in alike.items()]
 
 
 def _not_covered(saved: Saved) -> Iterator[Finding]:
-    """Goals that are not covered; those of a criterion that are proved unreachable are no finding."""
+    """Goals that are not covered, each written one by itself; generated ones that are proved unreachable are no
+    finding."""
+    goals = {goal["name"]: goal for goal in goals_of(saved)}
     for each in not_covered(saved):
         if each.aside:
             continue
-        title = f"{listed(each.goals)}: {each.verdict}"
         if each.proved:
             proved = "This is proved."
         elif each.verdict == EXCLUDED:
@@ -348,4 +466,10 @@ def _not_covered(saved: Saved) -> Iterator[Finding]:
         else:
             proved = "This is not proved to be impossible."
         detail = each.detail or each.verdict
-        yield Finding("goal", title, f"{detail[0].upper()}{detail[1:]}. {proved}")
+        text = f"{detail[0].upper()}{detail[1:]}. {proved}" + (f" Next: {each.advice}." if each.advice else "")
+        written = [name for name in each.goals if not goals[name].get("generated")]
+        for name in written:
+            title = f"{name}{_named(goals[name])}: {each.verdict}"
+            yield Finding("goal", title, text, goals[name].get("property", ""), about=name)
+        if others := [name for name in each.goals if name not in written]:
+            yield Finding("goal", f"{listed(others)}: {each.verdict}", text)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Characters that turn the direction of the writing, so that a text reads otherwise than it stands there."""
+_TURNING_JSON = re.compile(r"(?<!\\)((?:\\\\)*)\\u(061c|200[ef]|202[a-e]|206[6-9])")
 _DRIVE = re.compile("[A-Za-z]:")
 
 SHARED_STYLE = "kit.css"
@@ -32,12 +35,18 @@ SHARED_STYLE = "kit.css"
 
 def escaped(text: object) -> str:
     """Text for the inside of an element or of a quoted attribute; characters that XML forbids are replaced."""
-    return html.escape(FORBIDDEN.sub("\ufffd", str(text)))
+    return html.escape(_plain(str(text)))
+
+
+def _plain(text: str) -> str:
+    """``text`` without characters that HTML forbids; those that turn the writing stand there as ``\\u202e``."""
+    return _TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", FORBIDDEN.sub("\ufffd", text))
 
 
 def script_json(data: Any) -> str:
     """``data`` as JSON for the inside of a script element: nothing in it ends the element or opens a comment."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    text = _TURNING_JSON.sub(r"\1\\\\u\2", text)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -87,13 +96,13 @@ def environment(room: str) -> Environment:
 
 
 def clean(value: Any) -> Any:
-    """A text without characters that HTML forbids; anything else as it is."""
-    return FORBIDDEN.sub("\ufffd", value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """A text as the page shows it, plainly; anything else as it is."""
+    return _plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def drawing(text: str) -> Markup:
     """A drawing that escapes its own texts, as it stands in a page."""
-    return Markup(FORBIDDEN.sub("\ufffd", text))
+    return Markup(_plain(text))
 
 
 def policy(style: str, script: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -32,19 +33,38 @@ class Part:
     make: Callable[[Saved, runs.Runs], Mapping[str, Any]]
 
 
+MOST_UNFOLDED = 25
+"""Coverage goals that stand among the requirements; more are a closed table of their own. Twice as many: three screens
+more before the findings."""
+
+FAILED = "failed on a run"
+"""What the filter of requirements says of one that failed on a judged run, whatever is proved of the model."""
+
+
 def _traceability(saved: Saved, own: runs.Runs) -> dict[str, Any]:
     rows = goals.rows_of(saved)
-    verdicts = [*dict.fromkeys(row.verdict for row in rows)]
-    rulings = [*dict.fromkeys(row.ruling for row in rows if row.ruling)]
-    criteria = [*dict.fromkeys(row.criterion for row in rows if row.criterion)]
     if not rows:
         return {}
+    generated = [row for row in rows if row.criterion]
+    folded = generated if len(generated) > MOST_UNFOLDED else []
+    counts = Counter(row.verdict for row in folded)
     return {
-        "rows": rows,
-        "verdicts": verdicts,
-        "rulings": rulings,
-        "criteria": criteria,
+        "rows": [row for row in rows if not (folded and row.criterion)],
+        "folded": folded,
+        "folded_told": ", ".join(f"{number} {verdict}" for verdict, number in counts.items()),
+        "timed": any(row.exercised.time for row in rows),
+        **_choices(rows),
+        "FAILED": FAILED,
         "compared": saved.earlier is not None,
+    }
+
+
+def _choices(rows: Sequence[goals.Row]) -> dict[str, list[str]]:
+    """The verdicts, rulings and criteria by which the table of requirements can be filtered, each in order of rows."""
+    return {
+        "verdicts": [*dict.fromkeys(row.verdict for row in rows)],
+        "rulings": [*dict.fromkeys(FAILED if row.failed else row.ruling for row in rows if row.failed or row.ruling)],
+        "criteria": [*dict.fromkeys(row.criterion for row in rows if row.criterion)],
     }
 
 
@@ -62,7 +82,8 @@ def _why(saved: Saved, own: runs.Runs) -> dict[str, Any]:
 
 def _graph(saved: Saved, own: runs.Runs) -> dict[str, Any]:
     graphs = [graph for chain in saved.chains if (graph := bounds.graph_of(chain)) is not None]
-    return {"graphs": graphs, "drawing": kit.drawing} if graphs else {}
+    again = {graph.file: summary.command(saved, "graph", graph.file) for graph in graphs}
+    return {"graphs": graphs, "drawing": kit.drawing, "again": again} if graphs else {}
 
 
 def _modes(saved: Saved, own: runs.Runs) -> dict[str, Any]:

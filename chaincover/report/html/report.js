@@ -35,10 +35,10 @@
     });
   }
 
-  // --- filters of the table of goals ---------------------------------------------------------------------------------------------
-  const goals = $("goals");
-  if (goals) {
-    const rows = [...goals.tBodies[0].rows].map((row) => ({ row, text: row.textContent.toLowerCase() }));
+  // --- filters of the tables of goals: one that is closed opens where something is looked for -------------------------------------
+  const tables = [...document.querySelectorAll("table.goals")];
+  if (tables.length) {
+    const rows = tables.flatMap((table) => [...table.tBodies[0].rows]).map((row) => ({ row, text: row.textContent.toLowerCase() }));
     const selects = ["verdict", "ruling", "criterion"].map((key) => [key, $(`goal-${key}`)]).filter(([, select]) => select);
     const filter = () => {
       const words = $("goal-text").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -48,10 +48,26 @@
         row.hidden = !fits;
         shown += fits;
       }
+      const looking = words.length > 0 || selects.some(([, select]) => select.value);
+      for (const table of tables) if (looking && table.closest("details")) table.closest("details").open = true;
       $("goal-told").textContent = `${shown} of ${rows.length} goals`;
     };
     $("goal-text").addEventListener("input", filter);
     for (const [, select] of selects) select.addEventListener("change", filter);
     filter();
+  }
+
+  // --- on paper everything is open ------------------------------------------------------------------------------------------------
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    for (const each of closed) each.open = true;
+  });
+  addEventListener("afterprint", () => { for (const each of closed) each.open = false; });
+
+  // --- on a narrow screen each cell of a table of goals names its column ---------------------------------------------------------------
+  for (const table of tables) {
+    const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+    for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, column) => { cell.dataset.label = names[column]; });
   }
 })();

@@ -12,13 +12,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bmc.errors import InputRefused, Location, listed
+from bmc.errors import InputRefused, Location, counted, listed
 from bmc.limits import read_json, read_text
 from bmc.records import dataclass
 from chaincover.formats.chain_file import CHAINS_SCHEMA, CHECK_SCHEMA, SCHEMA, coverage_place, violation_file
 from chaincover.formats.coverage_file import COVERAGE_SCHEMA, fitting
 from chaincover.formats.document import CHAIN_FILE, CHAINS_FILE, DAMAGED
-from chaincover.formats.result_file import most_bytes, result_data
+from chaincover.formats.result_file import most_bytes, result_data, whole_members
 from chaincover.formats.table_style import whole_steps
 from chaincover.report.documents import JUDGED_SCHEMA, RUN_SCHEMA, VERIFIED_SCHEMA
 from chaincover.target.log import SCHEMA as LOG_SCHEMA
@@ -127,6 +127,7 @@ def read_saved(places: Sequence[str], sources: str | None = None, earlier: str |
         first = found["chains"][0]
         found["chains"][0] = SavedChain(first.file, first.data, first.run, dict(found["violations"]))
     before = None if earlier is None else _earlier(earlier)
+    _leave_out_strangers(found, summaries)
     coverage, left_out = _coverage(found)
     saved = Saved(
         *(tuple(found["chains"]), summaries[0] if summaries else None),
@@ -191,7 +192,7 @@ def _read(file: Path, named: bool, found: dict[str, list[Any]], summaries: list[
         kind = "logs" if str(lines[0].get("schema", "")).startswith("chaincover/online/") else "rows"
         found[kind].append((file.name, lines))
         return
-    data = result_data(text, where)
+    data, cut = _whole_or_part(text, where)
     schema = data.get("schema") if isinstance(data, dict) else None
     kind = str(schema).rpartition("/")[0]
     known = kind in KNOWN
@@ -199,12 +200,15 @@ def _read(file: Path, named: bool, found: dict[str, list[Any]], summaries: list[
         return
     if not known:
         raise InputRefused(f"this is no result of ChainCover (its schema is {schema!r})", where, NEXT)
+    if cut:
+        found["notes"].append(f"{file.name} is cut off {cut}. What stands before that is shown.")
     if schema != KNOWN[kind]:
         found["notes"].append(
             f"{file.name} is of the schema {schema}, and this version writes {KNOWN[kind]}: "
             "what is not in it is left out. Generate it again for the whole report."
         )
     if kind == "chaincover/chain":
+        found["notes"] += contradictions(file.name, data)
         found["chains"].append(_chain(file, data, found["notes"]))
     elif kind == "chaincover/chains":
         summaries.append(data)
@@ -213,12 +217,62 @@ def _read(file: Path, named: bool, found: dict[str, list[Any]], summaries: list[
         found[_LISTED[kind]].append((file.name, data))
 
 
+def _whole_or_part(text: str, where: Location) -> tuple[Any, str]:
+    """The data in a text; of a result that is cut off what is whole in it, and what is wrong with it.
+
+    InputRefused where that is no goal.
+    """
+    try:
+        return result_data(text, where), ""
+    except InputRefused:
+        part = whole_members(text, where)
+        if "goals" not in part:
+            raise
+        return part, f"behind {[*part][-1]!r}"
+
+
+def contradictions(name: str, data: Mapping[str, Any]) -> Iterator[str]:
+    """What cannot be so in the chain of the file ``name``, a sentence each: no chain, nor that there is none; fewer
+    steps than its length says; goals beyond its end."""
+    if "chain" not in data:
+        yield f"{name} is damaged: it has no entry 'chain'."
+    with suppress(*DAMAGED):
+        own = data["chain"] or {"length": 0, "steps": (), "hits": ()}
+        if own["length"] != len(own["steps"]):
+            steps = counted(own["length"], "step")
+            yield f"{name} is damaged: its chain is to have {steps}, and {len(own['steps'])} are in the file."
+        for hit in own["hits"]:
+            if not 0 <= hit["step"] <= own["length"]:
+                yield f"{name} is damaged: {hit['goal']} is to be covered at step {hit['step']} of {own['length']}."
+
+
+def _leave_out_strangers(found: dict[str, list[Any]], summaries: Sequence[Mapping[str, Any]]) -> None:
+    """Leave out what is of another controller than the chains, or their summary, with a note.
+
+    A controller is known by its name; a document that tells none may be of any.
+    """
+    documents = [*(chain.data for chain in found["chains"]), *summaries]
+    own = next((name for document in documents if (name := _controller(document))), "")
+    for kind in _LISTED.values():
+        for file, data in found[kind] if own else ():
+            if (other := _controller(data)) not in ("", own):
+                found["notes"].append(f"{file} is of the controller {other}, and this result of {own}: it is left out.")
+        found[kind] = [(file, data) for file, data in found[kind] if not own or _controller(data) in ("", own)]
+
+
+def _controller(document: Mapping[str, Any]) -> str:
+    """The name of the controller of a document, '' where it tells none."""
+    controller = document.get("controller")
+    name = controller.get("name") if isinstance(controller, dict) else controller
+    return name if isinstance(name, str) else ""
+
+
 def _coverage(found: Mapping[str, list[Any]]) -> tuple[list[tuple[str, Mapping[str, Any]]], list[str]]:
     """The coverage of the chains that were read, and why other coverage is left out."""
     try:
         return fitting(found["coverage"], [(chain.file, chain.data) for chain in found["chains"]])
     except DAMAGED as error:
-        return [], [f"No coverage is shown: its file is damaged ({type(error).__name__}: {error})."]
+        return [], [f"No coverage is shown: its file is damaged ({damage(error)})."]
 
 
 def _lines(text: str, where: Location) -> Iterator[Mapping[str, Any]]:
@@ -338,10 +392,13 @@ def safely(what: str, make: Callable[[], Any], notes: list[str]) -> Any:
     try:
         return make()
     except DAMAGED as error:
-        notes.append(
-            f"{what[0].upper()}{what[1:]} cannot be made: the result is damaged ({type(error).__name__}: {error})."
-        )
+        notes.append(f"{what[0].upper()}{what[1:]} cannot be made: the result is damaged ({damage(error)}).")
         return None
+
+
+def damage(error: Exception) -> str:
+    """What is wrong with damaged data, in words: which entry is not there, or what Python says of the data."""
+    return f"it has no entry {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
 
 
 def as_text(value: object) -> str:

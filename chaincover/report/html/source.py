@@ -1,7 +1,8 @@
 """The annotated source: how often and when first each line and each outcome of a decision was executed on the chains.
 
 What was not executed is told apart: *proved unreachable* where a goal of ``branches()``, ``conditions()`` or ``mcdc()``
-there has this verdict, *justified* where the project file says why, else *not seen*.
+there has this verdict, or the only decision that leads there, *justified* where the project file says why, else *not
+seen*.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from typing import Any
 
 from bmc.records import dataclass
 from chaincover.chain import UNREACHABLE
-from chaincover.formats.coverage_file import CodeGoal, Coverage, Executed, Line, shares, together
+from chaincover.formats.coverage_file import CodeGoal, Coverage, Executed, Line, Share, shares, together
 from chaincover.report.html.saved import Saved, SourceText
 from chaincover.report.html.summary import command, goals_of
 
 EXECUTED, PROVED, JUSTIFIED, NOT_SEEN = "executed", "proved unreachable", "justified", "not seen"
 """What is said of a line or of an outcome. A line that is executed may have outcomes that are not."""
+
+_NO_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+"""Comments and literals of C: a bracket in them is none."""
 
 UNIQUE = re.compile(r"\.(\d+)$")
 """How the name of a goal of an atomic condition ends in front of its value: the number of the condition."""
@@ -111,8 +115,11 @@ def _file(name: str, coverage: Coverage, proved: frozenset[str], source: SourceT
             at.setdefault(each.line, {})[goal] = each
     lines = coverage.lines[name]
     texts, missing = _texts(source)
+    never = {line for own in at.values() for line in _never_entered("\n".join(texts), own, proved)}
     said = {
-        number: _state(line, at.get(number, {}), proved, coverage.reason(name, number))
+        number: PROVED
+        if number in never and not line.own.count
+        else _state(line, at.get(number, {}), proved, coverage.reason(name, number))
         for number, line in lines.items()
     }
     rows = []
@@ -149,14 +156,58 @@ def _state(line: Line, goals: Mapping[str, CodeGoal], proved: frozenset[str], re
     return JUSTIFIED if reason else NOT_SEEN
 
 
+def _never_entered(text: str, goals: Mapping[str, CodeGoal], proved: frozenset[str]) -> Iterator[int]:
+    """The lines of a source that begin in what the decisions ``goals`` enter if they are true, where it is proved that
+    they never are."""
+    plain = _NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    starts = [0, *(found.end() for found in re.finditer("\n", plain))]
+    for name, goal in goals.items():
+        if goal.criterion != "branches()" or name not in proved or not name.endswith("=true"):
+            continue
+        if goal.line > len(starts):
+            continue
+        first, end = _entered(plain, starts[goal.line - 1] + goal.column - 1)
+        for number, start in enumerate(starts, 1):
+            indented = len(plain) - len(plain[start:].lstrip())
+            if first <= indented < end and start >= first:
+                yield number
+
+
+def _entered(plain: str, place: int) -> tuple[int, int]:
+    """Where the statement behind the condition of the decision at a ``place`` of a source without comments begins and
+    ends; twice the same where it may be entered by another way too, or is not understood."""
+    head = re.compile(r"(?:if|while)\s*(?=\()").match(plain, place)
+    first = _matching(plain, head.end()) if head is not None else -1
+    if first < 0:
+        return 0, 0
+    block = re.compile(r"\s*(?=\{)").match(plain, first)
+    end = _matching(plain, block.end()) - 1 if block is not None else plain.find(";", first)
+    body = plain[first:end]
+    compound = block is None and re.search(r"[{}]|\b(?:if|for|while|do|switch)\b", body)
+    other_way = re.search(r"\b(?:case|default)\b|(?:^|[;{}])\s*\w+\s*:|^\s*#", body, re.MULTILINE)
+    return (0, 0) if end < first or compound or other_way else (first, end)
+
+
+def _matching(plain: str, place: int) -> int:
+    """The place behind the bracket that closes the one at ``place``, -1 without one."""
+    depth = 0
+    for found in re.compile(r"[(){}]").finditer(plain, place):
+        depth += 1 if found[0] in "({" else -1
+        if not depth:
+            return found.end()
+    return -1
+
+
 def _shares(coverage: Coverage, file: str | None, proved: frozenset[str]) -> dict[str, str]:
-    """By what is counted, how much of it was executed: ``17 of 20 (85 %), 1 proved unreachable``."""
+    """By what is counted, how much of it was executed of what is not proved unreachable: ``17 of 20 (85 %), 1 proved
+    unreachable``."""
     found = {}
     for each in shares(coverage, file):
         aside = sum(
             name in proved for name, g in coverage.goals.items() if g.criterion == each.what and file in (None, g.file)
         )
-        text = f"{each.executed} of {each.all} ({each.percent})"
+        own = Share(each.what, each.executed, each.all - aside)
+        text = f"{own.executed} of {own.all} ({own.percent})"
         found[each.what] = f"{text}, {aside} {PROVED}" if aside else text
     return found
 

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from bmc.errors import counted
+from bmc.errors import FEW, counted, listed
 from bmc.records import dataclass
-from chaincover.chain import CAN_FAIL, COVERED, NEVER_VIOLATED, UNDECIDED, UNREACHABLE
-from chaincover.report.html.saved import Saved, SavedChain, as_text
+from chaincover.chain import CAN_FAIL, COVERED, NEVER_VIOLATED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE
+from chaincover.report.html.saved import Saved, SavedChain, as_text, contradictions
 
 WRITTEN = "written"
 """The criterion of goals that the project states itself."""
 
 GOOD, BAD, OPEN = "good", "bad", "open"
-"""Classes of a tile: nothing to do, a finding, not decided."""
+"""Classes of a tile: nothing to do, a finding, not decided or not covered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,51 @@ def rulings_of(saved: Saved) -> list[Mapping[str, Any]]:
         if document is not None and document.get("requirements"):
             return [*document["requirements"]["rulings"]]
     return []
+
+
+def vacuous(saved: Saved) -> set[str]:
+    """The requirements that no run violates because none covers the antecedent."""
+    unreachable = {goal["name"] for goal in goals_of(saved) if goal["verdict"] == UNREACHABLE}
+    return {each["goal"] for each in rulings_of(saved) if each["ruling"] == NEVER_VIOLATED} & unreachable
+
+
+def failed_on_runs(saved: Saved) -> dict[str, list[str]]:
+    """By requirement the judged runs on which it failed: ``rec/bad.csv at step 50``."""
+    found: dict[str, list[str]] = {}
+    for _, judged in saved.judged:
+        for goal in judged["goals"]:
+            if goal["failed_at"] is not None:
+                found.setdefault(goal["name"], []).append(f"{_on(judged)} at step {goal['failed_at']}")
+    return found
+
+
+def _failed(judged: Mapping[str, Any]) -> set[str]:
+    """The requirements that failed on a judged run."""
+    return {goal["name"] for goal in judged["goals"] if goal["failed_at"] is not None}
+
+
+def _on(judged: Mapping[str, Any]) -> str:
+    """What was judged, without the version of its compiler, and which sources are not those of the chain."""
+    changed = judged.get("changed_sources")
+    return str(judged["on"]).split(" (")[0] + (f" with another {listed(changed)}" if changed else "")
+
+
+def _failed_besides(saved: Saved, told: set[str]) -> tuple[int, str]:
+    """How many requirements but those ``told`` failed on judged runs, each counted once, and on which runs."""
+    found = [(_failed(judged) - told, _on(judged)) for _, judged in saved.judged]
+    places = dict.fromkeys(on for names, on in found if names)
+    return len({name for names, _ in found for name in names}), listed([*places])
+
+
+def is_aside(goal: Mapping[str, Any]) -> bool:
+    """Whether a goal was generated and is proved unreachable: it is told, and does not count as missed."""
+    return bool(goal.get("generated")) and goal["verdict"] == UNREACHABLE
+
+
+def no_way_is_proved(saved: Saved, goal: Mapping[str, Any]) -> bool:
+    """Whether it is proved that no run goes from the goal on to the final condition, however long."""
+    within_k = (saved.first.get("settings") or {}).get("bound") is not None
+    return goal["verdict"] == NO_WAY_TO_FINAL and not (within_k and "within K" in goal.get("detail", ""))
 
 
 def hits_of(saved: Saved) -> dict[str, tuple[SavedChain, int]]:
@@ -102,29 +147,53 @@ def bounds_of(saved: Saved) -> tuple[int, bool]:
 
 def sentence(saved: Saved) -> tuple[str, str]:
     """The verdict in one sentence, and whether it is good, bad or open."""
-    goals, rulings = goals_of(saved), rulings_of(saved)
+    goals = goals_of(saved)
     if not goals:
         return _judged_sentence(saved)
-    failing = sum(ruling["ruling"] == CAN_FAIL for ruling in rulings)
-    failed = sum(len((chain.data.get("chain") or {}).get("violations", ())) for chain in saved.chains)
     covered = sum(goal["verdict"] == COVERED for goal in goals)
-    aside = sum(goal["verdict"] == UNREACHABLE for goal in goals)
-    parts = [f"{counted(failing, 'requirement')} can fail"] if failing else []
-    parts += [f"{counted(failed, 'assertion')} failed"] if failed else []
-    whose = f"{covered} of {len(goals) - aside} reachable goals" if aside else f"{covered} of {len(goals)} goals"
-    parts.append(_chains_cover(saved, whose))
+    aside = sum(map(is_aside, goals))
+    wrong = _wrong(saved)
+    whose = f"{covered} of {len(goals) - aside} goals"
+    whose += f" ({aside} more, generated, {'is' if aside == 1 else 'are'} proved unreachable)" if aside else ""
+    parts = [*wrong, *_cannot_be_covered(goals), _chains_cover(saved, whose)]
     if saved.first.get("stopped_by"):
         parts.append(f"the run was stopped by {saved.first['stopped_by']}")
-    state = BAD if failing or failed else GOOD if covered + aside == len(goals) else OPEN
+    if any(True for chain in saved.chains for _ in contradictions(chain.file, chain.data)):
+        parts.insert(0, "the result is damaged: see what is missing")
+        covered = -1
+    settled = GOOD if covered + aside == len(goals) else OPEN
+    state = BAD if wrong else settled
     text = "; ".join(parts)
     return text[0].upper() + text[1:] + ".", state
+
+
+def _wrong(saved: Saved) -> list[str]:
+    """What is wrong with the controller: how many requirements can fail, assertions failed in chains, and further
+    requirements failed on judged runs."""
+    can_fail = {ruling["goal"] for ruling in rulings_of(saved) if ruling["ruling"] == CAN_FAIL}
+    failed = sum(len((chain.data.get("chain") or {}).get("violations", ())) for chain in saved.chains)
+    parts = [f"{counted(len(can_fail), 'requirement')} can fail"] if can_fail else []
+    parts += [f"{counted(failed, 'assertion')} failed"] if failed else []
+    more, on = _failed_besides(saved, can_fail)
+    what = "more requirement" if can_fail else "requirement"
+    return parts + ([f"{counted(more, what)} failed on {on}"] if more else [])
+
+
+def _cannot_be_covered(goals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What is told of goals that are missed because no run covers them, or none that was found goes on to the end."""
+    for verdict, is_so in ((UNREACHABLE, "unreachable"), (NO_WAY_TO_FINAL, "without a way to the final condition")):
+        names = [goal["name"] for goal in goals if goal["verdict"] == verdict and not is_aside(goal)]
+        if names:
+            named = f": {listed(names)}" if len(names) <= FEW else ""
+            yield f"{counted(len(names), 'goal')} {'is' if len(names) == 1 else 'are'} {is_so}{named}"
 
 
 def _chains_cover(saved: Saved, goals: str) -> str:
     """What is told of the chains, which cover these ``goals``, with their length and its bound."""
     length = length_of(saved)
     if length is None:
-        return "there is no chain"
+        there = all("chain" in chain.data for chain in saved.chains)
+        return "there is no chain" if there else f"the steps of the chain that covers {goals} are missing"
     lower, minimal = bounds_of(saved)
     told, verb = ("one chain", "covers") if len(saved.chains) == 1 else (counted(len(saved.chains), "chain"), "cover")
     bound = "proved minimal" if minimal else f"no shorter than {lower} proved" if lower else "no bound proved"
@@ -137,7 +206,7 @@ def _judged_sentence(saved: Saved) -> tuple[str, str]:
         return "No chain and no judgement is in these files.", OPEN
     judged = saved.judged[0][1]
     covered = sum(goal["verdict"] == COVERED for goal in judged["goals"])
-    failed = sum(bool(goal["failed_at"] is not None) for goal in judged["goals"])
+    failed = len(_failed(judged))
     text = f"On {judged['on']} {covered} of {counted(len(judged['goals']), 'goal')} were covered"
     text += f", {counted(failed, 'requirement')} failed." if failed else "."
     return text, BAD if judged["exit_code"] == 1 else GOOD if judged["exit_code"] == 0 else OPEN
@@ -170,16 +239,22 @@ def tiles(saved: Saved) -> list[Tile]:
 
 
 def _goal_tiles(saved: Saved) -> Iterator[Tile]:
-    """By criterion how many of the goals that can be covered are."""
+    """By criterion how many goals are covered: of written ones all count, of generated ones those that can be."""
     groups: dict[str, Counter[str]] = {}
+    no_way: Counter[str] = Counter()
     for goal in goals_of(saved):
-        groups.setdefault(goal.get("generated") or WRITTEN, Counter())[goal["verdict"]] += 1
+        criterion = goal.get("generated") or WRITTEN
+        groups.setdefault(criterion, Counter())[goal["verdict"]] += 1
+        no_way[criterion] += no_way_is_proved(saved, goal)
     for criterion, verdicts in groups.items():
         infeasible = verdicts[UNREACHABLE]
-        feasible = verdicts.total() - infeasible
+        feasible = verdicts.total() - (0 if criterion == WRITTEN else infeasible)
         share = f"{100 * verdicts[COVERED] // feasible} %" if feasible else "none feasible"
         more = f"{verdicts[COVERED]} of {feasible} covered" + (
             f", {infeasible} proved unreachable" if infeasible else ""
+        )
+        more += f", {no_way[criterion]} reached, but proved to have no way to the final condition" * bool(
+            no_way[criterion]
         )
         missing = feasible - verdicts[COVERED]
         title = "Written goals" if criterion == WRITTEN else criterion
@@ -195,7 +270,9 @@ def _requirement_tiles(saved: Saved) -> Iterator[Tile]:
         for ruling, word in ((CAN_FAIL, "can fail"), (NEVER_VIOLATED, "proved"), (UNDECIDED, "undecided"))
         if counts[ruling]
     )
-    state = BAD if counts[CAN_FAIL] else OPEN if counts[UNDECIDED] else GOOD
+    if empty := len(vacuous(saved)):
+        more += f"; {empty} of these vacuously: no run reaches the antecedent"
+    state = BAD if counts[CAN_FAIL] else OPEN if counts[UNDECIDED] or empty else GOOD
     yield Tile("Requirements", f"{counts[NEVER_VIOLATED]} of {counts.total()}", f"never violated: {more}", state)
 
 
@@ -225,7 +302,9 @@ def _run_tiles(saved: Saved) -> Iterator[Tile]:
     for name, judged in saved.judged:
         state = {0: GOOD, 1: BAD}.get(judged["exit_code"], OPEN)
         covered = sum(goal["verdict"] == COVERED for goal in judged["goals"])
-        yield Tile(f"Judged: {name}", f"{covered} of {len(judged['goals'])}", f"goals covered on {judged['on']}", state)
+        failed = len(_failed(judged))
+        more = f"goals covered on {_on(judged)}" + (f", {counted(failed, 'requirement')} failed" if failed else "")
+        yield Tile(f"Judged: {name}", f"{covered} of {len(judged['goals'])}", more, state)
 
 
 def head(saved: Saved) -> dict[str, Any]:

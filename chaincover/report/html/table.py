@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bmc.errors import counted
 from bmc.records import dataclass
@@ -35,17 +35,12 @@ class StepTable:
 def step_table(trace: Trace, shown: Sequence[Variable], read: Sequence[str], marked: int | None) -> StepTable:
     """The table of a trace; ``read`` are the variables that come first; the step ``marked`` stands out."""
     chosen = chosen_variables(trace, shown, read)
-    columns = [(var, trace.columns[var.name], _expected(trace, var)) for var in chosen]
+    columns = [(var, _expected(trace, var)) for var in chosen]
     rows: list[Row] = []
     for first, end in _spans(trace, marked):
-        cells = []
-        for var, column, expected in columns:
-            value, last = var.called(column[first]), var.called(column[end - 1])
-            new = first > 0 and column[first] != column[first - 1] and not _end(var, trace, first)
-            text = _cell(var, value, last, trace, first)
-            cells.append((f"{text} ≠ {expected[first]} expected" if first in expected else text, new))
+        cells = tuple(_value_and_new(trace, var, expected, first, end) for var, expected in columns)
         steps = str(first) if end - first == 1 else f"{first}..{end - 1}"
-        rows.append((steps, tuple(cells), marked is not None and first <= marked < end))
+        rows.append((steps, cells, marked is not None and first <= marked < end))
     left = len([var for var in shown if _acts(var, trace) and var not in chosen])
     notes = [f"{counted(left, 'more variable')} with changes or inputs: the waveform has all"] if left else []
     if len(rows) > MOST_ROWS:
@@ -53,6 +48,16 @@ def step_table(trace: Trace, shown: Sequence[Variable], read: Sequence[str], mar
         rows = _chosen_rows(rows)
     titles = tuple((var.short, "input" if var.role == "inputs" else "before") for var in chosen)
     return StepTable(titles, tuple(rows), "; ".join(notes))
+
+
+def _value_and_new(trace: Trace, var: Variable, expected: Mapping[int, str], first: int, end: int) -> tuple[str, bool]:
+    """The text of a variable in the row of the steps ``first`` to ``end`` - 1, with what was ``expected`` there, and
+    whether its value is new."""
+    column = trace.columns[var.name]
+    value, last = var.called(column[first]), var.called(column[end - 1])
+    new = first > 0 and column[first] != column[first - 1] and not _end(var, trace, first)
+    text = _cell(var, value, last, trace, first)
+    return (f"{text} ≠ {expected[first]} expected" if first in expected else text, new)
 
 
 def _chosen_rows(rows: Sequence[Row]) -> list[Row]:

@@ -105,12 +105,7 @@ class Trace:
         marked = {step for step, _ in (*self.goals, *self.failed)}
         for each in (each for own in self.differs.values() for each in own):
             marked |= {each.first, each.end}
-        alike = [True] * self.length
-        for column in self.columns.values():
-            rises = [_rise(column[step], column[step + 1]) for step in range(self.length)]
-            for step in range(1, self.length):
-                if rises[step] is None or rises[step] != rises[step - 1]:
-                    alike[step] = False
+        alike = self._alike()
         found: list[tuple[int, int]] = []
         first = 0
         for step in range(1, self.length + 1):
@@ -120,6 +115,16 @@ class Trace:
                 found.append((first, step))
             first = step
         return found
+
+    def _alike(self) -> list[bool]:
+        """For each step whether all values do in it what they did in the step before: stay, or grow by as much."""
+        alike = [True] * self.length
+        for column in self.columns.values():
+            rises = [_rise(column[step], column[step + 1]) for step in range(self.length)]
+            for step in range(1, self.length):
+                if rises[step] is None or rises[step] != rises[step - 1]:
+                    alike[step] = False
+        return alike
 
 
 def _rise(before: Any, after: Any) -> float | None:
@@ -243,8 +248,10 @@ def as_columns(trace: Trace, shown: Sequence[Variable]) -> dict[str, Any]:
     """A trace as the page's script reads it: each variable's values where they change, or all where most change.
 
     ``words`` are the texts among the values of all variables, each once; such a value is its place in a list of one.
+    A goal that is covered where it fails is told as failed alone.
     """
     words: dict[str, int] = {}
+    failed = {*trace.failed}
     columns = [_coded_column(trace.columns[var.name], words) for var in shown]
     for var, column in zip(shown, columns, strict=True):
         if trace.differs.get(var.name):
@@ -255,7 +262,7 @@ def as_columns(trace: Trace, shown: Sequence[Variable]) -> dict[str, Any]:
         "beside": trace.beside,
         "length": trace.length,
         "columns": columns,
-        "goals": [list(pair) for pair in trace.goals],
+        "goals": [list(pair) for pair in trace.goals if pair not in failed],
         "failed": [list(pair) for pair in trace.failed],
         "deadlines": [[bar.goal, bar.asked, bar.first, bar.check, bar.last] for bar in trace.deadlines],
         "folds": [list(pair) for pair in trace.folds()],

@@ -118,7 +118,8 @@
   const find = () => {
     const text = $("wave-find").value.trim();
     if (!text) return;
-    if (/^\d+$/.test(text)) { move(Number(text)); return; }
+    const step = /^(?:step\s*)?(\d+)$/i.exec(text);
+    if (step) { move(Number(step[1])); return; }
     const [name, wanted] = text.split("=").map((part) => part.trim());
     const low = name.toLowerCase();
     for (let count = 1; count <= view.trace.length + 1; count++) {

@@ -36,6 +36,12 @@ def generated(folder: Path, *options: str) -> Outcome:
     return chaincover("generate", folder, *goals, "-o", folder / "out", *options)
 
 
+def test_a_requirement_whose_antecedent_no_run_reaches_is_told_as_vacuous(tmp_path: Path) -> None:
+    ended = generated(tmp_path, "--property", "far: G(n == 9 && a -> X(m == 1))", "--no-native")
+    vacuous = "3 never violated, proved (1 vacuously, no run reaches the antecedent: far)"
+    assert f"requirements: 1 can fail, {vacuous}" in ended.out.splitlines()
+
+
 def verified(folder: Path, document: object, name: str = "chain.json", **variables: str) -> dict[str, object]:
     (folder / "out" / name).write_text(json.dumps(document))
     found = chaincover("verify", folder, folder / "out", "--json", **variables).json

@@ -186,6 +186,20 @@ text = "cover(a.c::n < -7)"
 
 
 @pytest.mark.needs_compiler
+def test_a_requirement_without_a_name_that_fails_later_than_its_goal_is_covered_fails(tmp_path: Path) -> None:
+    """The run of a finding ends with a failed test, whatever the requirement is called."""
+    source = "int n;\nvoid compute(unsigned char up) { n = up ? n + 1 : 0; }\n"
+    write_files(tmp_path, {"c.c": source, "in.csv": "up\n1\n1\n1\n0\n"})
+    goal = ("--property", "few: G(up -> X(n <= 2))")
+    done = chaincover("export", "c.c", "in.csv", *goal, "--format", "pytest", "-o", ".", cwd=tmp_path)
+    assert done.out.startswith("requirement few fails at step 2 of this run: its test fails as long as")
+    tests = run_tests(tmp_path / "test_chain.py")
+    failed = {name for name, outcome in tests.outcomes.items() if outcome not in ("passed", "skipped")}
+    assert failed == {"test_requirement[few]"}, tests.out
+    assert "'few' fails at step 2: the program does as predicted" in tests.out
+
+
+@pytest.mark.needs_compiler
 def test_a_variable_that_is_called_like_a_function_of_the_c_library(tmp_path: Path) -> None:
     """The program's own ``time`` is read and written, not that of the library."""
     source = "unsigned time;\nvoid compute(unsigned char up) { if (up) time += 3; }\n"

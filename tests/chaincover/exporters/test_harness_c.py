@@ -96,6 +96,17 @@ TWO_FILES = {
     '[interface]\noutput = ["open"]\n[[property]]\nid = "opens"\ntext = "cover(open == 1)"\n',
 }
 
+HIDDEN = {
+    "c.c": "static int n; static unsigned char lamp;\nvoid init(void) { n = 0; lamp = 0; }\n"
+    "void step(unsigned char on) { n = on ? n + 1 : 0; lamp = n > 0; }\n",
+    "chaincover.toml": 'name = "hidden"\n[sources]\nfiles = ["c.c"]\n[functions]\ninit = ["init"]\n'
+    'step = "step"\n[ranges]\non = "0..1"\n[interface]\noutput = ["lamp"]\n'
+    '[[property]]\nid = "few"\ntext = "G(on -> X(n <= 2))"\n'
+    '[[property]]\nid = "lit"\ntext = "G(on -> X(lamp == 1))"\nrequirement = "H-1"\n',
+    "in.csv": "on\n1\n0\n1\n1\n1\n0\n",
+}
+"""The requirement ``few`` reads what is no output, and fails from step 4 on."""
+
 
 def written(folder: Path, inputs: str, **files: str) -> Path:
     """The harness of inputs by hand."""
@@ -122,6 +133,39 @@ def test_chains_of_bundled_models_pass(name: str, tmp_path: Path) -> None:
     if name == "window":  # its outputs do not tell in which state it is
         assert "# goal pinch: as predicted" in told.text
         assert "# requirement pinch: not observable" in told.text
+
+
+@needs_compiler
+def test_a_run_on_which_a_requirement_fails_unseen_fails_until_it_is_repaired(tmp_path: Path) -> None:
+    write_files(tmp_path, HIDDEN)
+    done = chaincover("export", tmp_path, tmp_path / "in.csv", "--format", "c", "-o", tmp_path / "h")
+    assert done.out.startswith(
+        "requirement few fails at step 4 of this run: the harness cannot judge it, and fails as long as the program "
+        "does as predicted\n"
+    )
+    told = run(tmp_path / "h", tmp_path)
+    assert told.tests == [
+        (True, "the compared values are those of the chain"),
+        (True, "goal few: covered at step 0 as seen"),
+        (True, "goal lit: covered at step 0 as seen"),
+        (True, "requirement lit (H-1): held"),
+        (False, "requirement few: fails at step 4, the program does as predicted"),
+    ]
+    assert (
+        "this harness cannot judge it.\n# The values are compared with those of a run on which it fails." in told.text
+    )
+    assert (told.code, told.text.splitlines()[-1]) == (1, "# chaincover: done, 1 failed")
+    assert strictly(tmp_path / "h", find_compiler() or "") == ""
+    lists = export(tmp_path, tmp_path / "in.csv", tmp_path / "ctest", "ctest") / "CMakeLists.txt"
+    assert "add_test(NAME 5.requirement.few COMMAND chain)" in lists.read_text()
+    source = HIDDEN["c.c"]
+    write_files(tmp_path, {"c.c": source.replace("n > 0", "n > 1")})  # step 1 has another lamp
+    assert (
+        "requirement few: not judged, the program deviates from the run before" in run(tmp_path / "h", tmp_path).failed
+    )
+    write_files(tmp_path, {"c.c": source.replace("n + 1", "n + (n < 2)")})
+    told = run(export(tmp_path, tmp_path / "in.csv", tmp_path / "again"), tmp_path)
+    assert (told.failed, told.code) == ([], 0)
 
 
 @needs_compiler

@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from machines import Case, ring
 
+from bmc.explicit import layers
 from bmc.explicit.covering import CoveringSearch
 from bmc.explicit.layers import NotInLayers, OutOfMemory
 from chaincover.graph.layered import LayeredGoals
@@ -65,6 +66,20 @@ def expected_length(case: Case, overlap: str) -> int | None:
     if overlap == "forbid":
         return least_apart(Explicit(system), goals, final)
     return Explicit(system).least_chain(goals, final, 40 * 2 ** len(goals))
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5, 7])
+def test_states_that_are_numbered_have_the_same_runs_as_states_in_a_table(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, _ = searched(drawn(seed, longest=2))
+    lengths = list[int | None]()
+    for bits in (layers.DENSE_BITS, -1):
+        monkeypatch.setattr(layers, "DENSE_BITS", bits)
+        _, search = search_of(problem)
+        to_its_end(search, 1e9)
+        lengths.append(None if search.found is None else len(search.found))
+    assert lengths[0] == lengths[1]
 
 
 @pytest.mark.parametrize("goals", [63, 64, 65, 200])

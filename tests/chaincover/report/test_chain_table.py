@@ -26,6 +26,7 @@ def lines(
     inputs: Sequence[Mapping[str, int]],
     hits: Sequence[Hit] = (),
     labels: Mapping[str, Mapping[int, str]] | None = None,
+    marks: Mapping[tuple[str, int], str] | None = None,
     **wanted: int,
 ) -> list[str]:
     """The table of a run of byte variables; ``wanted``: ``width``, ``most``, ``milliseconds``, ``read``."""
@@ -35,7 +36,7 @@ def lines(
     out = Console(io.StringIO(), wanted.get("width", 120), bool(wanted.get("everything")))
     read = {name: wanted[name] for name in states[0] if name in wanted}
     period = Fraction(wanted["milliseconds"], 1000) if "milliseconds" in wanted else None
-    ChainTable(TransitionSystem("t", state, flags), chain, read, labels, period).show(out, wanted.get("most", 0))
+    ChainTable(TransitionSystem("t", state, flags), chain, read, labels, period, marks).show(out, wanted.get("most", 0))
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue().splitlines()
 
@@ -104,6 +105,52 @@ def test_a_long_chain_is_cut_in_its_middle() -> None:
     assert cut == " ...  84 steps left out here, 9 to 92: chain.csv has them"
     assert shown[shown.index(cut) - 1].split()[0] == "8"
     assert shown[shown.index(cut) + 1].split()[0] == "93"
+
+
+def test_a_row_with_a_failure_or_a_goal_is_not_cut_out() -> None:
+    states, inputs = [{"x": step * step % 251} for step in range(101)], [{"fgo": step % 2} for step in range(100)]
+    hits = [Hit("near", 3, True), Hit("mid", 50, True), Hit("wrong", 50, False), Hit("far", 90, True)]
+    shown = lines(states, inputs, hits, most=8)
+    assert [row.split()[0] for row in shown[2:]] == [*"0123", "...", "50", "...", "90", "...", "98", "99", "100"]
+    assert "  wrong (FAILED) mid" in next(row for row in shown if row.startswith("  50"))
+    many = [Hit(f"goal{step}", step, True) for step in range(0, 100, 3)]
+    shown = lines(states, inputs, [*many, Hit("wrong", 50, False)], most=12)
+    assert len(shown) == 12
+    assert sum("wrong (FAILED)" in row for row in shown) == 1, "of many goals there is no room for all"
+
+
+@pytest.mark.parametrize(("width", "beside"), [(120, 0), (80, 0), (60, 2)])
+def test_a_marked_value_is_shown_whatever_the_width(width: int, beside: int) -> None:
+    names = ["alarm_out", "deck_mode", "settle_count", *(f"other_{letter}" for letter in "abcd")]
+    states = [dict.fromkeys(names, value) for value in (0, 3, 7)]
+    marks = {(name, 1): "(expected 100)" for name in names[:3]}
+    hits = [Hit(f"requirement_of_a_goal_{number}", 1, True) for number in range(4)]
+    read = {f"other_{letter}": 9 for letter in "abcd"}
+    inputs = [{"fdoor_open": 1, "fstop_pressed": 1, "level": 20}, {"fdoor_open": 1, "fstop_pressed": 0, "level": 7}]
+    shown = lines(states, inputs, hits, None, marks, width=width, milliseconds=20, **read)
+    assert max(map(len, shown)) <= width
+    assert " ".join(shown).count("(expected") == 3
+    assert sum(row.startswith("before step 1: ") for row in shown) == beside
+    assert width > 60 or "before step 1: settle_count 3 (expected 100)" in shown
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_run_without_a_last_state_is_told_whole(width: int) -> None:
+    names = [f"variable_{letter}" for letter in "abcdefghijkl"]
+    states, marks = [dict.fromkeys(names, value) for value in (0, 100)], {("variable_a", 1): "(expected 5)"}
+    shown = lines(states, 2 * [{"fgo": 1}], (), None, marks, width=width, everything=1, **dict.fromkeys(names, 1))
+    told = " ".join(shown)
+    assert "variable_a=100" in told
+    assert "(expected 5)" in told
+    assert told.count("=100") == len(names)
+
+
+def test_flags_of_state_and_inputs_have_headings_of_their_own() -> None:
+    names = [f"flag{letter}" for letter in "abcdefgh"]
+    states = [{"speed": step, **dict.fromkeys(names, 0), names[step]: 1} for step in range(8)]
+    shown = lines(states, [{"fgo": 1, "fstop": 0, "level": 100 + step} for step in range(7)], width=60)
+    assert shown[1].split()[0] == "flags"
+    assert shown[2].split()[:5] == ["step", "speed", "set", "set", "level"]
 
 
 def test_where_not_all_fits_the_variables_that_most_goals_read_are_shown() -> None:

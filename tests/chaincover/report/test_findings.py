@@ -85,6 +85,17 @@ def inputs(place: Path) -> list[list[str]]:
     return [[row[f"In.{name}"] for name in ("Start", "Stop", "Door", "Level")] for row in csv.DictReader(place.open())]
 
 
+def recorded(folder: Path, values: dict[tuple[int, str], str]) -> None:
+    """Write the chain as ``run.csv``, a recording with other ``values`` after some steps."""
+    table = [*csv.DictReader((folder / "out" / "chain.csv").open())]
+    for (step, name), value in values.items():
+        next(row for row in table if row["step"] == str(step))[name] = value
+    with (folder / "run.csv").open("w") as file:
+        writer = csv.DictWriter(file, list(table[0]))
+        writer.writeheader()
+        writer.writerows(table)
+
+
 @pytest.mark.parametrize("native", [pytest.param((), marks=needs_compiler), ("--no-native",)])
 def test_a_requirement_that_fails_is_told_with_its_run_and_plain_inputs(native: tuple[str, ...], wash: Path) -> None:
     (wash / "chaincover.toml").write_text(PROJECT + DOOR)
@@ -141,9 +152,10 @@ def test_a_replay_after_a_change_leads_with_the_answer(wash: Path) -> None:
         "; first difference at step 9: Out.Valve 1 instead of 0 (Out.Fault 0 instead of 1, phase Phase_FILL " in first
     )
     assert first.endswith("; 0 of 1 goal; stop is lost")
-    assert command == "try: chaincover generate . -o out"
+    assert command == "try: chaincover generate . -o out-2", "the chain that is replayed is kept"
     lost = next(line for line in rest if line.startswith("LOST"))
     assert lost == "LOST: stop: the chain covers it at step 9; before step 9 phase is Phase_FILL, expected Phase_ERROR"
+    assert [row[1] for row in rows(told.out) if row[:1] == [">"]] == ["9", "10", "9"], "all that differ are marked"
     document = json.loads((wash / "judged.json").read_text())
     assert document["changed_sources"] == ["wash.c"]
     assert [(each["variable"], each["step"]) for each in document["differences"]][:2] == [
@@ -160,19 +172,88 @@ def test_a_replay_after_a_change_leads_with_the_answer(wash: Path) -> None:
 
 
 @needs_compiler
+def test_only_goals_that_the_chain_covers_are_lost_and_these_come_first(wash: Path) -> None:
+    """No run of the chain has timer 99; of the decision at 14:10 the code is another one after the change."""
+    never = "never: cover(phase == Phase_FILL && timer == 99)"
+    options = ["--property", never, "--cover", "states(phase)", "--cover", "branches()"]
+    assert chaincover("generate", ".", "-o", "out", *options, "-q", cwd=wash).code == 4
+    (wash / "wash.c").write_text(WASH.replace("timer >= 8", "timer >= 200"))
+    told = chaincover("replay", ".", "out", "--property", never, cwd=wash, COLUMNS="400").out.splitlines()
+    lost = ["stop", "states(phase)=Phase_ERROR", "branch:9:3=default", "branch:17:12=true", "branch:17:12=false"]
+    assert told[0].endswith(f"; 14 of 19 goals; 2 goals not looked at; {', '.join(lost)} are lost")
+    (note,) = [line for line in told if line.startswith("note: other code stands at the place of 2 goals: ")]
+    assert "was 'if (timer >= 8) is true', and is 'if (timer >= 200) is true' now; not looked at: branch:14:10" in note
+    at = next(number for number, line in enumerate(told) if line.startswith("goal "))
+    table = [line.split("  ")[0] for line in told[at + 1 :]]
+    assert table[: len(lost)] == lost
+    assert "never" not in table
+    every = chaincover("replay", ".", "out", "--property", never, "-v", cwd=wash, COLUMNS="400").out.splitlines()
+    assert "missed (the chain does not cover it)" in next(line for line in every[::-1] if line.startswith("never "))
+
+
+@needs_compiler
 def test_the_steps_of_any_run_are_shown(wash: Path) -> None:
     """Those of a violation, and those of a recording up to where it deviates."""
     (wash / "chaincover.toml").write_text(PROJECT + DOOR)
     generated(wash)
     told = chaincover("replay", ".", "out/violation-fault.csv", "--steps", cwd=wash, COLUMNS="120")
-    assert ["1..6", "FILL", "0..5", "1", "Start", "Door"] in rows(told.out)
-    assert ["7", "FILL", "6", "1", "Start", "Door", "fault", "(FAILED)"] in rows(told.out)
+    assert ["1..6", "FILL", "0..5", "1", "0", "Start", "Door"] in rows(told.out)
+    assert ["7", "FILL", "6", "1", "0", "Start", "Door", "fault", "(FAILED)"] in rows(told.out)
+    marked = [row for row in rows(told.out) if row[:1] == [">"]]
+    assert [row[:2] + row[-3:] for row in marked] == [[">", "8", "(expected", "true)", "(end)"]]
     recorded = (wash / "out" / "violation-fault.csv").read_text().replace("Phase_FILL,5,1,0,0", "Phase_FILL,5,1,0,1")
     (wash / "run.csv").write_text(recorded)
     told = chaincover("judge", ".", "out/violation-fault.csv", "run.csv", cwd=wash, COLUMNS="120")
     assert told.code == 1
     assert told.out.startswith("DEVIATES: before step 6 Out.Fault is 1, expected 0\n")
-    assert [">", "6", "0", "(was", "1)", "Start", "Door"] in rows(told.out)
+    assert [">", "6", "1", "(expected", "0)", "Start", "Door"] in rows(told.out)
+
+
+def test_a_judged_recording_shows_each_finding_with_its_own_values(wash: Path) -> None:
+    """The bench stays in the error, though the stop key is pressed, and the drum turns at step 3."""
+    (wash / "chaincover.toml").write_text(PROJECT + DOOR)
+    assert generated(wash, "--goal", "stop").code == 0
+    recorded(wash, {(9, "phase"): "Phase_ERROR", (9, "Out.Fault"): "1", (3, "Out.Motor"): "40"})
+    told = chaincover("judge", ".", "out", "run.csv", cwd=wash, COLUMNS="120").out
+    assert told.splitlines()[:3] == [
+        "DEVIATES: before step 4 (on the way to stop) Out.Motor is 40, expected 0",
+        "  before step 10 Out.Fault is 1, expected 0",
+        "  before step 10 phase is Phase_ERROR, expected Phase_IDLE",
+    ]
+    assert "FINDING: stop fails at step 9; at its end phase is Phase_ERROR, expected Phase_IDLE" in told
+    assert [">", "4", "40", "(expected", "0)", "(all", "0)"] in rows(told)
+    assert [">", "10", "ERROR", "(expected", "IDLE)", "(end)"] in rows(told)
+
+
+FILLED = "filled: G(rise(phase == Phase_FILL) -> F[0,3](phase == Phase_WASH))"
+BROKEN = "broken: G(rise(phase == Phase_FILL) -> F[0,8](phase == Phase_ERROR))"
+
+
+def test_a_deviation_is_on_the_way_to_the_next_goal_that_is_not_decided(wash: Path) -> None:
+    assert generated(wash, "--goal", "stop", "--goal", "filled", "--property", FILLED).code in (0, 1)
+    hits = json.loads((wash / "out" / "chain.json").read_text())["chain"]["hits"]
+    decided = next(hit["step"] for hit in hits if hit["goal"] == "filled")
+    recorded(wash, {(decided, "Out.Motor"): "7"})
+    told = chaincover("judge", ".", "out", "run.csv", cwd=wash, COLUMNS="120").out
+    assert told.startswith(f"DEVIATES: before step {decided + 1} (on the way to stop) Out.Motor is 7,")
+
+
+def test_a_goal_at_the_end_of_a_whole_recording_is_open_for_its_own_reason(wash: Path) -> None:
+    """All steps were recorded, but for one value."""
+    assert generated(wash, "--goal", "broken", "--property", BROKEN).code in (0, 1)
+    recorded(wash, {(8, "phase"): "Phase_FILL", (3, "phase"): ""})
+    told = chaincover("judge", ".", "out", "run.csv", cwd=wash, COLUMNS="160").out
+    assert "broken  undecided: it depends on which value phase had before step 4" in told
+    assert "the recording ends" not in told
+
+
+def test_a_goal_that_a_recording_misses_is_told_with_what_it_lacked(wash: Path) -> None:
+    assert generated(wash, "--goal", "stop").code == 0
+    recorded(wash, {(8, "phase"): "Phase_WASH"})
+    told = chaincover("judge", ".", "out", "run.csv", cwd=wash, COLUMNS="120").out
+    lost = "LOST: stop: the chain covers it at step 9; before step 9 phase is Phase_WASH, expected Phase_ERROR"
+    assert lost in told.splitlines()
+    assert ["stop", "missed", "(the", "chain", "says", "9)", "0", "not", "exercised"] in rows(told)
 
 
 def test_undefined_behaviour_is_told_with_the_steps_that_lead_there(wash: Path) -> None:
@@ -207,6 +288,21 @@ def test_a_bare_condition_is_expected_true(text: str, bare: bool) -> None:
 
 
 @needs_compiler
+def test_another_build_with_other_numbers_for_the_same_names_is_told(wash: Path) -> None:
+    """It does the same: but for the numbers nothing differs."""
+    assert generated(wash, "--goal", "stop").code == 0
+    write_files(wash, {"new/wash.c": WASH.replace("Phase_FILL,", "Phase_PAUSE, Phase_FILL,")})
+    told = chaincover("replay", ".", "out", "--against", "new/wash.c", cwd=wash, COLUMNS="400").out
+    said = "Phase has other numbers for the same names there, and numbers are told by the old names"
+    assert f" differs from the model; {said}; first difference at step 1: phase Phase_WASH instead of " in told
+    write_files(
+        wash, {"new/wash.c": WASH.replace("Phase_ERROR }", "Phase_ERROR, Phase_PAUSE }").replace("40 :", "41 :")}
+    )
+    told = chaincover("replay", ".", "out", "--against", "new/wash.c", cwd=wash, COLUMNS="400").out
+    assert "other numbers" not in told
+
+
+@needs_compiler
 def test_of_a_lost_deadline_no_value_is_told_that_it_did_not_lack(tmp_path: Path) -> None:
     """Its antecedent would have had to hold steps before: the values at the step of the verdict explain nothing."""
     asked = "G(rise(s->n == 1) -> G[0,3](s->n == 1))"
@@ -217,8 +313,10 @@ def test_of_a_lost_deadline_no_value_is_told_that_it_did_not_lack(tmp_path: Path
     write_files(tmp_path, files)
     assert chaincover("generate", tmp_path, "--no-replay", "-o", tmp_path / "out").code == 1
     write_files(tmp_path, {"new/c.c": program("s->n = 0;")})
-    done = chaincover("replay", tmp_path, tmp_path / "out", "--against", tmp_path / "new" / "c.c", COLUMNS="120")
+    done = chaincover("replay", tmp_path, tmp_path / "out", "--against", tmp_path / "new" / "c.c", COLUMNS="400")
     lines = done.out.splitlines()
+    (command,) = (line for line in lines if line.startswith("try: "))
+    assert command.endswith(f"out-2 (once the sources are those of {tmp_path / 'new' / 'c.c'})"), command
     lost = next(line for line in lines if line.startswith("LOST"))
     assert lost.endswith("; no occurrence of its antecedent is decided there")
     assert not any("(fails)" in line for line in lines)

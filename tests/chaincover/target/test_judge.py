@@ -35,6 +35,14 @@ def test_a_deadline_beyond_the_end_is_not_judged(
     assert outcome.code == {"failed": 1, "held": 0}.get(requirement, 4)
 
 
+def test_an_open_occurrence_is_told_where_its_antecedent_holds(tmp_path: Path) -> None:
+    """k == 3 rises at step 3, before which it is 2."""
+    write_files(tmp_path, {"c.c": CODE, "in.csv": "a\n" + "0\n" * 8})
+    goal = "x: G(rise(k == 3) -> F[2,40](o == 1))"
+    outcome = chaincover("replay", "c.c", "in.csv", "--property", goal, "--json", "--no-native", cwd=tmp_path)
+    assert outcome.json["goals"][0]["why"] == "the run ends before the occurrence at step 3 is decided"
+
+
 LAMP = """\
 static unsigned char k, lamp;
 void init(void) { k = 0; lamp = 0; }

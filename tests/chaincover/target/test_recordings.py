@@ -121,8 +121,11 @@ def test_the_first_deviation_is_told_with_the_values_around_it(tmp_path: Path) -
     assert outcome.json["comparison"]["number"] == 2
     assert outcome.code == 1
     text = chaincover("judge", ".", "in.csv", "run.csv", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1").out
-    assert text.startswith("DEVIATES: before step 4 o.level is 36, expected 35\n")
-    assert [row.split()[3:5] for row in text.splitlines() if row.startswith(" > ")] == [["35", "(was"], ["-5", "(was"]]
+    assert text.startswith("DEVIATES: before step 4 o.level is 36, expected 35, 2 times\n")
+    assert [row.split()[3:5] for row in text.splitlines() if row.startswith(" > ")] == [
+        ["36", "(expected"],
+        ["-4", "(expected"],
+    ]
 
 
 def test_the_start_state_is_compared_where_it_was_recorded(tmp_path: Path) -> None:
@@ -237,6 +240,25 @@ def test_a_requirement_that_fails_on_the_bench_is_a_finding(tmp_path: Path) -> N
     assert verdicts(shorter)["soon"][2] == "not judged to the end"
     late = rows(**{"o.level": LEVELS, "o.lamp": (0, 0, 0, 0, 1, 0), "s.n": (1, 2, 3, 4, 0, 0)})
     assert verdicts(judge(tmp_path, late))["lights"][2] == "failed"
+
+
+SLOW = """\
+[[property]]
+id = "slow"
+text = "G(rise(s.n == 3) -> F[0,3](s.n == 6))"
+[[property]]
+id = "dark"
+text = "G(s.n == 0 -> o.lamp == 0)"
+"""
+
+
+def test_beside_a_missed_deadline_only_what_is_judged_at_that_step_is_told(tmp_path: Path) -> None:
+    """The deadline is missed at step 6; ``lights`` is judged at step 3, where that began, and ``soon`` at step 5."""
+    whole = rows(**{"o.level": LEVELS, "o.lamp": LAMPS, "s.n": (1, 2, 3, 4, 0, 0)})
+    assert verdicts(judge(tmp_path, whole, target=SLOW))["slow"][2] == "failed"
+    told = chaincover("judge", ".", "in.csv", "run.csv", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1", COLUMNS="400").out
+    (finding,) = (line for line in told.splitlines() if line.startswith("FINDING: slow fails at step 6"))
+    assert finding.endswith("; dark held there")
 
 
 TOLERANT = """\

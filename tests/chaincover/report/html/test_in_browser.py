@@ -50,6 +50,30 @@ def state(driver: Any) -> dict[str, Any]:
     return found
 
 
+def test_the_field_find_takes_a_step_as_a_word_and_a_number(window: Path) -> None:
+    from selenium.webdriver.common.by import By
+
+    with opened(window / "report.html") as driver:
+        for text, step in (("step 3", 3), ("2", 2)):
+            driver.find_element(By.ID, "wave-find").clear()
+            driver.find_element(By.ID, "wave-find").send_keys(text)
+            driver.find_element(By.ID, "wave-next").click()
+            assert state(driver)["cursor"] == step
+
+
+def test_on_paper_all_parts_are_open_and_on_a_phone_the_table_of_goals_fits(window: Path) -> None:
+    with opened(window / "report.html", WIDTHS["phone"]) as driver:
+        wide = "const own = document.getElementById('goals'); return [own.scrollWidth, own.parentElement.clientWidth]"
+        needed, room = driver.execute_script(wide)
+        assert needed <= room
+        closed = "return document.querySelectorAll('details:not([open])').length"
+        before = driver.execute_script(closed)
+        driver.execute_script("dispatchEvent(new Event('beforeprint'))")
+        assert (driver.execute_script(closed), before > 0) == (0, True)
+        driver.execute_script("dispatchEvent(new Event('afterprint'))")
+        assert driver.execute_script(closed) == before
+
+
 def test_the_table_of_goals_is_sorted_and_filtered(window: Path) -> None:
     from selenium.webdriver.common.by import By
     from selenium.webdriver.support.select import Select

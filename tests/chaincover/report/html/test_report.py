@@ -125,11 +125,12 @@ def test_the_verdict_comes_first(generated: Path) -> None:
     page = Page((generated / "out" / "report.html").read_text())
     chain = json.loads((generated / "out" / "chain.json").read_text())["chain"]
     length = chain["length"]
-    sentence = f"2 requirements can fail; one chain of {length} steps ({length / 10:g} s) covers 7 of 7 reachable goals"
-    assert f"{sentence}, proved minimal." in page.text
+    missed = "2 requirements can fail; 1 goal is unreachable: both"
+    covered = f"one chain of {length} steps ({length / 10:g} s) covers 7 of 8 goals"
+    assert f"{missed}; {covered} (3 more, generated, are proved unreachable), proved minimal." in page.text
     assert page.headings[:3] == ["wash", "Traceability", "Findings"]
     tiles = [" ".join(item.split()) for item in page.items]
-    assert "Written goals 100 % 4 of 4 covered, 1 proved unreachable" in tiles
+    assert "Written goals 80 % 4 of 5 covered, 1 proved unreachable" in tiles
     assert "transitions(phase) 100 % 3 of 3 covered, 3 proved unreachable" in tiles
     assert "Requirements 1 of 3 never violated: 2 can fail, 1 proved" in tiles
 
@@ -232,24 +233,58 @@ def test_a_table_of_changes_is_told_from_one_with_gaps() -> None:
         whole_steps(Path("v.csv"), whole, ["i"], 4)
 
 
+def graph_with(edges: list[dict[str, Any]], order: list[str], steps: list[int], **more: Any) -> Any:
+    """The graph of a chain that covers the goals of ``order`` in these ``steps``; the last one is its end."""
+    nodes = [*dict.fromkeys(["init", *order, *(edge[end] for edge in edges for end in ("from", "to")), "end"])]
+    hits = [{"goal": goal, "step": step} for goal, step in zip(order, steps, strict=False)]
+    data = {"nodes": nodes, "edges": edges, **more}
+    own = {"order": order, "length": steps[-1], "hits": hits}
+    graph = graph_of(SavedChain("chain.json", {"graph": data, "chain": own, "controller": {"name": "x"}}, None, {}))
+    assert graph is not None
+    return graph
+
+
+def cells_of(graph: Any) -> dict[tuple[str, str], str]:
+    return {
+        (a, b): text
+        for a, cells in graph.matrix.rows
+        for b, (text, _, _) in zip(graph.matrix.titles, cells, strict=True)
+        if text
+    }
+
+
 def test_the_way_of_the_chain_has_no_gap_where_goals_have_no_distances() -> None:
     goals = [f"g{number}" for number in range(10)]
     nodes = ["init", *goals, "end"]
     edges = [{"from": a, "to": b, "weight": 1} for a in nodes for b in nodes[1:] if a != b and a != "end"]
     order = ["g0", "implied", *goals[1:], "implied too"]
-    own = {"order": order, "length": 11, "hits": [{"goal": goal, "step": 1} for goal in order]}
-    for few in (10, 3):
-        left = [edge for edge in edges if edge["from"] not in goals[few:] and edge["to"] not in goals[few:]]
-        data = {"nodes": [*nodes, "implied"], "edges": left}
-        chain = SavedChain("chain.json", {"graph": data, "chain": own, "controller": {"name": "x"}}, None, {})
-        graph = graph_of(chain)
-        assert graph is not None
-        if graph.matrix is None:
-            assert graph.svg.count('class="edge path"') == few + 1
-            assert "implied" not in graph.svg
-            continue
-        used = [(a, b) for a, cells in graph.matrix.rows for b, (_, bold, _) in zip(nodes, cells, strict=True) if bold]
-        assert used == [*pairwise(nodes)]
+    graph = graph_with(edges, order, [*range(1, 14)])
+    used = [(a, b) for a, cells in graph.matrix.rows for b, (_, bold, _) in zip(nodes[1:], cells, strict=True) if bold]
+    assert used == [*pairwise(nodes)]
+    assert [(a, b) for a, b, _, _ in graph.legs] == [*pairwise(("init", *order, "end"))]
+    told = {(a, b): known for a, b, _, known in graph.legs}
+    assert told["implied", "g1"] == "≥ 1 from g0", "a goal that others imply has no distance of its own"
+    assert graph.implied == 2
+    small = graph_with([{"from": "g0", "to": "g1", "weight": 0}], ["g0", "implied", "g1"], [2, 3, 4, 5])
+    assert small.svg.count('class="edge path"') == 4
+    assert "implied" in small.svg
+
+
+def test_a_number_in_the_graph_is_a_distance_or_the_steps_of_the_chain_and_a_bound_is_told_as_one() -> None:
+    """A weight of the search may begin in a state that no run reaches: then it is a bound, and the chain takes more."""
+    weights = (("init", "a", 3), ("a", "b", 0), ("b", "a", 2), ("b", "end", 1), ("a", "end", 5))
+    edges = [{"from": a, "to": b, "weight": weight} for a, b, weight in weights]
+    open_ones = [{"from": "init", "to": "b", "at_least": 2}]
+    graph = graph_with(edges, ["a", "b"], [3, 73, 74], open=open_ones)
+    told = {("init", "a"): "3", ("a", "b"): "70", ("b", "end"): "1"}
+    assert cells_of(graph) == {**told, ("b", "a"): "≥ 2", ("a", "end"): "≥ 5", ("init", "b"): "≥ 2"}
+    assert [leg[2:] for leg in graph.legs] == [(3, "3"), (70, ""), (1, "1")]
+    assert [text for text in ("70", "3", "1", "0", "5") if f">{text}</text>" in graph.svg] == ["70", "3", "1"]
+    exact = graph_with(edges, ["a", "b"], [3, 73, 74], open=open_ones, exact=True)
+    assert cells_of(exact) == {
+        **told,
+        **{("a", "b"): "70 (0)", ("b", "a"): "2", ("a", "end"): "5", ("init", "b"): "never"},
+    }
 
 
 def test_an_input_that_is_constant_and_not_0_is_in_the_table_of_a_run() -> None:
@@ -317,7 +352,7 @@ def test_what_is_missing_is_said_and_the_rest_is_shown(result: Path) -> None:
     assert f"type 'chaincover report {result / 'out'} --sources DIR' with the folder of the old one" in said
     assert "chaincover replay PROJECT violation-full.csv --steps" in said, "what was typed is in run.json"
 
-    assert "covers 7 of 7 reachable goals" in said
+    assert "covers 7 of 8 goals" in said
 
 
 def test_commands_and_notes_name_what_was_typed_and_no_place_on_the_machine(tmp_path: Path) -> None:
@@ -386,6 +421,59 @@ def test_what_is_no_result_is_refused(tmp_path: Path, name: str, text: str, said
     assert not (tmp_path / "report.html").exists()
 
 
+def test_of_a_result_that_is_cut_off_the_page_shows_what_is_whole_and_a_table_is_refused(result: Path) -> None:
+    place = result / "out" / "chain.json"
+    text = place.read_text()
+    place.write_text(text[: text.index('"steps"', text.index('"chain": {')) + 200])
+    page = report(result, damaged=True)
+    assert "chain.json is cut off behind 'certificate'. What stands before that is shown." in page.text
+    assert (
+        "the steps of the chain that covers 7 of 8 goals (3 more, generated, are proved unreachable) are missing"
+        in page.text
+    )
+    assert page.row("fills")
+    ended = chaincover("report", result / "out", "--format", "csv")
+    assert (ended.code, "it has no entry 'chain'" in ended.err) == (3, True)
+
+
+def test_steps_that_are_missing_and_goals_beyond_the_end_are_told(result: Path) -> None:
+    def damage(data: Any) -> None:
+        del data["chain"]["steps"][5:]
+        data["chain"]["hits"][0]["step"] = 9999
+
+    length = json.loads((result / "out" / "chain.json").read_text())["chain"]["length"]
+    changed(result, damage)
+    page = report(result)
+    goal = json.loads((result / "out" / "chain.json").read_text())["chain"]["hits"][0]["goal"]
+    assert f"its chain is to have {length} steps, and 5 are in the file." in page.text
+    assert f"{goal} is to be covered at step 9999 of {length}." in page.text
+    assert "The result is damaged: see what is missing;" in page.text
+
+
+def test_an_entry_that_is_not_there_is_named_in_words(result: Path) -> None:
+    changed(result, lambda data: data.pop("goals"))
+    page = report(result, damaged=True)
+    assert "the result is damaged (it has no entry 'goals')" in page.text
+    assert "KeyError" not in page.text
+
+
+def test_a_dash_stands_for_standard_output(result: Path) -> None:
+    ended = chaincover("report", result / "out", "--format", "csv", "-o", "-", cwd=result)
+    assert ended.code == 0
+    assert ended.out.startswith("requirement,goal,property")
+    assert not (result / "-").exists()
+
+
+def test_no_text_turns_the_direction_of_the_writing(result: Path) -> None:
+    name = "counted \u202eabc"
+    place = result / "out" / "chain.json"
+    place.write_text(place.read_text().replace('"fills"', json.dumps(name)).replace('"W-1"', json.dumps(name)))
+    page = report(result)
+    assert "\u202e" not in page.source
+    assert "\\u202e" in page.row("counted \\u202eabc")[1]
+    assert "counted \\u202eabc" in [goal for _, goal in page.data["traces"][0]["goals"]]
+
+
 def test_a_folder_without_a_result_is_refused(tmp_path: Path) -> None:
     ended = chaincover("report", tmp_path)
     assert (ended.code, "no result was found here" in ended.err) == (3, True)
@@ -404,6 +492,61 @@ def test_an_earlier_result_shows_what_changed(result: Path) -> None:
     assert page.row("fills")[-1] == "property changed"
     assert ["full", "covered", "undecided"] in [[cell.strip() for cell in row] for row in page.rows]
     assert "These sources are others: wash.c." in page.text
+
+
+def test_a_requirement_whose_antecedent_is_unreachable_is_never_violated_vacuously(result: Path) -> None:
+    changed(result, lambda data: data["goals"][0].update(verdict="unreachable", step=None))
+    page = report(result)
+    assert "never violated: 2 can fail, 1 proved; 1 of these vacuously: no run reaches the antecedent" in page.text
+    assert any("never violatedvacuously: no run reaches its antecedent" in cell for cell in page.row("fills"))
+
+
+def test_a_written_goal_that_no_chain_covers_is_told_first_and_counts_as_missed(result: Path) -> None:
+    """Without requirements that can fail, an unreachable written goal alone keeps the verdict from being good."""
+
+    def without_failures(data: Any) -> None:
+        data["requirements"] = None
+        data["goals"][0].update(verdict="no-way-to-final")
+        next(goal for goal in data["goals"] if goal["name"] == "both")["requirement"] = "W-4: never both"
+
+    changed(result, without_failures)
+    page = report(result)
+    assert "1 goal is unreachable: both; 1 goal is without a way to the final condition: fills; one chain" in page.text
+    ended = chaincover("report", result / "out", "--format", "markdown", "-o", "-", "-q")
+    assert ended.out.startswith("## ? ")
+    assert "| ? 60 % |" in ended.out
+    finding = page.text[page.text.index("both (W-4: never both): unreachable") :]
+    assert "cover(valve && pump)" in finding
+    assert "Next: correct the antecedent, or the ranges, constraints and held inputs that exclude it." in finding
+
+
+def test_goals_without_a_way_to_the_end_are_told_in_the_figures(result: Path) -> None:
+    changed(result, lambda data: data["goals"][0].update(verdict="no-way-to-final"))
+    more = "3 of 5 covered, 1 proved unreachable, 1 reached, but proved to have no way to the final condition"
+    assert more in report(result).text
+
+
+@pytest.mark.parametrize(("number", "folded"), [(25, False), (26, True)])
+def test_many_coverage_goals_are_a_closed_table_so_that_findings_come_soon(
+    number: int, folded: bool, result: Path
+) -> None:
+    def cover(data: Any) -> None:
+        (first, *_) = (goal for goal in data["goals"] if goal["generated"])
+        written = [goal for goal in data["goals"] if not goal["generated"]]
+        data["goals"] = [*written, *({**first, "name": f"c{at}", "verdict": "unreachable"} for at in range(number))]
+
+    changed(result, cover)
+    page = report(result)
+    assert ("26 coverage goals: 26 unreachable" in page.text) == folded
+    assert ("coverage-goals" in page.ids) == folded
+    assert page.row("c24")
+    assert page.row("fills")
+
+
+def test_a_test_of_its_own_is_named_with_its_steps_and_its_file(result: Path) -> None:
+    test = {"length": 9, "chosen": {}, "inputs": []}
+    changed(result, lambda data: data["goals"][3].update(verdict="no-way-to-final", test=test))
+    assert "a test of its own of 9 steps (0.9 s) in chain.json" in report(result).row("both")
 
 
 def test_judgements_and_verifications_are_shown(result: Path) -> None:

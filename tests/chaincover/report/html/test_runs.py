@@ -102,6 +102,60 @@ def test_a_recording_is_a_run_beside_the_chain_with_its_differences(name: str, o
     assert ["3 ◀ here", "1", "0 ≠ 1 expected", "1"] in [[cell.strip() for cell in row] for row in page.rows]
 
 
+def judged(out: Path, table: str) -> Any:
+    """What ``judge`` says of a recording with this table."""
+    (out.parent / "run.csv").write_text(table)
+    chaincover("judge", out.parent, out, out.parent / "run.csv", "-o", out / "judged.json", "-q")
+    return json.loads((out / "judged.json").read_text())
+
+
+def test_a_requirement_that_failed_on_the_bench_is_told_wherever_the_report_tells_of_it(out: Path) -> None:
+    """In the model *lights* is never violated; on the bench the lamp stayed dark."""
+    on = judged(out, TABLE.replace("0,1,1,3", "0,1,0,3"))["on"]
+    page, runs = shown(out)
+    run = runs["judged.json (run.csv)"]
+    assert [0, "lights"] in run["failed"]
+    assert [0, "lights"] not in run["goals"], "a flag has one label of a goal"
+    assert f"1 more requirement failed on {on}" in page.text
+    assert any(f"failed on {on} at step 0in the model: never violated" in cell for cell in page.row("lights"))
+    text = "At step 0 its antecedent holds, and its consequent does not: before step 0 i->press is 1, o.lit is 0; "
+    assert f"{text}before step 1 o.lit is 0, expected 1." in page.text
+    assert [row[0].strip() for row in page.rows if "◀" in row[0]].count("1 ◀ here") == 2, "the row of the wrong value"
+    assert f"judge {out.parent} {out / 'chain.json'} {on}" in page.text
+    chaincover("report", out, "-o", out / "report.md", "-q")
+    assert "before step 1 o.lit is 0, expected 1." in (out / "report.md").read_text()
+
+
+def test_a_missed_deadline_of_a_recording_is_told_with_its_antecedent_and_as_it_is_written(out: Path) -> None:
+    """The lamp, lit by step 0, has to be dark again within 3 ms; on the bench it went on."""
+    dark = PROJECT + '[[property]]\nid = "dark"\ntext = "G(rise(lit) -> F[0,3ms](!lit))"\n'
+    (out.parent / "chaincover.toml").write_text(dark)
+    chaincover("generate", out.parent, "-o", out, "-q", "--no-native")
+    assert judged(out, TABLE.replace("3,1,0,0", "3,1,1,0"))["exit_code"] == 1
+    page, _ = shown(out)
+    missed = "The antecedent held at step 1, and F[0,3ms] had not held by step 4"
+    assert f"{missed}: at its end o.lit is 1, expected 0." in page.text
+
+
+def test_a_requirement_that_failed_on_several_runs_counts_once_and_other_sources_are_told(out: Path) -> None:
+    again = judged(out, TABLE.replace("0,1,1,3", "0,1,0,3"))
+    (out / "replayed.json").write_text(json.dumps(again | {"on": "cc (Debian) 12", "changed_sources": ["lamp.c"]}))
+    page, _ = shown(out)
+    assert f"1 more requirement failed on {again['on']}, cc with another lamp.c; one chain" in page.text
+    tiles = [" ".join(item.split()) for item in page.items]
+    assert any(tile.endswith("goals covered on cc with another lamp.c, 2 requirements failed") for tile in tiles), tiles
+
+
+def test_a_judgement_of_another_controller_is_left_out_with_a_note(out: Path) -> None:
+    other = judged(out, TABLE) | {"controller": "valve"}
+    (out / "judged.json").write_text(json.dumps(other))
+    page, runs = shown(out)
+    own = json.loads((out / "chain.json").read_text())["controller"]["name"]
+    assert f"judged.json is of the controller valve, and this result of {own}: it is left out." in page.text
+    assert not any(run["kind"] == "judged" for run in runs.values())
+    assert "Judged: " not in page.text
+
+
 @needs_compiler
 @pytest.mark.parametrize(("played", "beside"), [("", "chain.json"), ("violation-stays.csv", "violation of stays")])
 def test_another_build_is_a_run_beside_the_one_that_was_replayed(played: str, beside: str, out: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from command_line import chaincover, write_files
 from gcov_text import needs_gcov
 from hostile_names import HOSTILE
@@ -58,6 +59,7 @@ LINES: Mapping[int, tuple[int, object]] = {
     4: (0, None),
     5: (0, None),
     7: (0, None),
+    8: (0, None),
     9: (5, "init"),
 }
 
@@ -108,11 +110,32 @@ def test_each_line_has_its_count_its_first_step_and_what_is_said_of_it() -> None
     assert made.row("9")[2] == "init"
     assert made.row("9")[4].endswith("\u2028 is no end of a line, nor is \ufffd")
     assert made.row("4")[1:3] == ["proved unreachable", ""]
-    assert made.row("5")[1:3] == ["not seen", ""]
+    assert made.row("5")[1:3] == ["proved unreachable", ""], "its only way in is"
+    assert made.row("8")[1:3] == ["not seen", ""]
     assert made.row("7")[1:3] == ["justified", ""]
     assert "justified: </script><b>never</b>" in made.row("7")[4]
     assert '<a href="#step=4" data-trace="chain.json">4</a>' in made.source
     assert [row for row in made.rows if row[0] == "11"] == [], "a row for each line of the file and no more"
+
+
+@pytest.mark.parametrize(
+    ("decision", "entered", "said"),
+    [
+        ("if (x /* ) */) {", "y = ')';", "proved unreachable"),
+        ("if (x) z = 1;", "y = 2;", "not seen"),
+        ("if (x) {}", "y = 2;", "not seen"),
+        ("if (x) {", "case 2: y = 2;", "not seen"),
+        ("if (x) {", "again: y = 2;", "not seen"),
+        ("else if (x) {", "} else y = 2;", "not seen"),
+    ],
+)
+def test_a_line_is_proved_unreachable_only_if_the_decision_is_its_only_way_in(
+    decision: str, entered: str, said: str
+) -> None:
+    lines = SOURCE.split("\n")
+    lines[3:5] = [f"  {decision}", f"    {entered}"]
+    lines[5] = "  } while (0) {" if decision.endswith("{") else lines[5]
+    assert page(coverage(), source=SourceText("a.c", "\n".join(lines))).row("5")[1] == said
 
 
 def test_a_decision_tells_its_outcomes_its_conditions_and_which_of_them_decided() -> None:
@@ -128,10 +151,10 @@ def test_shares_and_lines_that_were_not_executed_stand_above_the_source() -> Non
     made = page(coverage())
     titles = ["file", "lines", "outcomes", "branches()", "conditions()", "mcdc()", "lines not executed"]
     assert titles in [[cell.strip() for cell in row] for row in made.rows]
-    assert made.row("a.c")[1:4] == ["4 of 7 (57 %)", "1 of 2 (50 %)", "1 of 4 (25 %), 2 proved unreachable"]
-    assert made.row("a.c")[-1] == "4 proved unreachable, 5 not seen, 7 justified"
+    assert made.row("a.c")[1:4] == ["4 of 8 (50 %)", "1 of 2 (50 %)", "1 of 2 (50 %), 2 proved unreachable"]
+    assert made.row("a.c")[-1] == "4..5 proved unreachable, 7 justified, 8 not seen"
     anchors = [address for address in made.addresses if address.startswith("#source-")]
-    assert anchors == ["#source-1", "#source-1-4", "#source-1-5", "#source-1-7"]
+    assert anchors == ["#source-1", "#source-1-4", "#source-1-7", "#source-1-8"]
     assert {anchor[1:] for anchor in anchors} <= {*made.ids}
 
 
@@ -156,7 +179,7 @@ def test_hostile_names_and_texts_are_text() -> None:
 def test_a_text_that_is_not_there_is_told_and_its_figures_stay() -> None:
     part = page(coverage(), source=SourceText("a.c", None, "it has changed"))
     assert "The text is not shown: it has changed." in part.text
-    assert "4 of 7 (57 %)" in part.text
+    assert "4 of 8 (50 %)" in part.text
 
 
 def test_without_a_measurement_the_part_says_how_to_make_one() -> None:
