@@ -65,9 +65,8 @@ class CoveringSearch:
             self.work += self._each
             yield
         over, before, found = False, self.work, 0
-        follows = 1 + (self._layers.arrows or 0) / max(1, self._layers.states)
         while not over:
-            pairs = max(1, int(self._portion / (8 * COMPARED * follows)))
+            pairs = max(1, int(self._portion / (8 * COMPARED * (1 + self._layers.arrows_each))))
             below = ANY_LENGTH if self.below is None else self.below
             over, (_, self.pairs, compared, _, self.lower, found) = self._told("cover", pairs, below)
             self.work = before + COMPARED * compared

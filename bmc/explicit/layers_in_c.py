@@ -36,6 +36,7 @@ class CompiledLayers:
         self._made, self.work_each = made, made.work_each
         self.work, self.states, self.bytes = 0.0, 0, 0
         self.arrows: int | None = None
+        self.arrows_each = 0.0
         self._tried = 0
         self._kernel = Kernel(c_text(made))
         self._ask("limit", memory)
@@ -89,7 +90,8 @@ class CompiledLayers:
         self.work, self.bytes = self.work + min(states, self.states) * self._made.work_each, int(size)
         if status == "over":
             self.arrows = int(arrows)
-            self.work_each = ARROW * (1 + self.arrows / max(1, self.states))
+            self.arrows_each = self.arrows / max(1, self.states)
+            self.work_each = ARROW * (1 + self.arrows_each)
         return status != "more"
 
     def covering(self, what: str, *numbers: int) -> list[str]:

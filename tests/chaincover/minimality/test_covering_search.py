@@ -13,6 +13,7 @@ from machines import Case, ring
 from bmc.explicit import layers
 from bmc.explicit.covering import CoveringSearch
 from bmc.explicit.layers import NotInLayers, OutOfMemory
+from bmc.explicit.layers_in_c import CompiledLayers
 from chaincover.graph.layered import LayeredGoals
 from chaincover.limits import Limits
 from chaincover.problem import Problem
@@ -91,6 +92,22 @@ def test_more_goals_than_a_word_has_bits(goals: int) -> None:
     # a goal of a step at the last place needs one more
     assert len(search.found) == 29 + any(n % 2 and (n * 7 + n // 30) % 30 == 29 for n in range(goals))
     check_run(*ring(30, goals), "allow", layered.run_of(search.found))
+
+
+def test_portions_are_as_large_after_other_searches_of_the_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program is asked once for each goal, and a few times more, whatever the layers have searched before."""
+    layered, search = search_of(problem_of(ring(30, 8)))
+    layered.run_along(("g0",), lambda run: ())  # meets one state
+    asked, ask = list[str](), CompiledLayers.covering
+
+    def counted(layers: CompiledLayers, what: str, *numbers: int) -> list[str]:
+        asked.append(what)
+        return ask(layers, what, *numbers)
+
+    monkeypatch.setattr(CompiledLayers, "covering", counted)
+    to_its_end(search, 30_000.0)
+    assert search.found is not None
+    assert asked.count("cover") <= 3
 
 
 @pytest.mark.parametrize("known", [30, 31])
