@@ -93,8 +93,6 @@ PRICES = Fact("prices of all goals", _prices)
 
 STUCK = Fact("a covering path that cannot be run", lambda board: None if board.known.complete else board.known.failed)
 
-ARROWS = Fact("arrows between all states, for a compiled search", lambda board: board.arrows)
-
 NEAR = Fact("no goal too far for questions to a solver", lambda board: not (board.layered and board.layered.far))
 
 ASKING = Fact("a first chain, or that it takes questions to a solver", lambda board: not board.in_layers)

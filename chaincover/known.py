@@ -222,8 +222,7 @@ class Board:
 
     ``judge`` makes a checked chain of a run from init, or None where the run does not get to the final condition. It
     credits every goal that the run covers. ``ordered_by`` is the ordering backend of the covering path;
-    ``not_enumerated`` says why states are not enumerated, or ''; ``layered`` finds runs in layers of states;
-    ``arrows`` says that a compiled search goes along the arrows between them.
+    ``not_enumerated`` says why states are not enumerated, or ''; ``layered`` finds runs in layers of states.
     ``accelerated`` is what is known of counters. ``enumeration`` is that of states, where it goes on after its first
     turn. ``restore`` makes of a result one for the problem before its states got a normal form; None while that is not
     decided.
@@ -238,7 +237,6 @@ class Board:
     ordered_by: str = ""
     not_enumerated: str = ""
     layered: Pathfinder | None = None
-    arrows: bool = False
     accelerated: Acceleration | None = None
     enumeration: Enumeration | None = None
     restore: Callable[[ChainResult], ChainResult] | None = None

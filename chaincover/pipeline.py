@@ -25,7 +25,6 @@ from bmc.evaluation.vectors import node_count
 from chaincover.concretise.canonical import canonical_inputs
 from chaincover.concretise.tidy import tidy
 from chaincover.facts import (
-    ARROWS,
     ASKING,
     BETTER,
     CHAIN,
@@ -155,7 +154,7 @@ STAGES = (
         needs=(STATES, DISTANCES),
         gives=(PRICES, CHAIN, COMPLETE, BETTER),
     ),
-    replace(PRODUCT, question=SHORTEST, until=(ARROWS,)),
+    replace(PRODUCT, question=SHORTEST),
     Stage(
         "path weights",
         later("chaincover.minimality.path_weights:learn_path_weights"),

@@ -7,7 +7,7 @@ typedef struct { u64 key; uint32_t round; } Slot;
 
 static struct {
   u64 count, listed, arrows, arrow_room, *first, *states;
-  uint32_t *rank, sets, set_room, *set_slots, set_slot_count, *here, local_size, round;
+  uint32_t *rank, sets, *set_slots, set_slot_count, *here, local_size, round;
   place *at;
   Arrow *arrow;
   Set *set;

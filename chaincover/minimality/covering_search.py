@@ -28,8 +28,9 @@ def search_covering_runs(board: Board) -> None:
         return
     board.say(f"{STAGE}: states with the goals covered, compiled")
     layered = board.layered if isinstance(board.layered, LayeredGoals) else None
+    own = layered is None or layered.problem is not board.problem
     try:
-        if layered is None or layered.problem is not board.problem:
+        if layered is None or own:
             layered = LayeredGoals(board.problem, board.limits, board.say, footprint.part(MEMORY))
             layered.reach()
     except NotInLayers as error:
@@ -39,7 +40,6 @@ def search_covering_runs(board: Board) -> None:
     if search is None:
         board.say(f"{STAGE}: there is no compiler, or no memory for the arrows between the states")
         return
-    board.arrows = True
     try:
         _search(board, layered, search)
     except (OutOfMemory, KernelFailed):
@@ -47,6 +47,8 @@ def search_covering_runs(board: Board) -> None:
     finally:
         with suppress(KernelFailed):  # the layers may be closed by now
             search.close()
+        if own:
+            layered.close()
 
 
 def _search(board: Board, layered: LayeredGoals, search: CoveringSearch) -> None:
