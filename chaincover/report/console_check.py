@@ -144,7 +144,9 @@ def _show_goals(out: Console, subject: Subject, analysis: Analysis) -> None:
         names = f" ({listed(lost, 4)})" if lost and criterion else ""
         say(part, f"{criterion.removesuffix('()') or 'properties'}: {text}{names}")
     if reachable is not None:
-        say(part, f"states: {reachable:,} reachable, all enumerated")
+        remembered = any("#" in var.name for var in subject.system.state)
+        with_memory = " (with what deadlines, since and dwell times remember)" if remembered else ""
+        say(part, f"states: {reachable:,} reachable{with_memory}, all enumerated")
     out.show(part.cut(FEW_LINES, "-v tells all criteria"))
 
 

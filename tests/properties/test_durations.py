@@ -173,6 +173,7 @@ def test_check_says_how_many_steps_a_time_is(tmp_path: Path) -> None:
     outcome = chaincover("check", "p.toml", "--property", "p: G(a -> X(F[0,250ms](n)))", cwd=tmp_path)
     assert outcome.code == 0
     assert "times, a step of 0.1 s: p: F[0,250ms] is F[0,2]" in outcome.out
+    assert "reachable (with what deadlines, since and dwell times remember), all enumerated" in outcome.out
 
 
 @pytest.mark.parametrize(

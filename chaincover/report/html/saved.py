@@ -113,9 +113,9 @@ class Saved:
 def read_saved(places: Sequence[str], sources: str | None = None, earlier: str | None = None) -> Saved:
     """What the folders and files ``places`` hold.
 
-    ``sources``: the folder with the controller's sources; where it is None, those of ``places`` and the folder above
-    each are looked at. ``earlier``: the result that is compared with. InputRefused, with its place, where a file that
-    was named cannot be read, or where nothing of a result is found.
+    ``sources``: the folder with the controller's sources; where it is None, those of ``places``, the folder above each
+    and the one that the command of the result named are looked at. ``earlier``: the result that is compared with.
+    InputRefused, with its place, where a file that was named cannot be read, or where nothing of a result is found.
     """
     found: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
     summaries: list[Mapping[str, Any]] = []
@@ -140,7 +140,7 @@ def read_saved(places: Sequence[str], sources: str | None = None, earlier: str |
         notes=(*found["notes"], *left_out),
         earlier=before,
     )
-    folders = [Path(sources)] if sources else _near(places)
+    folders = [Path(sources)] if sources else [*_near(places), *_asked(saved.chains)]
     again = shlex.join(["chaincover", "report", *places, "--sources", "DIR"])
     texts = tuple(_sources([saved.first, *(data for _, data in coverage)], folders, again))
     missing = tuple(text.note for text in texts if text.note)
@@ -349,6 +349,17 @@ def _near(places: Sequence[str]) -> list[Path]:
     """The folders in which sources are looked for: those of the results, and those in which these lie."""
     folders = [place if place.is_dir() else place.parent for place in map(Path, places)]
     return [*dict.fromkeys([*folders, *(folder / ".." for folder in folders)])]
+
+
+def _asked(chains: Sequence[SavedChain]) -> Iterator[Path]:
+    """The folders of the projects as they were typed, where they lie in the working folder."""
+    for chain in chains:
+        words = (chain.run or {}).get("asked")
+        if isinstance(words, list) and words and isinstance(words[0], str) and os.path.exists(words[0]):
+            place = Path(words[0])
+            folder = place if place.is_dir() else place.parent
+            if folder.resolve().is_relative_to(Path().resolve()):
+                yield folder
 
 
 def _sources(documents: Sequence[Mapping[str, Any]], folders: Sequence[Path], again: str) -> Iterator[SourceText]:

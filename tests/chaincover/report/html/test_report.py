@@ -373,6 +373,21 @@ def test_commands_and_notes_name_what_was_typed_and_no_place_on_the_machine(tmp_
     assert str(tmp_path) not in "".join(place.read_text() for place in (tmp_path / "out").iterdir())
 
 
+def test_sources_are_found_in_the_folder_that_the_command_named(tmp_path: Path) -> None:
+    (tmp_path / "wash").mkdir()
+    (tmp_path / "wash" / "wash.c").write_text(PROGRAM)
+    (tmp_path / "wash" / "chaincover.toml").write_text(PROJECT)
+    assert chaincover("generate", "wash", "-o", "build/wash", "-q", "--no-native", cwd=tmp_path).code == 1
+    assert "not shown" not in chaincover("report", "build/wash", cwd=tmp_path).out
+    run = tmp_path / "build" / "wash" / "run.json"
+    run.write_text(json.dumps({**json.loads(run.read_text()), "asked": [str(tmp_path / "wash")]}))
+    told = chaincover("report", "../build/wash", cwd=tmp_path / "wash")
+    assert "not shown" not in told.out, "it lies in the working folder"
+    (tmp_path / "aside").mkdir()
+    told = chaincover("report", "../build/wash", cwd=tmp_path / "aside")
+    assert "wash.c is not shown" in " ".join(told.out.split()), "a file of a result leads to no other folder"
+
+
 def test_a_source_name_that_leads_out_of_the_folder_is_not_followed(result: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.c"
     secret.write_text("int secret_of_others;\n")
