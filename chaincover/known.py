@@ -225,7 +225,7 @@ class Board:
     ``not_enumerated`` says why states are not enumerated, or ''; ``layered`` finds runs in layers of states.
     ``accelerated`` is what is known of counters. ``enumeration`` is that of states, where it goes on after its first
     turn. ``restore`` makes of a result one for the problem before its states got a normal form; None while that is not
-    decided.
+    decided. ``said``: what the listener was told last.
     """
 
     known: Known
@@ -240,6 +240,7 @@ class Board:
     accelerated: Acceleration | None = None
     enumeration: Enumeration | None = None
     restore: Callable[[ChainResult], ChainResult] | None = None
+    said: str = ""
     _questions: Questions | None = None
 
     @property
@@ -301,6 +302,7 @@ class Board:
 
     def say(self, text: str) -> None:
         """Tell the listener what is done now."""
+        self.said = text
         self.listener(text)
 
     def give_up(self, stage: str, why: str) -> None:

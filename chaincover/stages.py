@@ -56,8 +56,8 @@ class Stage:
 
     The same ``work`` may stand in several places of a round: it goes on there from where it was paused. In this place
     it has no turn once something of ``until`` is known; if ``put_off`` is, it begins a round later, with a turn of that
-    round. Where it is ``once``, it has one turn in this place, in the first round, and one more where it begins anew;
-    in every other place ``until`` ends it.
+    round. Where it is ``once``, it has one turn in this place, in the first round, one more where that one brought
+    something new, and one where it begins anew; in every other place ``until`` ends it.
     """
 
     name: str
@@ -154,7 +154,7 @@ class _Work:
 
     def _begin(self) -> None:
         self.begun, self.under_way, self._targets = self.begun + 1, False, self._board.known.targets
-        self._greenlet, self.memory, self._awaited = greenlet(self._run), 0, None
+        self._greenlet, self.memory, self._awaited, self._said = greenlet(self._run), 0, None, ""
 
     @property
     def left(self) -> bool:
@@ -170,8 +170,11 @@ class _Work:
         return () if self._awaited is None or self._awaited.there(self._board) else (self._awaited.fact,)
 
     def go_on(self) -> None:
-        """Work until it is paused, or ends."""
+        """Work until it is paused, or ends. Where it goes on after others, the listener is told again what it does."""
         self.under_way, self._shared.working = True, self
+        if self._said not in ("", self._board.said):
+            self._board.say(self._said)
+        before = self._board.said
         try:
             while (paused := self._greenlet.switch()) is self._shared:
                 self._shared.relieve()
@@ -179,6 +182,7 @@ class _Work:
                     break
         finally:
             self._shared.working = None
+        self._said = self._said if self._board.said == before else self._board.said
         self._awaited = paused if isinstance(paused, _Awaited) else None
 
     def give_up(self, error: MemoryLimitReached) -> None:
@@ -232,6 +236,10 @@ class _Turns:
     @property
     def _has_taken(self) -> bool:
         return self._taken == self.work.begun and self.work.under_way
+
+    def go_on(self) -> None:
+        """Let the next turn in this place be as the one before, also where it has but one."""
+        self._taken = 0
 
     def take(self, units: float, parts: int = 1) -> None:
         """Let the stage work until it has spent ``units``, or one of so many ``parts`` of that, waits, or ends."""
@@ -340,7 +348,11 @@ def _alternate(group: Sequence[_Turns], units: float, board: Board) -> bool:
             turn.take(units, parts)
             if board.settled or board.limits.used_up:
                 return True
-            left[place] = parts if better(board.known, known) else left[place] - 1
+            if better(board.known, known):
+                left[place] = parts
+                turn.go_on()
+            else:
+                left[place] -= 1
     return False
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.evaluation.vectors import Column, Columns, Program, column, node_count
+from bmc.explicit.columns_in_c import evaluation, nominal
 from bmc.explicit.drawing import NEAR, Drawer, compared, following, read_with
 from bmc.explicit.draws import Draws
 from bmc.floats.values import ATTEMPTS
@@ -111,7 +112,7 @@ class Batch:
         self._simulator = Simulator(system)
         nexts = [var.next for var in system.state]
         self._valid = conjunction([system.input_constraint, system.defined])
-        self._step = Program([*nexts, self._valid])
+        self._step = evaluation([*nexts, self._valid])
         self._allowed = Program([self._valid])
         self._ties = [(tie, Program([tie.free, tie.value])) for tie in ties(system)]
         self._random = Draws(seed)
@@ -132,6 +133,10 @@ class Batch:
             if drawer.name in self._remembered and drawer.name in follow and len(self._apart[drawer.name]) == 1
         }
         self.nodes = node_count([*nexts, self._valid])
+
+    def cost(self, count: int) -> int:
+        """Operations on values that a step of ``count`` runs takes."""
+        return nominal(self.nodes, count)
 
     def initial(self) -> Valuation:
         """The start state; variables that init leaves open are 0."""

@@ -100,7 +100,8 @@ def inductive(
 
 def _survivors(prover: Prover, session: Session, left: list[Condition], steps: int, given: bool) -> list[Condition]:
     """Those that hold after ``steps`` steps from the source; ``given``: that all hold before is known."""
-    halved = 0
+    halved, formulas = 0, [c.formula for c in left]
+    holds = compile_formulas(formulas)
     negated = {c.formula: at(Not(c.formula), steps) for c in left}
     placed = {c.formula: [at(c.formula, step) for step in range(steps)] for c in left} if given else {}
     while left:
@@ -113,8 +114,8 @@ def _survivors(prover: Prover, session: Session, left: list[Condition], steps: i
             halved += 1
             left = left[: len(left) // 2] if halved <= HALVED else []
             continue
-        holds = compile_formulas([c.formula for c in left])(session.run().states[steps])
-        left = [c for c, held in zip(left, holds, strict=True) if held]
+        held = dict(zip(formulas, holds(session.run().states[steps]), strict=True))
+        left = [c for c in left if held[c.formula]]
     return left
 
 

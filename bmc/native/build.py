@@ -170,7 +170,7 @@ class Builder:
         self.compiler = compiler
         self.interface, self.compilation = interface, interface.compilation
         self.folder = folder
-        self.version = _version(tuple(compiler))
+        self.version = version(tuple(compiler))
         self.clang = "clang" in self.version
         self.flags = [*FLAGS, "-femit-all-decls"] if self.clang else FLAGS  # gcc -O0 keeps unused functions anyway
         self.zero_sums = {} if self.clang else {each.source: each for each in interface.compilation.zero_sums}
@@ -384,7 +384,7 @@ def _at_once(work: Callable[[int], T], numbers: Sequence[int]) -> list[T]:
 
 
 @cache
-def _version(compiler: tuple[str, ...]) -> str:
+def version(compiler: tuple[str, ...]) -> str:
     """The first line of ``--version``, or the command where there is none. InputRefused where it comes to no end."""
     done = run([*compiler, "--version"])
     if why_stopped(said(done)):

@@ -106,17 +106,18 @@ class Progress:
         """The stage that began last."""
         return self._stage.partition(":")[0]
 
-    def better(self, best: str, reached: Figures | None = None) -> None:
-        """``best`` describes the best answer so far, which has ``reached`` these figures."""
+    def better(self, best: str, reached: Figures | None = None, by: str = "") -> None:
+        """``best`` describes the best answer so far, which has ``reached`` these figures, found ``by`` a stage."""
+        by = by or self.at
         if reached is not None and (not self.history or self.history[-1][2] != reached):
-            self.history.append((round(time.monotonic() - self.begun, 3), self.at, reached))
+            self.history.append((round(time.monotonic() - self.begun, 3), by, reached))
         if best == self._best:
             return
         self._best = best
         if self._replaces:
             self._replace_line()
         elif self.verbosity >= 0:
-            tell(printable(f"{self._elapsed}  {self.at}: {best}"))
+            tell(printable(f"{self._elapsed}  {by}: {best}"))
 
     def code_runs(self, path: str) -> None:
         """The first line of a command that runs the code of the project ``path``, which may not be the user's own.
@@ -196,6 +197,7 @@ class Saving(Generic[T]):
     """The listener of a run that writes every better answer, and describes it to ``progress``.
 
     An answer that comes soon after another one waits until something else happens: long chains take long to write.
+    None waits for longer than until the next stage begins.
     Where a file cannot be written, the run goes on, and says so once.
     """
 
@@ -206,16 +208,19 @@ class Saving(Generic[T]):
         self._waiting: Callable[[], T] | None = None
         self._written: T | None = None
         self._next = self._last = clock()
-        self._failed = False
+        self._failed, self._by = False, ""
 
     def __call__(self, text: str) -> None:
         """See the protocol."""
+        before = self._progress.at
         self._progress(text)
+        if self._progress.at != before:
+            self._next = self._last  # what comes may take long
         self._save()
 
     def improved(self, result: Callable[[], T]) -> None:
         """See the protocol."""
-        self._waiting = result
+        self._waiting, self._by = result, self._progress.at
         self._save()
 
     @contextmanager
@@ -257,7 +262,7 @@ class Saving(Generic[T]):
             if not self._failed:
                 self._progress.note(f"the result so far is not on disk: {error}")
             self._failed = True
-        self._progress.better(self._answers.described(result), self._answers.figures(result))
+        self._progress.better(self._answers.described(result), self._answers.figures(result), self._by)
         self._last = self._clock()
         self._next = self._last + PART * (self._last - begun)
 

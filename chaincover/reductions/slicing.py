@@ -145,6 +145,7 @@ def to_normal_form(board: Board) -> None:
     are not enumerated at once, one is taken, too, that holds of runs up to some number of steps: then what is found out
     of runs of any length is told of runs up to there. The chain so far is one of the problem in its normal form, too.
     """
+    board.say("normal form: states that nothing can tell apart")
     whole, prover = board.known.problem, _prover(board.options, board.limits)
     defined = surely_defined(prover)(whole)
     problem = defined.problem

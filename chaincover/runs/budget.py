@@ -48,7 +48,7 @@ class Budget:
 
     def work(self, count: int, steps: int, more: int = 0) -> float:
         """The units of work of so many runs and steps, and ``more`` operations."""
-        return (steps * self.batch.nodes + more) * (count + OVERHEAD) / PER_UNIT.run_values
+        return (steps * self.batch.cost(count) + more * (count + OVERHEAD)) / PER_UNIT.run_values
 
     def pairs(self, count: float) -> None:
         """Count the work of comparing so many pairs; it is done in any case."""

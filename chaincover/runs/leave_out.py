@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bmc.evaluation.vectors import OVERHEAD, Column, Columns, column
+from bmc.evaluation.vectors import Column, Columns, column
 from bmc.explicit.batch import NEVER, Batch, EventFinder, Runs
 from bmc.system.transition import Run
 from chaincover.chain import Chain
@@ -118,7 +118,7 @@ class Shortening:
 
     def _work(self, count: int) -> float:
         """The units of work that one step of so many runs takes."""
-        return self._batch.nodes * (count + OVERHEAD) / PER_UNIT.run_values
+        return self._batch.cost(count) / PER_UNIT.run_values
 
     def _follow(self, inputs: Columns, each: float) -> Runs:
         """The runs under ``inputs``. Each step counts ``each`` units in the turn in which it is made."""

@@ -1,4 +1,5 @@
-"""Formulas over arrays against the same formulas value by value: operators, widths, shapes, floating operations."""
+"""Formulas over arrays, and by the compiled interpreter, against the same formulas value by value: operators, widths,
+shapes, floating operations."""
 
 from __future__ import annotations
 
@@ -18,7 +19,18 @@ from random_terms import WIDTHS as TERM_WIDTHS
 
 from benchmarks.checks.floats.operations import Operation, operations
 from benchmarks.checks.floats.patterns import float_patterns, integer_patterns, related
-from bmc.evaluation.vectors import Program, column, node_count, vector_operation
+from bmc.evaluation.vectors import (
+    WORD,
+    Column,
+    Columns,
+    Program,
+    bits_of,
+    column,
+    node_count,
+    vector_operation,
+    walk,
+)
+from bmc.explicit.columns_in_c import Interpreted, interpreter
 from bmc.floats.arithmetic import add, divide, multiply
 from bmc.floats.compare import less
 from bmc.floats.format import FLOAT32, FLOAT64, Format, canonical
@@ -57,6 +69,25 @@ def check(formulas: list[FNode], values: dict[str, tuple[list[int], int]]) -> No
         expected = slow({name: raw[row] for name, (raw, _) in values.items()})
         for formula, result, right in zip(formulas, found, expected, strict=True):
             assert int(np.broadcast_to(result, (count,))[row]) == right, (formula, row)
+    check_interpreted(formulas, {name: column(raw, bits) for name, (raw, bits) in values.items()}, found)
+
+
+def check_interpreted(formulas: list[FNode], columns: Columns, found: tuple[Column, ...]) -> None:
+    """Those of ``formulas`` that the interpreter knows have the columns ``found`` there, too."""
+    library, count = interpreter(), len(next(iter(columns.values())))
+    known = [place for place, formula in enumerate(formulas) if is_interpreted(formula)]
+    if library is None or not known:
+        return
+    results = Interpreted([formulas[place] for place in known], library)(columns)
+    for place, result in zip(known, results, strict=True):
+        assert (result.dtype, result.shape) == (found[place].dtype, (count,)), formulas[place]
+        assert np.array_equal(result, np.broadcast_to(found[place], (count,))), formulas[place]
+
+
+def is_interpreted(formula: FNode) -> bool:
+    nodes = walk([formula])
+    turns = any(node.is_bv_rol() or node.is_bv_ror() for node in nodes)
+    return not turns and all(bits_of(node) <= WORD for node in nodes)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

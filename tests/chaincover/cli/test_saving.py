@@ -18,7 +18,7 @@ from command_line import MODELS, chaincover, started, write_files
 from small_programs import GOOD, REACH
 
 from chaincover import pipeline
-from chaincover.cli.progress import Answers, Progress, Saving
+from chaincover.cli.progress import Answers, Figures, Progress, Saving
 from chaincover.formats import output
 from chaincover.formats.output import CannotWrite
 from chaincover.options import Options
@@ -280,8 +280,12 @@ class Writing:
     def __init__(self, seconds: float = 0.0) -> None:
         self.now, self._seconds = 0.0, seconds
         self.written: list[tuple[str, int]] = []
-        answers = Answers[tuple[str, int]](self._write, str, lambda answer: answer[0])
-        self.saving = Saving(Progress(-1), answers, Path("here"), lambda: self.now)
+        answers = Answers[tuple[str, int]](self._write, str, lambda answer: answer[0], self._figures)
+        self.progress = Progress(-1)
+        self.saving = Saving(self.progress, answers, Path("here"), lambda: self.now)
+
+    def _figures(self, answer: tuple[str, int]) -> Figures:
+        return Figures(len(self.written), 1, answer[1])
 
     def _write(self, answer: tuple[str, int]) -> None:
         self.now += self._seconds
@@ -302,6 +306,22 @@ def test_each_better_chain_is_written_at_once_and_a_bound_after_a_second() -> No
     case.now = 1.2
     case.saving("stage: goes on")
     assert case.written == [("a", 1), ("b", 1), ("b", 3)]
+
+
+def test_what_waits_is_written_when_another_stage_begins() -> None:
+    """That one may take long, and say nothing."""
+    case = Writing(seconds=1.0)
+    case.saving("simulate: runs")
+    case.better("a", 1, 0.0)
+    case.better("b", 1, 2.0)
+    case.saving("simulate: more runs")
+    assert case.written == [("a", 1)]
+    case.saving("normal form: states")
+    assert case.written == [("a", 1), ("b", 1)]
+    assert [(stage, reached.covered) for _, stage, reached in case.progress.history] == [
+        ("simulate", 1),
+        ("simulate", 2),
+    ]
 
 
 def test_what_takes_long_to_write_is_written_seldom() -> None:
