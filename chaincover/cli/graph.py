@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,8 @@ import click
 
 from bmc import ending
 from bmc.engines import choose as choose_engine
-from bmc.errors import InputRefused
+from bmc.engines.protocol import Engine
+from bmc.errors import InputRefused, LimitReached
 from chaincover.cli.entry import closing
 from chaincover.cli.help import PLACE, Command
 from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, prepared, shown_options
@@ -22,11 +25,15 @@ from chaincover.formats.output import prepare_folder, to_json, write_text
 from chaincover.formats.recorded_subject import load_for
 from chaincover.formats.writer import graph_data
 from chaincover.graph.reachability import covering_graph
+from chaincover.limits import Limits
+from chaincover.minimality.implied import implied_goals
+from chaincover.options import Options
+from chaincover.problem import Problem, Questions
 from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
 from chaincover.reductions.slicing import reduced
 from chaincover.report import console
-from chaincover.report.console_graph import show_graph
+from chaincover.report.console_graph import MOST_ROWS, show_graph
 from chaincover.report.documents import graph_exit_code
 
 
@@ -72,8 +79,12 @@ def command(
     if document is not None:
         data["chain"] = edges_of(document, found.graph.end)
     form = "json" if shown.as_json else form or ("text" if sys.stdout.isatty() and not output else "json")
-    drawn = {"dot": to_dot, "svg": to_svg, "text": _table}.get(form)
-    text = to_json(data) if drawn is None else drawn(subject.system.name, data)
+    text = to_json(data)
+    if form == "text":
+        many = len(data["nodes"]) > MOST_ROWS and not found.stopped_by
+        text = _table(subject.system.name, data, _implied(problem, left, engine) if many else {})
+    elif form != "json":
+        text = {"dot": to_dot, "svg": to_svg}[form](subject.system.name, data)
     if output:
         write_text(Path(output), text)
     else:
@@ -81,11 +92,19 @@ def command(
     return graph_exit_code(found)
 
 
-def _table(name: str, data: dict[str, Any]) -> str:
+def _table(name: str, data: dict[str, Any], implied: Mapping[str, str]) -> str:
     """The graph's data as text, as wide as the terminal is."""
     text = StringIO()
-    show_graph(console.Console(text, console.columns_of(sys.stdout)), name, data)
+    show_graph(console.Console(text, console.columns_of(sys.stdout)), name, data, implied)
     return text.getvalue()
+
+
+def _implied(problem: Problem, options: Options, engine: Engine) -> dict[str, str]:
+    """Of goals that others imply these others, as far as limits allow."""
+    limits = Limits(options.time_limit, options.query_limit, options.effort)
+    with suppress(LimitReached, KeyboardInterrupt), ending.interruptible():
+        return implied_goals(Questions(problem, engine, limits))
+    return {}
 
 
 def _with_chain(chain: str) -> Document:

@@ -2,127 +2,147 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, groupby, pairwise, product
+from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
-from bmc.errors import counted, listed
+from bmc.errors import counted
+from chaincover.formats.distances import Edge, exact_distances, known_distances, legs_between, steps_at
 from chaincover.report.console import NARROW, Console, say, shortened
-from chaincover.report.distances import Edge, exact_distances, known_distances
+from chaincover.report.distances import cell, implied_ones, meaning, said_of_legs, without_distances
 
-LEFT_OUT = "--format json tells all, --format svg draws it"
+WHOLE = "--format json has all distances"
 MOST_ROWS = 30
 """Nodes of a matrix on the terminal. Twice as many: four times as many cells, and two screens at least."""
 LEAST_NAMES = 20
 """Characters for the goals of one step, where there are more."""
+_PIECES = re.compile(r"[^_:=>.,(]*[_:=>.,(]*")
+"""The parts of a goal's name between which a title may be broken."""
 
-Rows = list[tuple[str, str, str, str]]
 
-
-def show_graph(out: Console, name: str, data: Mapping[str, Any]) -> None:
+def show_graph(out: Console, name: str, data: Mapping[str, Any], implied: Mapping[str, str] | None = None) -> None:
     """The graph's ``data`` (see ``graph_data``): the steps at which the chain covers goals, then the distances as a
-    matrix, in as many parts as the terminal's width asks for."""
+    matrix, in as many parts as the terminal's width asks for.
+
+    ``implied``: of goals that others imply these others. Where there are too many for a matrix they are left out.
+    """
     nodes = data["nodes"]
-    goals = counted(len(nodes) - 2, "goal")
-    say(out, f"{name}: distances in steps between {goals}, init and {nodes[-1]}; K = {data['k']}", "bold")
-    taken = {(leg["from"], leg["to"]): leg["steps"] for leg in data.get("chain", ())}
-    path = ["init", *(after for _, after in taken)] if taken else []
-    at = dict(zip(path, accumulate(taken.values(), initial=0), strict=True)) if taken else {}
+    sought = "" if data.get("exact") else f"; sought up to K = {data['k']} steps"
+    say(out, f"{name}: fewest steps between {counted(len(nodes) - 2, 'goal')}, init and {nodes[-1]}{sought}", "bold")
+    at = steps_at(data.get("chain", ()))
     known = known_distances(data, exact_distances(data, at))
     if at:
         _show_way(out, at, known)
-    _show_matrix(out, data, known, taken)
+    _show_matrix(out, data, known, at, implied or {})
 
 
 def _show_way(out: Console, at: Mapping[str, int], known: Mapping[Edge, str]) -> None:
-    """A row for each step at which the chain, which is at its nodes in the steps ``at``, covers goals: these, the steps
-    since the row before, and what is known of the distance where that is not the same."""
-    places = [(step, [*nodes]) for step, nodes in groupby(at, key=at.__getitem__)]
-    rows: Rows = [(str(step), "", _names(nodes, out.width), "") for step, nodes in places[:1]]
-    for (before, earlier), (step, nodes) in pairwise(places):
-        told = {known[edge] for edge in product(earlier, nodes) if edge in known}
-        rows.append((str(step), str(step - before), _names(nodes, out.width), _strongest(told, step - before)))
-    titles = ("step", "taken", "the chain covers", "distance")
-    kept = titles if any(row[-1] for row in rows) else titles[:-1]
-    out.table(kept, [row[: len(kept)] for row in rows], right=("step", "taken", "distance"))
-    if any(not row[-1] for row in rows[1:]):
-        say(out, "where no distance stands, no more is known than that it is not above the steps taken")
+    """A row for each step at which the chain, which is at its nodes in the steps ``at``, covers goals: the steps since
+    the row before, and the fewest that are known."""
+    legs = legs_between(at, known)
+    fewest = max(len("fewest"), *(len(leg.compared) for leg in legs))
+    room = out.width - len("step  taken    ") - fewest
+    rows = [(str(leg.step), str(leg.taken), leg.compared, _names(leg.goals, room)) for leg in legs[1:]]
+    first = [(str(leg.step), "", "", _names(leg.goals, room)) for leg in legs[:1]]
+    titles = ("step", "taken", "fewest", "the chain covers")
+    compared = any(leg.fewest for leg in legs)
+    kept = [0, 1, 2, 3] if compared else [0, 1, 3]
+    table = [[row[part] for part in kept] for row in (titles, *first, *rows)]
+    out.table(table[0], table[1:], right=titles[:3])
+    if compared:
+        say(out, said_of_legs(legs))
 
 
 def _names(nodes: Sequence[str], width: int) -> str:
     """As many of ``nodes`` as have room in a row, and the number of the others."""
-    room = max(LEAST_NAMES, width - len("step  taken    distance  and 999 more") - 2)
+    room = max(LEAST_NAMES, width - len(" and 999 more"))
     ends = [*accumulate(len(node) + 2 for node in nodes)]
     count = max(1, sum(end <= room for end in ends))
     more = len(nodes) - count
     return ", ".join(nodes[:count]) + (f" and {more} more" if more else "")
 
 
-def _strongest(told: set[str], taken: int) -> str:
-    """Of what is known of distances from goals of one step to goals of another one the most, '' for nothing."""
-    numbers = {int(text.removeprefix("≥ ")): text for text in sorted(told, reverse=True) if text not in ("?", "never")}
-    if taken in numbers:
-        return str(taken)
-    return numbers[max(numbers)] if numbers else ""
-
-
-def _show_matrix(out: Console, data: Mapping[str, Any], known: Mapping[Edge, str], taken: Mapping[Edge, int]) -> None:
-    """What is known of the distance from the node of each row to that of each column, which is its number."""
-    joined = {node for edge in known for node in edge} | {node for edge in taken for node in edge}
-    nodes = [node for node in data["nodes"] if node in joined]
-    if len(nodes) > MOST_ROWS or not known:
-        many = f"the distances of {counted(len(nodes), 'node')} are too many for a terminal"
-        none = f"no distance above K = {data['k']} was looked for"
-        say(out, f"{many if known else none}: {LEFT_OUT}")
+def _show_matrix(
+    out: Console, data: Mapping[str, Any], known: Mapping[Edge, str], at: Mapping[str, int], implied: Mapping[str, str]
+) -> None:
+    """What is known of the distance from the node of each row to that of each column, in the order of the chain."""
+    joined = {*at, *(node for edge in known for node in edge)}
+    nodes = [*at, *(node for node in data["nodes"] if node in joined and node not in at)]
+    say(out, "")
+    if not known:
+        say(out, f"no distance above K = {data['k']} was looked for: {WHOLE}")
         return
+    left = {node for node, by in implied.items() if {node, by} <= joined} if len(nodes) > MOST_ROWS else set[str]()
+    nodes = [node for node in nodes if node not in left]
+    if len(nodes) > MOST_ROWS:
+        besides = "" if at else ", and with the folder of a chain its legs are shown"
+        say(out, f"The matrix of {counted(len(nodes), 'node')} is too large for a terminal: {WHOLE}{besides}.")
+        return
+    taken = {(a, b): at[b] - at[a] for a, b in pairwise(node for node in at if node not in left)}
     _show_distances(out, nodes, known, taken)
+    for sentence in meaning(known, taken, "*", bool(data.get("exact")), "*"):
+        say(out, sentence)
+    if left:
+        say(out, implied_ones(len(left), f"; {WHOLE}"))
     lost = [node for node in data["nodes"] if node not in joined]
-    _say_notes(out, data, known, bool(taken), lost)
+    if lost:
+        say(out, without_distances(lost, bool(data.get("exact"))))
 
 
 def _show_distances(out: Console, nodes: Sequence[str], known: Mapping[Edge, str], taken: Mapping[Edge, int]) -> None:
-    """The matrix of ``nodes``, in as many parts as the width asks for; where the chain goes there is a star."""
-    numbers = {node: number for number, node in enumerate(nodes)}
+    """The matrix of ``nodes``. Titles of columns are their names, in several lines if need be, where all fit; else
+    numbers, in as many parts as the width asks for."""
     room = min(max(len(node) for node in nodes), max(NARROW, out.width // 3))
-    names = {node: f"{numbers[node]:>{len(str(len(nodes)))}}  {shortened(node, room)}" for node in nodes}
-    columns = [
-        (str(numbers[to]), [known.get((node, to), "") + "*" * ((node, to) in taken) for node in nodes[:-1]])
-        for to in nodes[1:]
-    ]
-    left = max(map(len, names.values()))
-    for part in _parts(columns, out.width - left):
-        cells = zip(*(column for _, column in part), strict=True)
-        rows = [(names[node], *row) for node, row in zip(nodes, cells, strict=False)]
-        titles = ("from", *(number for number, _ in part))
-        out.table(titles, [*rows, (names[nodes[-1]], *("" for _ in part))], right=titles[1:])
+    names = [shortened(node, room) for node in nodes]
+    cells = [[_cell((a, b), known, taken) for a in nodes[:-1]] for b in nodes[1:]]
+    for most in (max(map(len, nodes)), NARROW, NARROW // 2, 1):
+        titles = [_broken(node, max(most, *map(len, column))) for node, column in zip(nodes[1:], cells, strict=True)]
+        widths = [max(map(len, (*title, *column))) for title, column in zip(titles, cells, strict=True)]
+        if room + sum(widths) + 2 * len(widths) <= out.width:
+            _show_part(out, names[:-1], titles, cells)
+            return
+    width = len(str(len(nodes)))
+    names = [f"{number:>{width}}  {name}" for number, name in enumerate(names)]
+    for part in _parts(cells, out.width - max(map(len, names))):
+        _show_part(out, names, [[str(number + 1)] for number in part], [cells[number] for number in part])
+    say(out, "The columns are the numbers of the rows.")
 
 
-def _parts(columns: Sequence[tuple[str, Sequence[str]]], width: int) -> list[list[tuple[str, Sequence[str]]]]:
-    """The columns of the matrix in groups that have room beside the names of rows."""
-    parts, used = [list[tuple[str, Sequence[str]]]()], 0
-    for title, cells in columns:
-        wide = 2 + max(len(title), *map(len, cells))
+def _cell(edge: Edge, known: Mapping[Edge, str], taken: Mapping[Edge, int]) -> str:
+    return cell(taken[edge], known.get(edge, ""), "*") if edge in taken else known.get(edge, "")
+
+
+def _broken(name: str, most: int) -> list[str]:
+    """The name of a goal in lines of so many characters at ``most``, but for parts of it that are longer."""
+    pieces = [piece for piece in _PIECES.findall(name) if piece]
+    lines = [""]
+    for piece in pieces:
+        if lines[-1] and len(lines[-1] + piece) > most:
+            lines.append("")
+        lines[-1] += piece
+    return lines
+
+
+def _show_part(
+    out: Console, names: Sequence[str], titles: Sequence[Sequence[str]], columns: Sequence[Sequence[str]]
+) -> None:
+    """These columns beside the names of all rows; titles of several lines stand on the first row."""
+    high = max(map(len, titles))
+    heads = [["from", *[""] * (high - 1)], *([""] * (high - len(title)) + [*title] for title in titles)]
+    first, *others = zip(*heads, strict=True)
+    rows = [*others, *zip_longest(names, *columns, fillvalue="")]
+    out.table(first, rows, right=[title for title in first if title != "from"])
+
+
+def _parts(columns: Sequence[Sequence[str]], width: int) -> list[list[int]]:
+    """The numbers of the columns of a matrix in groups that have room beside the names of rows."""
+    parts, used = [list[int]()], 0
+    for number, cells in enumerate(columns):
+        wide = 2 + max(len(str(number + 1)), *map(len, cells))
         if parts[-1] and used + wide > width:
             parts.append([])
             used = 0
-        parts[-1].append((title, cells))
+        parts[-1].append(number)
         used += wide
     return parts
-
-
-def _say_notes(
-    out: Console, data: Mapping[str, Any], known: Mapping[Edge, str], chain: bool, lost: Sequence[str]
-) -> None:
-    texts = {*known.values()}
-    bounds = any(text.startswith("≥") for text in texts)
-    notes = [
-        "columns are the numbers of the rows",
-        *(["* the chain goes there"] if chain else []),
-        *(["≥ n: no run takes fewer steps"] if bounds else []),
-        *(["never: no run goes there"] if "never" in texts else []),
-        *(["? not known"] if "?" in texts else []),
-        *([f"empty: not known, no distance above K = {data['k']} was looked for"] if not data.get("exact") else []),
-        *([f"nothing is known of {listed(lost)}"] if lost and not data.get("exact") else []),
-        *([f"no run covers {listed(lost)}"] if lost and data.get("exact") else []),
-    ]
-    say(out, "; ".join(notes))

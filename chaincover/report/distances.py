@@ -1,36 +1,82 @@
-"""What the K-reachability graph tells of the distance between two goals: a number, a lower bound, or that none is."""
+"""The graph of distances in words: the legs of a chain with the fewest steps known, and what a matrix of it means."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
-Edge = tuple[str, str]
+from bmc.errors import counted, listed
+from chaincover.formats.distances import Edge, Leg
 
 
-def exact_distances(data: Mapping[str, Any], at: Mapping[str, int]) -> dict[Edge, int]:
-    """The weights of the graph's ``data`` (see ``graph_data``) that are distances.
+def said_of_legs(legs: Sequence[Leg]) -> str:
+    """How the legs of a chain compare with the fewest steps, in a sentence or two."""
+    own = legs[1:]
+    longer, shortest = sum(leg.longer for leg in own), sum(leg.shortest for leg in own)
+    if own and shortest == len(own):
+        return "Each leg takes the fewest steps in which any run comes from goals of one step to all those of the next."
+    unknown = len(own) - longer - shortest
+    parts = [
+        f"{shortest} of {counted(len(own), 'leg')} {_take(shortest)} the fewest steps that any run takes",
+        *([f"{longer} {_take(longer)} more"] if longer else []),
+        *([f"of {unknown} the fewest steps are not known"] if unknown else []),
+    ]
+    why = (
+        " The fewest steps are those between two goals alone, from whichever state suits best. The chain comes from "
+        "one state and goes on to other goals, so it may need more."
+    )
+    return f"{', '.join(parts)}.{why if longer else ''}"
 
-    The search finds a weight from any state in which the first goal is covered, whether or not a run reaches that: no
-    run takes fewer steps, and maybe each takes more. A weight is a distance if only reachable states were looked at
-    (the graph is ``exact``), if it is one from init, or if the chain, which is at its nodes in the steps ``at``, takes
-    no more.
+
+def _take(number: int) -> str:
+    return "takes" if number == 1 else "take"
+
+
+def meaning(
+    known: Mapping[Edge, str], taken: Mapping[Edge, int], marked: str, exact: bool, star: str = ""
+) -> Iterator[str]:
+    """What stands in a matrix of distances, a sentence for each kind of cell that it has.
+
+    ``marked`` says how the way of the chain is marked, in whose cells ``star`` stands behind the steps ``taken``.
     """
-    weights = {(edge["from"], edge["to"]): edge["weight"] for edge in data["edges"]}
-    return {
-        (a, b): weight
-        for (a, b), weight in weights.items()
-        if data.get("exact") or a == "init" or (a in at and b in at and at[b] - at[a] == weight)
-    }
+    yield "From the goal of a row to that of a column: the fewest steps that any run takes, 0 in the same step."
+    longer = [edge for edge, steps in taken.items() if known.get(edge, "?") not in ("?", str(steps))]
+    if taken:
+        most = max(longer, key=taken.__getitem__, default=None)
+        example = f"; {_example(most, taken[most], known[most], star)}" if most else ""
+        yield f"{marked}: the way of the chain, with the steps that it takes{example}."
+    texts = {*known.values()}
+    if any(text.startswith("≥") for text in texts):
+        yield "≥ n: no run takes fewer than n steps; whether one takes n is not known."
+    if any(text.startswith("-") for text in texts):
+        yield "Below 0: of two goals of several steps the second may begin before the first one."
+    if "never" in texts:
+        yield "never: no run goes there."
+    if "?" in texts:
+        yield "?: a solver gave up."
+    if not exact:
+        yield "Empty: nothing is known that says more than 0."
 
 
-def known_distances(data: Mapping[str, Any], exact: Mapping[Edge, int]) -> dict[Edge, str]:
-    """What is known of each distance: ``7``, ``≥ 7``, that no run goes there, or that a solver gave up. A bound of 0
-    says nothing."""
-    bounds = {(edge["from"], edge["to"]): edge["weight"] for edge in data["edges"]}
-    open_ones = {(pair["from"], pair["to"]): pair["at_least"] for pair in data.get("open", ())}
-    impossible = set(open_ones) if data.get("exact") else set()
-    told = {edge: f"≥ {bound}" for edge, bound in {**bounds, **open_ones}.items() if bound > 0}
-    told |= dict.fromkeys(impossible, "never")
-    told |= {(pair["from"], pair["to"]): "?" for pair in data.get("unknown", ())}
-    return told | {edge: str(weight) for edge, weight in exact.items()}
+def _example(edge: Edge, steps: int, told: str, star: str) -> str:
+    """A cell of the way of the chain that holds two numbers, explained."""
+    few = f"no run takes fewer than {told[2:]}" if told.startswith("≥") else f"the fewest are {told}"
+    return f"{cell(steps, told, star)} from {edge[0]} to {edge[1]} says that it takes {steps}, and that {few}"
+
+
+def cell(steps: int, told: str, star: str = "") -> str:
+    """A cell on the way of a chain: the steps that it takes, and in brackets what is known of the fewest."""
+    return f"{steps}{star} ({told})" if told not in ("", "?", str(steps)) else f"{steps}{star}"
+
+
+def implied_ones(number: int, where: str) -> str:
+    """That goals which others imply are not in the matrix, and ``where`` their distances are."""
+    one = number == 1
+    return (
+        f"{counted(number, 'goal')} {'is' if one else 'are'} not in it: wherever another goal of it is covered, "
+        f"{'it is' if one else 'each of them is'} covered too ('implied'), and needs no distance of its own{where}."
+    )
+
+
+def without_distances(names: Sequence[str], exact: bool) -> str:
+    """That nothing is known of these goals, so that they are in no matrix."""
+    return f"{'No run covers' if exact else 'No distance is known of'} {listed(names)}."

@@ -16,7 +16,7 @@ from pages import Folder, steps
 
 import chaincover
 from bmc.system.simulation import Simulator
-from chaincover.formats.drawing import ARROW, STYLE, to_svg
+from chaincover.formats.drawing import ARROW, STYLE, legs_of, to_svg
 from chaincover.formats.writer import chain_document
 
 DOCS = Path(__file__).parents[1]
@@ -132,20 +132,21 @@ def cruise() -> tuple[Any, dict[str, Any]]:
     return controller, chain_document(controller, chaincover.generate(controller.problem))
 
 
-def path_of(document: dict[str, Any]) -> list[str]:
-    """The nodes of the graph in the order of the chain."""
-    nodes = document["graph"]["nodes"]
-    return [nodes[0], *document["chain"]["order"], *(node for node in nodes[1:] if node in ("final", "end"))]
+def graph(name: str, document: dict[str, Any]) -> str:
+    """The graph of distances with the chain, as ``chaincover graph PATH CHAIN --format svg`` draws it."""
+    chain, nodes = document["chain"], document["graph"]["nodes"]
+    steps = {hit["goal"]: hit["step"] for hit in chain["hits"]}
+    places = [(nodes[0], 0), *((goal, steps[goal]) for goal in chain["order"]), (nodes[-1], chain["length"])]
+    return to_svg(name, {**document["graph"], "chain": legs_of(places)})
 
 
 def cruise_graph() -> str:
     """Its K-reachability graph with the shortest path."""
     _, document = cruise()
-    svg = to_svg("cruise", document["graph"], path_of(document))
     return captioned(
-        svg,
-        "The K-reachability graph of the cruise controller. A number is the least number of steps from one goal to the "
-        "next; the thick path visits every goal in 2 + 2 + 2 + 1 + 2 = 9 steps, and no other order takes less.",
+        graph("cruise", document),
+        "The K-reachability graph of the cruise controller. The thick path visits every goal in 2 + 2 + 2 + 1 + 2 = 9 "
+        "steps, and no other order takes less.",
     )
 
 
@@ -357,7 +358,7 @@ def belt_graph() -> str:
     """The graph of the tutorial."""
     document = tutorial("belt.toml")
     return captioned(
-        to_svg("belt", document["graph"], path_of(document)),
+        graph("belt", document),
         "The distances between the goals, as <code>chaincover graph --format svg</code> draws them, with the path that "
         "the chain takes.",
     )

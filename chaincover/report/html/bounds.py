@@ -10,13 +10,17 @@ from typing import Any
 from bmc.errors import counted
 from bmc.records import dataclass
 from chaincover.chain import COVERED
-from chaincover.formats.drawing import to_svg
-from chaincover.report.distances import Edge, exact_distances, known_distances
+from chaincover.formats.distances import Edge, Leg, exact_distances, known_distances, legs_between
+from chaincover.formats.drawing import MOST_GOALS, drawn_of, legs_of, svg_of
+from chaincover.report.distances import (
+    cell,
+    implied_ones,
+    meaning,
+    said_of_legs,
+    without_distances,
+)
 from chaincover.report.html.saved import Saved, SavedChain
 from chaincover.report.html.summary import bounds_of, goals_in, goals_of, length_of
-
-MOST_DRAWN = 8
-"""Goals of a graph that is drawn; above that there is only its matrix. Twice as many: edges upon edges."""
 
 MOST_IN_MATRIX = 64
 """Goals of a matrix in the page. Twice as many: four times as many cells."""
@@ -72,105 +76,91 @@ def _kind(claim: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Matrix:
-    """What is known of distances: titles, and rows of cells, each a text, whether the chain goes there, its title."""
+    """What is known of distances: titles, rows of cells (each a text, whether the chain goes there, its title), and
+    sentences on what stands there and on what does not."""
 
     titles: tuple[str, ...]
     rows: tuple[tuple[str, tuple[tuple[str, bool, str], ...]], ...]
-    left: int
+    meaning: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Graph:
-    """The graph of a chain: a drawing where it has few goals, and a matrix where distances are known.
-
-    ``legs``: from, to, the steps that the chain takes, and what is known of the distance. ``implied``: how many goals
-    of the chain are in no matrix.
-    """
+    """The graph of a chain: a drawing where it has few goals, with what that means, the ``legs`` of the chain with how
+    they compare with the fewest steps, and a matrix where distances are known."""
 
     file: str
-    legs: tuple[tuple[str, str, int, str], ...]
     svg: str
+    notes: tuple[str, ...]
+    legs: tuple[Leg, ...]
+    compared: str
     matrix: Matrix | None
-    implied: int
 
 
 def graph_of(chain: SavedChain) -> Graph | None:
     """The graph of a chain; None where the result holds neither a chain nor distances."""
     data, own = chain.data["graph"], chain.data.get("chain")
     ends = [node for node in data["nodes"] if node in ("final", "end")]
-    path = ("init", *own["order"], *ends[:1]) if own else ()
-    at = _places(own, ends) if own else {}
-    exact = exact_distances(data, at)
-    known = known_distances(data, exact)
-    way, nodes = _shown_nodes(path, data["nodes"], known)
-    taken = {(a, b): at[b] - at[a] for a, b in pairwise(way)}
-    legs = tuple(_legs(path, at, known))
-    if not legs and not known:
+    hits = {hit["goal"]: hit["step"] for hit in own["hits"]} if own else {}
+    places = (
+        [("init", 0), *((g, hits[g]) for g in own["order"]), *((e, own["length"]) for e in ends[:1])] if own else []
+    )
+    at = dict(places)
+    known = known_distances(data, exact_distances(data, at))
+    if not at and not known:
         return None
-    drawing = _drawing(chain.data["controller"]["name"], nodes, exact, taken) if len(nodes) - 2 <= MOST_DRAWN else ""
-    matrix = _matrix(nodes, known, taken) if known else None
-    return Graph(chain.file, legs, drawing, matrix, len(path) - len(way))
+    legs = legs_between(at, known) if at else []
+    compared = said_of_legs(legs) if any(leg.fewest for leg in legs) else ""
+    matrix = _matrix(data, at, known) if known else None
+    svg, notes = _drawing(chain.data["controller"]["name"], data, places, known)
+    return Graph(chain.file, svg, tuple(notes), tuple(legs), compared, matrix)
 
 
-def _legs(path: Sequence[str], at: Mapping[str, int], known: Mapping[Edge, str]) -> Iterator[tuple[str, str, int, str]]:
-    """The legs of a chain. Where the goal at which a leg begins has no distances, that from the last one which has."""
+def _drawing(
+    name: str, data: Mapping[str, Any], places: Sequence[tuple[str, int]], known: Mapping[Edge, str]
+) -> tuple[str, list[str]]:
+    """The graph as SVG with what that means; without the goals of the chain that others imply where it has more than
+    can be drawn, and '' where there still are more."""
+    joined = {"init", *(node for edge in known for node in edge)}
+    for shown in (places, [place for place in places if place[0] in joined]):
+        nodes = [*dict.fromkeys([*(node for node, _ in shown), *(node for node in data["nodes"] if node in joined)])]
+        if len(nodes) - 2 <= MOST_GOALS:
+            drawn = drawn_of({**data, "nodes": nodes, "chain": legs_of(shown)})
+            left = len(places) - len(shown)
+            notes = [*drawn.notes, *([f"Goals that others imply are not drawn: {left}."] if left else [])]
+            return svg_of(f"K-reachability graph of {name}", drawn), notes
+    return "", []
+
+
+def _matrix(data: Mapping[str, Any], at: Mapping[str, int], known: Mapping[Edge, str]) -> Matrix:
+    """What is ``known`` from each node (a row) to each (a column): first those that the chain is ``at``, in its order.
+
+    Goals that others imply, and goals of which nothing is known, would be empty rows.
+    """
     joined = {node for edge in known for node in edge}
-    last = ""
-    for a, b in pairwise(path):
-        last = a if a in joined else last
-        told = known.get((last, b), "")
-        yield a, b, at[b] - at[a], f"{told} from {last}" if told and last != a else told
+    way = [node for node in at if node in joined]
+    nodes = [*way, *(node for node in data["nodes"] if node in joined and node not in at)]
+    taken = {(a, b): at[b] - at[a] for a, b in pairwise(way)}
+    shown, exact = nodes[:MOST_IN_MATRIX], bool(data.get("exact"))
+    rows = tuple((a, tuple(_cell((a, b), known, taken) for b in shown[1:])) for a in shown if a not in ("final", "end"))
+    implied = {node for node in at if node not in data["nodes"]}
+    lost = [node for node in (*at, *data["nodes"]) if node not in joined and node not in implied and node != "init"]
+    notes = [
+        *meaning(known, taken, "Marked", exact),
+        *([implied_ones(len(implied), "")] if implied else []),
+        *([without_distances([*dict.fromkeys(lost)], exact)] if lost else []),
+        *([f"{len(nodes) - len(shown)} more goals are not shown."] if len(nodes) > len(shown) else []),
+    ]
+    return Matrix(tuple(shown[1:]), rows, tuple(notes))
 
 
-def _shown_nodes(
-    path: tuple[str, ...], nodes: Sequence[str], known: Mapping[Edge, str]
-) -> tuple[tuple[str, ...], list[str]]:
-    """The nodes of the chain's ``path`` that are shown, and these with all others of which a distance is ``known``."""
-    joined = {node for edge in known for node in edge}
-    # Goals that others imply have no distances. In a matrix they would be empty rows.
-    way = path if len(path) - 2 <= MOST_DRAWN else tuple(node for node in path if node in joined)
-    return way, [*way, *(node for node in nodes if node in joined and node not in way)]
-
-
-def _places(own: Mapping[str, Any], ends: Sequence[str]) -> dict[str, int]:
-    """The step at which the chain is at each node: init, its goals, and the end."""
-    return {"init": 0} | {hit["goal"]: hit["step"] for hit in own["hits"]} | dict.fromkeys(ends, own["length"])
-
-
-def _drawing(name: str, nodes: Sequence[str], exact: Mapping[Edge, int], taken: Mapping[Edge, int]) -> str:
-    """The chain, each leg with its steps, and the distances but for those that a way over another node replaces at no
-    greater cost."""
-    edges = []
-    for (a, b), weight in exact.items():
-        over = any(
-            exact[a, c] + exact[c, b] <= weight
-            for c in nodes
-            if c not in (a, b) and (a, c) in exact and (c, b) in exact and exact[a, c] and exact[c, b]
-        )
-        if not over or (a, b) in taken:
-            edges.append({"from": a, "to": b, "weight": weight})
-    chain = [{"from": a, "to": b, "steps": steps} for (a, b), steps in taken.items()]
-    return to_svg(name, {"nodes": nodes, "edges": edges, "chain": chain}, styled=False)
-
-
-def _matrix(nodes: Sequence[str], known: Mapping[Edge, str], taken: Mapping[Edge, int]) -> Matrix:
-    """What is ``known`` from each node (a row) to each (a column), with the steps ``taken`` on the way of the chain."""
-
-    def cell(a: str, b: str) -> tuple[str, bool, str]:
-        told, steps = known.get((a, b), ""), taken.get((a, b))
-        title = f"{a} to {b}: {_in_words(told)}" if told else ""
-        if steps is None:
-            return told, False, title
-        title = f"{title}; " if title else f"{a} to {b}: "
-        return (
-            f"{steps} ({told})" if told not in ("", str(steps)) else str(steps),
-            True,
-            f"{title}the chain takes {steps}",
-        )
-
-    chosen = nodes[:MOST_IN_MATRIX]
-    rows = tuple((a, tuple(cell(a, b) for b in chosen[1:])) for a in chosen if a not in ("final", "end"))
-    return Matrix(tuple(chosen[1:]), rows, len(nodes) - len(chosen))
+def _cell(edge: Edge, known: Mapping[Edge, str], taken: Mapping[Edge, int]) -> tuple[str, bool, str]:
+    """What stands in a cell, whether the chain goes there, and what is said of it to who points at it."""
+    told, words = known.get(edge, ""), [f"the chain takes {taken[edge]}"] if edge in taken else []
+    if told:
+        words.insert(0, _in_words(told))
+    title = f"{edge[0]} to {edge[1]}: {'; '.join(words)}" if words else ""
+    return cell(taken[edge], told) if edge in taken else told, edge in taken, title
 
 
 def _in_words(told: str) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from bmc.records import dataclass
-from chaincover.formats.drawing import to_svg
+from chaincover.formats.drawing import Drawn, svg_of
 from chaincover.report.html.runs import Runs
 from chaincover.report.html.saved import Saved, SavedChain
 from chaincover.report.html.trace import Trace, Variable
@@ -62,9 +62,8 @@ def _modes(taken: Mapping[tuple[str, str], Any]) -> list[str]:
 
 def _diagram(var: Variable, taken: Taken) -> Diagram:
     modes = _modes(taken)
-    edges = [{"from": a, "to": b, "weight": times} for (a, b), (times, *_) in taken.items()]
-    few = len(modes) <= MOST_MODES
-    drawn = to_svg(var.short, {"nodes": modes, "edges": edges}, what="Modes taken", styled=False) if few else ""
+    arrows = {ends: str(times) for ends, (times, *_) in taken.items()}
+    drawn = svg_of(f"Modes taken of {var.short}", Drawn(modes, arrows)) if len(modes) <= MOST_MODES else ""
     steps = tuple((a, b, *places) for (a, b), places in taken.items())
     return Diagram(var.name, drawn, steps, tuple(label for label in var.labels.values() if label not in modes))
 

@@ -36,21 +36,38 @@ def test_more_steps_than_needed_and_edges_that_the_graph_lacks() -> None:
     chain = [{"from": a, "to": b, "steps": count} for (a, b), count in steps.items()]
     data = {"nodes": ["init", "a", "b", "end"], "edges": edges, "chain": chain}
     dot, svg = to_dot("t", data), to_svg("t", data)
-    assert '"init" -> "a" [label="4 (least 1)", style=bold' in dot
+    assert '"init" -> "a" [label="4 (fewest 1)", style=bold' in dot
     assert '"a" -> "b" [label=2, style=bold' in dot
     assert '"b" -> "end" [label=3, style=bold' in dot
     assert svg.count('class="edge path"') == 3
-    assert ">4 (least 1)</text>" in svg
+    assert ">4 (fewest 1)</text>" in svg
 
 
 def test_on_a_terminal_it_is_a_table_with_the_way_of_the_chain(tmp_path: Path) -> None:
-    """Rows and columns are numbered alike; what the chain goes along is marked, and told with its own steps."""
+    """Goals are in the order of the chain; what it goes along is marked, and told with its own steps."""
     model, out = MODELS / "cruise", tmp_path / "out"
     assert chaincover("generate", model, "--no-replay", "-q", "-o", out).code == 0
     lines = chaincover("graph", model, out, "--format", "text", "-q").out.splitlines()
-    assert lines[0] == "cruise: distances in steps between 4 goals, init and final; K = 4"
-    assert lines[1].split() == ["step", "taken", "the", "chain", "covers", "distance"]
-    assert lines[3].split() == ["2", "2", "p_4", "2"]
-    start = next(line for line in lines if line.startswith("0  init"))
-    assert start.split() == ["0", "init", "2", "3", "2", "2*"]
+    assert lines[0] == "cruise: fewest steps between 4 goals, init and final"
+    assert lines[1].split() == ["step", "taken", "fewest", "the", "chain", "covers"]
+    assert lines[3].split() == ["2", "2", "2", "p_4"]
+    assert ["from", "p_4", "p_1", "p_2", "p_3", "final"] in [line.split() for line in lines]
+    assert ["init", "2*", "2", "3", "2"] in [line.split() for line in lines]
     assert chaincover("graph", model, out, "-q").json["k"] == 4, "a pipe gets what programs read"
+
+
+def test_a_matrix_that_is_too_large_leaves_out_goals_that_others_imply(tmp_path: Path) -> None:
+    """Thirty conditions on a counter, each of which the last one implies."""
+    (tmp_path / "c.c").write_text(
+        "static int count; void init(void) { count = 0; }\n"
+        "void step(_Bool up) { if (up && count < 40) count++; else count = 0; }\n"
+    )
+    (tmp_path / "chaincover.toml").write_text(
+        '[sources]\nfiles = ["c.c"]\n[functions]\ninit = ["init"]\nstep = "step"\n'
+        '[interface]\ninput = ["up"]\nstate = ["count"]\n'
+    )
+    more = [word for n in range(30) for word in ("--property", f"g{n}: cover(count >= {n})")]
+    lines = chaincover("graph", tmp_path, *more, "--format", "text", "-q").out.splitlines()
+    assert ["from", "g29", "end"] in [line.split() for line in lines]
+    assert ["init", "29"] in [line.split() for line in lines]
+    assert any(line.startswith("29 goals are not in it: wherever another goal of it is covered") for line in lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from itertools import pairwise
 from typing import Any
@@ -10,10 +11,10 @@ from chaincover.report.console import Console
 from chaincover.report.console_graph import show_graph
 
 
-def shown(data: dict[str, Any], width: int = 100) -> list[str]:
+def shown(data: dict[str, Any], width: int = 100, implied: dict[str, str] | None = None) -> list[str]:
     """The lines of the graph."""
     text = StringIO()
-    show_graph(Console(text, width), "m", data)
+    show_graph(Console(text, width), "m", data, implied)
     return text.getvalue().splitlines()
 
 
@@ -35,34 +36,86 @@ def graph(nodes: str, weights: dict[str, int], chain: dict[str, int], exact: boo
     }
 
 
-def test_goals_that_the_chain_covers_at_one_step_are_one_row_of_the_way() -> None:
+def rows_of(lines: list[str]) -> dict[str, list[str]]:
+    """The rows of the matrix, without the numbers that they may have, by the names of their goals."""
+    begin = next(index for index, line in enumerate(lines) if line.startswith("from"))
+    words = [re.sub(r"^ *\d+  ", "", line).split() for line in lines[begin + 1 :]]
+    return {row[0]: row[1:] for row in words if row}
+
+
+def test_goals_that_the_chain_covers_at_one_step_are_one_row_with_the_steps_taken_and_the_fewest() -> None:
     lines = shown(graph("iabcz", {"ia": 2, "ab": 0}, {"ia": 2, "ab": 0, "bc": 9, "cz": 1}, exact=False, bc=2))
     assert [line.split() for line in lines[1:6]] == [
-        ["step", "taken", "the", "chain", "covers", "distance"],
+        ["step", "taken", "fewest", "the", "chain", "covers"],
         ["0", "init"],
-        ["2", "2", "a,", "b", "2"],
-        ["11", "9", "c", "≥", "2"],
+        ["2", "2", "2", "a,", "b"],
+        ["11", "9", "≥", "2", "c"],
         ["12", "1", "end"],
     ]
-    assert lines[6] == "where no distance stands, no more is known than that it is not above the steps taken"
+    assert lines[6] == "1 of 3 legs takes the fewest steps that any run takes, of 2 the fewest steps are not known."
+
+
+def test_where_the_goals_of_a_step_have_no_distances_the_fewest_steps_count_from_an_earlier_one() -> None:
+    lines = shown(graph("iaxbz", {"ia": 2, "ab": 4, "bz": 1}, {"ia": 2, "ax": 3, "xb": 3, "bz": 1}, exact=True))
+    assert [line.split() for line in lines[3:6]] == [
+        ["2", "2", "2", "a"],
+        ["5", "3", "x"],
+        ["8", "3", "4", "since", "step", "2", "b"],
+    ]
+    said = " ".join(lines)
+    assert "2 of 4 legs take the fewest steps that any run takes, 1 takes more, of 1 the fewest steps are not" in said
+    assert "so it may need more." in said
 
 
 def test_a_weight_from_any_state_is_a_lower_bound_unless_the_chain_takes_no_more() -> None:
     """From ``b`` the weight may be that of a state which no run reaches; 0 as a bound tells nothing."""
     weights, chain = {"ia": 2, "ab": 3, "ba": 1, "az": 0}, {"ia": 2, "ab": 3, "bz": 1}
     lines = shown(graph("iabz", weights, chain, exact=False), 200)
-    rows = {line[3:7].strip(): line.split()[2:] for line in lines if line[:1].isdigit()}
-    assert (rows["init"], rows["a"], rows["b"]) == (["2*"], ["3*"], ["≥", "1", "*"])
-    assert "≥ n: no run takes fewer steps; empty: not known" in lines[-1]
+    rows = rows_of(lines)
+    assert (rows["init"], rows["a"], rows["b"]) == (["2*"], ["3*"], ["≥", "1", "1*"])
+    assert "≥ n: no run takes fewer than n steps; whether one takes n is not known." in lines
+    assert lines[0].endswith("; sought up to K = 1 steps")
     exact = shown(graph("iabz", weights, chain, exact=True, bz=77))
-    assert ["2", "b", "1", "never*"] in [line.split() for line in exact]
+    assert rows_of(exact)["b"] == ["1", "1*", "(never)"]
     assert "≥" not in "".join(exact)
+    assert "K =" not in exact[0]
+
+
+def test_a_cell_tells_the_steps_that_the_chain_takes_from_the_fewest_and_is_explained() -> None:
+    lines = shown(graph("iabz", {"ia": 2, "ab": 0, "bz": 1, "ib": 4}, {"ia": 2, "ab": 3, "bz": 1}, exact=True), 200)
+    assert rows_of(lines)["a"] == ["3*", "(0)"]
+    sentence = (
+        "*: the way of the chain, with the steps that it takes; 3* (0) from a to b says that it takes 3, and that "
+    )
+    assert f"{sentence}the fewest are 0." in lines
 
 
 def test_a_goal_without_distances_has_no_row_and_is_named() -> None:
     lines = shown(graph("iaxz", {"ia": 1, "az": 1}, {"ia": 1, "az": 1}, exact=True))
-    assert lines[-1].endswith("no run covers x")
+    assert lines[-1] == "No run covers x."
     assert not any("x" in line.split() for line in lines[:-1])
+
+
+def test_columns_have_names_in_the_order_of_the_chain_where_these_fit() -> None:
+    data = graph("iabz", {"ib": 1, "ba": 1, "az": 1}, {"ib": 1, "ba": 1, "az": 1}, exact=True)
+    named = {"a": "auto_up_stops", "b": "both(keys)=held"}
+    for part in ("edges", "chain"):
+        data[part] = [
+            {**edge, **{end: named.get(edge[end], edge[end]) for end in ("from", "to")}} for edge in data[part]
+        ]
+    data["nodes"] = ["init", *named.values(), "end"]
+    lines = shown(data, 50)
+    begin = next(index for index, line in enumerate(lines) if line.startswith("from"))
+    assert lines[begin : begin + 5] == [
+        "from             both(keys)=  auto_up_",
+        "                        held     stops  end",
+        "init                      1*",
+        "both(keys)=held                     1*",
+        "auto_up_stops                            1*",
+    ]
+    narrow = shown(data, 30)
+    assert any(line.split() == ["from", "1", "2", "3"] for line in narrow)
+    assert any(line.startswith("The columns are the numbers") for line in narrow)
 
 
 def test_a_matrix_that_is_too_wide_stands_in_parts_with_the_names_of_rows() -> None:
@@ -76,10 +129,22 @@ def test_a_matrix_that_is_too_wide_stands_in_parts_with_the_names_of_rows() -> N
     assert sum("  init" in line for line in lines) == len(heads)
 
 
-def test_what_is_too_large_for_a_terminal_is_left_to_files() -> None:
+def test_of_a_graph_that_is_too_large_for_a_terminal_goals_are_left_out_that_others_imply() -> None:
     letters = "i" + "".join(chr(code) for code in range(0x100, 0x140)) + "z"
-    weights = {a + b: 1 for a, b in pairwise(letters)}
-    lines = shown(graph(letters, weights, {}, exact=True), 80)
-    assert lines[1].startswith("the distances of 66 nodes are too many for a terminal: --format json tells all")
-    nothing = shown(graph("iaz", {}, {"ia": 4, "az": 0}, exact=False))
-    assert nothing[-1].startswith("no distance above K = 1 was looked for: ")
+    data = graph(letters, {a + b: 1 for a, b in pairwise(letters)}, {}, exact=True)
+    whole = shown(data, 80)
+    assert whole[2] == "The matrix of 66 nodes is too large for a terminal: --format json has all"
+    implied = dict.fromkeys(letters[5:-1], letters[1])
+    less = shown(data, 80, {**implied, letters[5]: "a goal that no run covers"})
+    assert [*rows_of(less)][:6] == ["init", *letters[1:6]]
+    assert "59 goals are not in it: wherever another goal of it is covered" in " ".join(less)
+
+
+def test_where_there_is_no_distance_the_way_of_the_chain_is_shown() -> None:
+    lines = shown(graph("iaz", {}, {"ia": 4, "az": 0}, exact=False))
+    assert [line.split() for line in lines[1:4]] == [
+        ["step", "taken", "the", "chain", "covers"],
+        ["0", "init"],
+        ["4", "4", "a,", "end"],
+    ]
+    assert lines[-1].startswith("no distance above K = 1 was looked for: ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from itertools import pairwise
@@ -235,7 +236,8 @@ def test_a_table_of_changes_is_told_from_one_with_gaps() -> None:
 
 def graph_with(edges: list[dict[str, Any]], order: list[str], steps: list[int], **more: Any) -> Any:
     """The graph of a chain that covers the goals of ``order`` in these ``steps``; the last one is its end."""
-    nodes = [*dict.fromkeys(["init", *order, *(edge[end] for edge in edges for end in ("from", "to")), "end"])]
+    joined = {edge[end] for edge in edges for end in ("from", "to")}
+    nodes = ["init", *(goal for goal in order if goal in joined), "end"]
     hits = [{"goal": goal, "step": step} for goal, step in zip(order, steps, strict=False)]
     data = {"nodes": nodes, "edges": edges, **more}
     own = {"order": order, "length": steps[-1], "hits": hits}
@@ -254,20 +256,34 @@ def cells_of(graph: Any) -> dict[tuple[str, str], str]:
 
 
 def test_the_way_of_the_chain_has_no_gap_where_goals_have_no_distances() -> None:
-    goals = [f"g{number}" for number in range(10)]
+    goals = [f"g{number}" for number in range(11)]
     nodes = ["init", *goals, "end"]
     edges = [{"from": a, "to": b, "weight": 1} for a in nodes for b in nodes[1:] if a != b and a != "end"]
     order = ["g0", "implied", *goals[1:], "implied too"]
-    graph = graph_with(edges, order, [*range(1, 14)])
+    graph = graph_with(edges, order, [*range(1, 15)])
     used = [(a, b) for a, cells in graph.matrix.rows for b, (_, bold, _) in zip(nodes[1:], cells, strict=True) if bold]
     assert used == [*pairwise(nodes)]
-    assert [(a, b) for a, b, _, _ in graph.legs] == [*pairwise(("init", *order, "end"))]
-    told = {(a, b): known for a, b, _, known in graph.legs}
-    assert told["implied", "g1"] == "≥ 1 from g0", "a goal that others imply has no distance of its own"
-    assert graph.implied == 2
+    assert [leg.goals for leg in graph.legs] == [(node,) for node in ("init", *order, "end")]
+    told = {leg.goals: leg.compared for leg in graph.legs}
+    assert told["implied",] == ""
+    assert told["g1",] == "≥ 1 since step 1", "a goal that others imply has no distance of its own"
+    assert any(text.startswith("2 goals are not in it: wherever another goal") for text in graph.matrix.meaning)
+    assert "implied" not in graph.svg
+    assert "Goals that others imply are not drawn: 2." in graph.notes
     small = graph_with([{"from": "g0", "to": "g1", "weight": 0}], ["g0", "implied", "g1"], [2, 3, 4, 5])
     assert small.svg.count('class="edge path"') == 4
     assert "implied" in small.svg
+
+
+def test_the_legs_of_a_chain_are_one_for_each_step_that_covers_goals() -> None:
+    weights = {("init", "a"): 2, ("a", "b"): 0, ("b", "c"): 1, ("c", "end"): 0}
+    edges = [{"from": a, "to": b, "weight": weight} for (a, b), weight in weights.items()]
+    graph = graph_with(edges, ["a", "b", "c"], [2, 2, 5, 5], exact=True)
+    assert [(leg.step, leg.goals) for leg in graph.legs] == [(0, ("init",)), (2, ("a", "b")), (5, ("c", "end"))]
+    assert [(leg.taken, leg.fewest, leg.longer) for leg in graph.legs[1:]] == [(2, "2", False), (3, "1", True)]
+    assert graph.compared.startswith("1 of 2 legs takes the fewest steps that any run takes, 1 takes more.")
+    example = "3 (1) from b to c says that it takes 3, and that the fewest are 1."
+    assert any(text.endswith(example) for text in graph.matrix.meaning)
 
 
 def test_a_number_in_the_graph_is_a_distance_or_the_steps_of_the_chain_and_a_bound_is_told_as_one() -> None:
@@ -278,8 +294,9 @@ def test_a_number_in_the_graph_is_a_distance_or_the_steps_of_the_chain_and_a_bou
     graph = graph_with(edges, ["a", "b"], [3, 73, 74], open=open_ones)
     told = {("init", "a"): "3", ("a", "b"): "70", ("b", "end"): "1"}
     assert cells_of(graph) == {**told, ("b", "a"): "≥ 2", ("a", "end"): "≥ 5", ("init", "b"): "≥ 2"}
-    assert [leg[2:] for leg in graph.legs] == [(3, "3"), (70, ""), (1, "1")]
-    assert [text for text in ("70", "3", "1", "0", "5") if f">{text}</text>" in graph.svg] == ["70", "3", "1"]
+    assert [(leg.taken, leg.fewest) for leg in graph.legs[1:]] == [(3, "3"), (70, ""), (1, "1")]
+    drawn = [*re.findall(r'class="weight[^>]*>([^<]*)</text>', graph.svg)]
+    assert sorted(drawn) == ["1", "3", "70", "≥ 2", "≥ 5"]
     exact = graph_with(edges, ["a", "b"], [3, 73, 74], open=open_ones, exact=True)
     assert cells_of(exact) == {
         **told,
