@@ -15,7 +15,8 @@ import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE
 
-from bmc.analysis.state_values import patterns_of, state_values, values_of
+from bmc.analysis.spans import patterns_of
+from bmc.analysis.state_values import state_values, values_of
 from bmc.errors import InputRefused, Location
 from bmc.evaluation.vectors import Column, Program
 from bmc.explicit.enumeration import PORTION, Enumeration

@@ -21,10 +21,10 @@ from pysmt.shortcuts import TRUE
 
 from bmc.analysis.constants import constant_state, fixed_inputs, next_states, put_in, raw_value
 from bmc.analysis.idle import idle_inputs, without_inputs
-from bmc.analysis.state_values import Sets, every_step, state_values, values_of
+from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.formulas.evaluate import names_in, post_order, unseen
 from bmc.formulas.terms import is_constant, is_true
-from bmc.formulas.value_sets import ALWAYS, NEVER, Ranges, values
+from bmc.formulas.value_sets import ALWAYS, NEVER, Ranges, values, whole, width_of
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
 from bmc.system.transition import (
@@ -189,10 +189,15 @@ def always_true(system: TransitionSystem, asked: Sequence[FNode]) -> set[FNode]:
 
 
 def _in_every_step(system: TransitionSystem, terms: Sequence[FNode]) -> Sequence[Ranges]:
-    """The values that each of ``terms`` can have in a step of a run, as far as they are known without a solver."""
-    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
-    cut = slice_system(free, terms)
-    return values_of(terms, cut, _sets(every_step(cut)))
+    """The values that each of ``terms`` can have in a step of a run, as far as they are known without a solver: all,
+    where a step is large."""
+    following = next_states(system)
+    if len(post_order([*following.values()])) > MOST_NODES:
+        return [whole(width_of(term)) for term in terms]
+    free = every_step(replace(system, state=tuple(replace(var, next=following[var.name]) for var in system.state)))
+    sets = state_values(free)
+    assert sets is not None
+    return values_of(terms, free, sets)
 
 
 def loose_conditions(system: TransitionSystem, observed: Sequence[FNode]) -> list[FNode]:
@@ -209,14 +214,6 @@ def loose_conditions(system: TransitionSystem, observed: Sequence[FNode]) -> lis
     return _naming(parts, loose)
 
 
-@lru_cache(maxsize=2)
-def _sets(system: TransitionSystem) -> Sets:
-    """What the state of ``system`` can have. Often the slices for chains and for requirements are the same here."""
-    sets = state_values(system)
-    assert sets is not None
-    return sets
-
-
 def _naming(formulas: Sequence[FNode], names: Collection[str]) -> list[FNode]:
     """Those of ``formulas`` that name one of ``names``."""
     naming: set[FNode] = set()
@@ -226,6 +223,9 @@ def _naming(formulas: Sequence[FNode], names: Collection[str]) -> list[FNode]:
     return [formula for formula in formulas if formula in naming]
 
 
+MOST_NODES = 60_000
+"""Nodes of a step's formulas up to which it is looked at what the state can have: some 30,000 lines. A longer program
+keeps conditions and variables that are not needed, and its first search begins sooner."""
 MOST_GIVEN = 64
 """Conditions that are kept for one read; further ones are dropped, which is safe."""
 MOST_PARTS = 256

@@ -1,74 +1,100 @@
 """Sets of values that the state variables of a system never leave, found without a solver.
 
-The sets are those of raw patterns (``bmc.analysis.values``). Spans are the same in the order of a variable's values: a
-mode kept in a double is 0.0, 1.0 or 2.0, a limited sum lies in its limits. A variable that leaves its start value may
-never have it again: a latch.
+The sets are those of raw patterns (``bmc.analysis.values``). Variables that depend on each other, over any number of
+steps, are a component. Components are looked at one by one, those first on which others depend: from its start values
+a component's sets grow as steps lead out of them, spans soon up to the next constant that concerns the variable, until
+nothing grows; then they are intersected with what a step leads to from them. Hence the sets of a variable follow from
+what it depends on alone, where no conditions restrict the steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import lru_cache
-from itertools import count
+from functools import cache
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
+from bmc.analysis.components import strongly_connected
 from bmc.analysis.constants import raw_value
-from bmc.analysis.values import Known, narrowed, sets_of
-from bmc.floats.format import FORMATS, Format, is_nan, number
+from bmc.analysis.spans import closed, patterns_of, spans_of
+from bmc.analysis.values import Evaluation, narrowed, sets_of
+from bmc.analysis.widening import Ends, widened
 from bmc.floats.operations import Program
-from bmc.floats.ranges import between, values_in
-from bmc.floats.values import constants_in
-from bmc.formulas.evaluate import post_order, unseen
-from bmc.formulas.value_sets import NEVER, Ranges, common, united, whole, without
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.formulas.evaluate import post_order
+from bmc.formulas.value_sets import NEVER, PIECES, Ranges, common, united, whole, without
+from bmc.records import dataclass
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, conjunction, conjuncts
 
-ROUNDS = 12
-"""Times that a set may grow before it becomes that of all values."""
-EXACT_ROUNDS = 3
-"""After so many rounds a span that grows does so up to the next constant in the program."""
-FLOAT_ROUNDS = 5
+EXACT_GROWTHS = 3
+"""After so many growths a span that grows does so up to the next value that concerns its variable; one of whole numbers
+every other time, since it may end soon behind such a value."""
+FLOAT_GROWTHS = 5
 """The same for floating variables."""
+WIDENINGS = 9
+"""At the last of so many growths after these a span grows up to the outermost such value, then up to all values."""
+DESCENTS = 2
+"""Times that sets which grow no more are intersected with what a step leads to from them."""
 FEW = 8
 """A floating variable with up to so many spans of values is followed from each of them alone."""
+MOST_EVALUATED = 200_000
+"""Sets of instructions that are found; then all variables of the components that are left have all values. A step of
+11,000 lines takes half as many."""
+MOST_KNOWN = 8
+"""Of so many systems the sets are kept: several stages of a run ask for those of the same one."""
 
 Sets = Mapping[str, Ranges]
 """Raw patterns by name."""
-Span = tuple[int, int]
-"""The least and the greatest of neighbouring values: numbers, or of a floating type their patterns."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """The sets of a system's variables, and with these and all values of the inputs those of the ``formulas`` of a
+    step. Of these none where conditions restrict the steps: they have more values where no step need follow."""
+
+    sets: Sets
+    variables: Set[StateVariable]
+    inputs: Sequence[InputVariable]
+    formulas: Mapping[FNode, Ranges]
+
+
+_KNOWN: dict[tuple[Hashable, ...], _Settled] = {}
+
+
+def _of_whole(system: TransitionSystem) -> _Settled | None:
+    """The sets of a part of a system whose sets are known, where no conditions restrict the steps of either."""
+    if not _free(system):
+        return None
+    for known in _KNOWN.values():
+        if known.formulas and {*system.state} <= known.variables and {*system.inputs} <= {*known.inputs}:
+            sets = {var.name: known.sets[var.name] for var in system.state}
+            return replace(known, sets=sets, variables={*system.state}, inputs=system.inputs)
+    return None
+
+
+def _free(system: TransitionSystem) -> bool:
+    return bool(system.input_constraint.is_true() and system.defined.is_true())
 
 
 def state_values(system: TransitionSystem, stop: Callable[[], bool] = lambda: False) -> Sets | None:
     """Patterns of the state variables that hold in every start state and again after every allowed step.
 
-    Those of floating variables have both zeros where there is one, and every NaN. None if ``stop``, asked after each
-    round, says that it is time to end.
+    Those of floating variables have both zeros where there is one, and every NaN. None if ``stop``, asked each time
+    that sets have grown, says that it is time to end.
     """
-    nexts = (*(var.next for var in system.state), system.defined)
-    now = start_values(system)
-    inputs = input_values(system)
-    ends = _Ends(system)
-    for round_number in count():
-        box = {**now, **inputs}
-        after = _from_each(system, box, _after(system, nexts, box))
-        grown = {v.name: _closed(v, [*now[v.name], *after[v.name]]) for v in system.state}
-        if grown == now:
-            return now
-        if stop():
-            return None
-        for var in system.state:
-            name = var.name
-            if grown[name] == now[name]:
-                continue
-            if round_number >= ROUNDS - 1:
-                grown[name] = whole(var.type.bits)
-            elif round_number >= (FLOAT_ROUNDS if var.type.floating else EXACT_ROUNDS):
-                last = var.type.floating and round_number == ROUNDS - 2
-                grown[name] = _widened(var, grown[name], now[name], ends.last(var.type) if last else ends.of(var.type))
-        now = grown
-    raise AssertionError("without an end")
+    key = system.state, system.inputs, system.input_constraint, system.defined
+    if key not in _KNOWN:
+        found = _of_whole(system)
+        if found is None:
+            fixpoint = _Fixpoint(system)
+            if fixpoint.begins() and not all(fixpoint.settle(each, stop) for each in fixpoint.components()):
+                return None
+            found = fixpoint.settled()
+        if len(_KNOWN) >= MOST_KNOWN:
+            del _KNOWN[next(iter(_KNOWN))]
+        _KNOWN[key] = found
+    return _KNOWN[key].sets
 
 
 def every_step(system: TransitionSystem) -> TransitionSystem:
@@ -78,7 +104,8 @@ def every_step(system: TransitionSystem) -> TransitionSystem:
 
 def values_of(formulas: Sequence[FNode], system: TransitionSystem, sets: Sets) -> list[Ranges]:
     """The sets of ``formulas`` (plain) in all states within ``sets``, for all allowed values of inputs."""
-    return sets_of(Program(formulas), {**sets, **input_values(system)}, _KNOWN)
+    known = (each.formulas for each in _KNOWN.values() if each.sets is sets and each.inputs == system.inputs)
+    return sets_of(Program(formulas), {**sets, **input_values(system)}, next(known, None))
 
 
 def input_values(system: TransitionSystem) -> Sets:
@@ -101,198 +128,187 @@ def raw_ranges(var: InputVariable) -> Ranges:
     return tuple(sorted(found)) if found else whole(var.type.bits)
 
 
-def spans_of(var: StateVariable, ranges: Iterable[tuple[int, int]]) -> tuple[Span, ...]:
-    """The values of ``var`` with raw patterns in the inclusive ``ranges``, as few rising spans.
-
-    Of a floating type with both zeros where there is one, and NaN (one stands for all) as the last.
-    """
-    parts = _numbers(ranges, FORMATS[var.type.bits]) if var.type.floating else _integers(var, ranges)
-    joined: list[Span] = []
-    nan = False
-    for low, high in parts:
-        if var.type.floating and is_nan(low, FORMATS[var.type.bits]):
-            nan = True
-        elif joined and _touches(var.type, joined[-1][1], low):
-            joined[-1] = (joined[-1][0], max(joined[-1][1], high, key=lambda value: in_order(var.type, value)))
-        else:
-            joined.append((low, high))
-    return (*joined, *([(FORMATS[var.type.bits].nan,) * 2] if nan else []))
-
-
-def patterns_of(var: StateVariable, spans: Iterable[Span]) -> tuple[tuple[int, int], ...]:
-    """The raw patterns of the values in ``spans``, as inclusive ranges; of NaN every one."""
-    size = 1 << max(var.type.bits, 1)
-    found: list[tuple[int, int]] = []
-    for low, high in spans:
-        if var.type.floating:
-            form = FORMATS[var.type.bits]
-            found += _all_nans(form) if is_nan(low, form) else between(low, high, form)
-        else:
-            found += [(low % size, high % size)] if low % size <= high % size else [(low % size, size - 1), (0, high)]
-    return tuple(found)
-
-
-def in_order(kind: ValueType, value: int) -> float:
-    """The number that a value of a span stands for."""
-    return number(value, FORMATS[kind.bits]) if kind.floating else value
-
-
-def _integers(var: StateVariable, ranges: Iterable[tuple[int, int]]) -> list[Span]:
-    half, size = var.type.greatest + 1, 1 << max(var.type.bits, 1)
-    if not var.type.signed or not var.type.bits:
-        return sorted(ranges)
-    found = []
-    for low, high in ranges:
-        found += [(low, min(high, half - 1))] if low < half else []
-        found += [(max(low, half) - size, high - size)] if high >= half else []
-    return sorted(found)
-
-
-def _numbers(ranges: Iterable[tuple[int, int]], form: Format) -> list[Span]:
-    """Spans of numbers, rising, and NaN last."""
-    found, nan = [], False
-    for low, high in ranges:
-        nan = nan or any(max(low, first) <= min(high, last) for first, last in _all_nans(form))
-        for least, greatest in values_in([(low, high)], form):
-            if not is_nan(least, form):
-                ends = (greatest, least) if least >= form.sign else (least, greatest)
-                found.append((ends[0] % form.sign and ends[0], ends[1] % form.sign and ends[1]))
-    return [*sorted(found, key=lambda span: number(span[0], form)), *([(form.nan, form.nan)] if nan else [])]
-
-
-def _all_nans(form: Format) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (form.infinity + 1, form.sign - 1), ((form.sign | form.infinity) + 1, 2 * form.sign - 1)
-
-
-def _touches(kind: ValueType, before: int, after: int) -> bool:
-    """Whether a span that begins with ``after`` goes on where one up to ``before`` ends."""
-    if kind.floating:
-        return in_order(kind, after) <= in_order(kind, before)
-    return after <= before + 1
-
-
 def _start(var: StateVariable) -> Ranges:
     if var.init is not None:
-        return _closed(var, [(raw_value(var.init), raw_value(var.init))])
+        return closed(var, [(raw_value(var.init), raw_value(var.init))])
     if not var.starts:
         return whole(var.type.bits)
-    return _closed(var, var.starts if var.type.floating else patterns_of(var, var.starts))
+    return closed(var, var.starts if var.type.floating else patterns_of(var, var.starts))
 
 
-@lru_cache(maxsize=32)
-def _program(formulas: tuple[FNode, ...]) -> tuple[Program, frozenset[str]]:
-    """The program of ``formulas``, and the names that it reads."""
-    program = Program(formulas)
-    return program, frozenset(i.node.symbol_name() for i in program.instructions if i.node.is_symbol())
+@dataclass(frozen=True, slots=True)
+class _Component:
+    """The ``places`` of instructions that depend on each other, rising, and the variables among them.
 
-
-@lru_cache(maxsize=512)
-def _known_sets(formulas: tuple[FNode, ...], box: tuple[tuple[str, Ranges], ...]) -> tuple[Ranges, ...]:
-    return tuple(sets_of(_program(formulas)[0], dict(box), _KNOWN))
-
-
-_KNOWN = Known()
-"""From one round to the next only some variables have other sets; slices of one system have formulas in common."""
-
-
-def _sets_of(formulas: tuple[FNode, ...], box: Sets) -> tuple[Ranges, ...]:
-    """The sets of ``formulas``: kept, since rounds and slices of one system ask for the same ones."""
-    read = _program(formulas)[1]
-    return _known_sets(formulas, tuple((name, ranges) for name, ranges in sorted(box.items()) if name in read))
-
-
-def _after(system: TransitionSystem, nexts: tuple[FNode, ...], box: Sets) -> Sets:
-    """Patterns after an allowed step from ``box``; none where there is no such step."""
-    here: dict[str, Ranges] | None = dict(box)
-    for condition in (system.input_constraint, system.defined):
-        here = None if here is None else narrowed(condition, here)
-    if here is None:
-        return {var.name: () for var in system.state}
-    *found, defined = _sets_of(nexts, here)
-    return {var.name: () if defined == NEVER else s for var, s in zip(system.state, found, strict=True)}
-
-
-def _from_each(system: TransitionSystem, box: Sets, after: Sets) -> Sets:
-    """``after`` with fewer patterns of the floating variables that have few values in ``box``.
-
-    From each of these alone it is often told which way the step goes: ``mode < 2.0 ? mode + 1.0 : mode``.
+    ``condition`` is what restricts the steps by these variables, and by inputs: all symbols called ``named``.
     """
-    found = dict(after)
-    for var in system.state:
-        spans = spans_of(var, box[var.name]) if var.type.floating else ()
-        if 1 < len(spans) <= FEW and after[var.name]:
-            parts = [{**box, var.name: _closed(var, patterns_of(var, [span]))} for span in spans]
-            ways = [r for part in parts for r in _sets_of((var.next,), part)[0]]
-            found[var.name] = common(after[var.name], united(ways))
-    return found
+
+    places: Sequence[int]
+    variables: Sequence[StateVariable]
+    condition: FNode
+    named: Sequence[str]
 
 
-def _closed(var: StateVariable, ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """``ranges`` with all patterns of the values in it."""
-    closed = united(ranges)
-    while var.type.floating:
-        again = united([*closed, *patterns_of(var, spans_of(var, closed))])
-        if again == closed:
-            break
-        closed = again
-    return closed
-
-
-def _widened(var: StateVariable, grown: Ranges, before: Ranges, ends: Sequence[int]) -> Ranges:
-    """``grown``, each new end of a span moved on to the next of ``ends`` (values)."""
-
-    def key(value: int) -> float:
-        return in_order(var.type, value)
-
-    known = spans_of(var, before)
-    lows, highs = {low for low, _ in known}, {high for _, high in known}
-    spans = []
-    for low, high in spans_of(var, grown):
-        if not (var.type.floating and is_nan(low, FORMATS[var.type.bits])):
-            low = low if low in lows else max((e for e in ends if key(e) <= key(low)), key=key)
-            high = high if high in highs else min((e for e in ends if key(e) >= key(high)), key=key)
-        spans.append((low, high))
-    return _closed(var, [*grown, *patterns_of(var, spans)])
-
-
-class _Ends:
-    """Values at which a span may end: the program's constants, those beside them, the least and the greatest.
-
-    For floating variables also the ends of the inputs: a mean of inputs lies between them. An unsigned variable may
-    hold small negative numbers of a signed expression: there powers of two count too.
-    """
+class _Fixpoint:
+    """The sets as they are ``now``, and those of all instructions of a step from them."""
 
     def __init__(self, system: TransitionSystem) -> None:
-        self._nexts = [var.next for var in system.state]
-        constants = [node for node in unseen(self._nexts, set()) if node.is_bv_constant()]
-        self._raw = sorted({(int(node.constant_value()), int(node.bv_width())) for node in constants})
-        self._inputs = [var for var in system.inputs if var.type.floating]
-        self._known: dict[ValueType, tuple[int, ...]] = {}
+        self._system = system
+        self.now = {**start_values(system)}
+        symbols = [*(var.symbol for var in system.state), *(var.symbol for var in system.inputs)]
+        self._program = Program([*(var.next for var in system.state), *symbols])
+        self._places = {symbol.symbol_name(): self._program.places[symbol] for symbol in symbols}
+        self._variables = {self._program.places[var.symbol]: var for var in system.state}
+        self._evaluation = Evaluation(self._program)
+        self._inputs = input_values(system)
+        self._box = {**self.now, **self._inputs}
+        self._growths = dict.fromkeys(self.now, 0)
+        self._left = MOST_EVALUATED
 
-    def last(self, kind: ValueType) -> tuple[int, int]:
-        """The infinities of a floating type."""
-        form = FORMATS[kind.bits]
-        return form.sign | form.infinity, form.infinity
+    def begins(self) -> bool:
+        """Whether there may be an allowed step from a start state."""
+        here = narrowed(self._system.input_constraint, self._box)
+        here = None if here is None else narrowed(self._system.defined, here)
+        return here is not None and sets_of(Program([self._system.defined]), here) != [NEVER]
 
-    def of(self, kind: ValueType) -> tuple[int, ...]:
-        """Those of one type."""
-        if kind not in self._known:
-            self._known[kind] = self._floating(kind) if kind.floating else self._whole(kind)
-        return self._known[kind]
+    def components(self) -> list[_Component]:
+        """First those on which others depend.
 
-    def _whole(self, kind: ValueType) -> tuple[int, ...]:
-        numbers = {n for raw, bits in self._raw for n in (raw, raw - (1 << bits) if raw >> (bits - 1) else raw)}
-        size = 1 << max(kind.bits, 1)
-        near = {kind.value((n + by) % size) for n in numbers if abs(n) < size for by in (-1, 0, 1)}
-        if not kind.signed:
-            near |= {size - (1 << power) for power in range(min(kind.bits, FEW))}
-        return tuple(sorted({kind.least, kind.greatest, *(n for n in near if kind.least < n < kind.greatest)}))
+        A variable depends on its next state, and the symbols that conditions on a step name together on each other.
+        """
+        after = [[*instruction.arguments] for instruction in self._program.instructions]
+        for place, var in self._variables.items():
+            after[place].append(self._program.places[var.next])
+        together = _together([*conjuncts(self._system.input_constraint), *conjuncts(self._system.defined)])
+        for named, _ in together:
+            for name, other in zip(named, [*named[1:], named[0]], strict=True):
+                after[self._places[name]].append(self._places[other])
+        numbers = strongly_connected(after, range(len(after)))
+        places: list[list[int]] = [[] for _ in range(max(numbers, default=-1) + 1)]
+        for place, number in enumerate(numbers):
+            places[number].append(place)
+        here: dict[int, list[tuple[Sequence[str], Sequence[FNode]]]] = {}
+        for named, parts in together:
+            here.setdefault(numbers[self._places[named[0]]], []).append((named, parts))
+        return [self._component(each, here.get(number, [])) for number, each in enumerate(places)]
 
-    def _floating(self, kind: ValueType) -> tuple[int, ...]:
-        form = FORMATS[kind.bits]
-        of_inputs = [end for var in self._inputs if var.type.bits == kind.bits for span in var.values for end in span]
-        every = {0, form.infinity, *constants_in(self._nexts, form), *of_inputs}
-        return tuple(sorted(every | {raw ^ form.sign for raw in every}))
+    def _component(
+        self, places: Sequence[int], together: Sequence[tuple[Sequence[str], Sequence[FNode]]]
+    ) -> _Component:
+        variables = [self._variables[place] for place in places if place in self._variables]
+        condition = conjunction(part for _, parts in together for part in parts)
+        return _Component(places, variables, condition, [name for named, _ in together for name in named])
+
+    def settled(self) -> _Settled:
+        """What has been found when all components are settled."""
+        found = zip(self._program.instructions, self._evaluation.found, strict=True) if _free(self._system) else ()
+        formulas = {instruction.node: ranges for instruction, ranges in found if ranges}
+        return _Settled(self.now, {*self._system.state}, self._system.inputs, formulas)
+
+    def settle(self, component: _Component, stop: Callable[[], bool]) -> bool:
+        """Find the sets of one component. False if ``stop`` ends that."""
+        if self._left < 0:
+            self._give_up(component)
+            return True
+        ends = cache(lambda: Ends(self._program, component.places, component.variables, self._evaluation.found))
+        after = self._after(component)
+        while [var for var in component.variables if self._grows(var, after[var.name], ends)]:
+            if stop():
+                return False
+            if self._left < 0:
+                self._give_up(component)
+                return True
+            after = self._after(component)
+        for _ in range(DESCENTS):
+            if not [var for var in component.variables if self._falls(var, after[var.name])]:
+                break
+            after = self._after(component)
+        return True
+
+    def _give_up(self, component: _Component) -> None:
+        """Its variables have all values, and nothing is known of its instructions."""
+        self.now.update((var.name, whole(var.type.bits)) for var in component.variables)
+        for place in component.places:
+            self._evaluation.found[place] = ()
+
+    def _grows(self, var: StateVariable, after: Ranges, ends: Callable[[], Ends]) -> bool:
+        """Add the values ``after`` a step, and more the more often the set has grown. Whether it grows."""
+        before = self.now[var.name]
+        grown = closed(var, [*before, *after])
+        if grown == before:
+            return False
+        self._growths[var.name] += 1
+        growths = self._growths[var.name] - (FLOAT_GROWTHS if var.type.floating else EXACT_GROWTHS)
+        if growths > WIDENINGS:
+            grown = whole(var.type.bits)
+        elif growths > 0 and (growths % 2 or var.type.floating):
+            grown = widened(var, grown, before, ends().of(var, growths == WIDENINGS))
+        self.now[var.name] = grown
+        return True
+
+    def _falls(self, var: StateVariable, after: Ranges) -> bool:
+        """Leave out the values that no start state has and no step leads to. Whether there are some.
+
+        What steps lead to from the sets lies within them, so what they lead to from fewer values does.
+        """
+        before = self.now[var.name]
+        lower = common(before, closed(var, [*_start(var), *after]))
+        if lower == before or len(lower) > PIECES:
+            return False
+        self.now[var.name] = lower
+        return True
+
+    def _after(self, component: _Component) -> Sets:
+        """The values after an allowed step from the sets as they are now."""
+        self._box.update((var.name, self.now[var.name]) for var in component.variables)
+        every = {name: self.now.get(name) or self._inputs[name] for name in component.named}
+        here = narrowed(component.condition, every)
+        self._box.update(here or every)
+        self._evaluate(component)
+        return {var.name: () if here is None else self._following(var, component) for var in component.variables}
+
+    def _evaluate(self, component: _Component) -> None:
+        self._left -= self._evaluation.again(component.places, self._box)
+
+    def _following(self, var: StateVariable, component: _Component) -> Ranges:
+        """The values of one variable after a step.
+
+        Floating ones of few values are followed from each of these alone. It is often told then which way the step
+        goes: ``mode < 2.0 ? mode + 1.0 : mode``.
+        """
+        found, place = self._evaluation.found, self._program.places[var.next]
+        after, box = found[place], self._box[var.name]
+        spans = spans_of(var, box) if var.type.floating and len(component.places) > 1 else ()
+        if not 1 < len(spans) <= FEW:
+            return after
+        ways: list[tuple[int, int]] = []
+        for each in spans:
+            self._box[var.name] = common(box, closed(var, patterns_of(var, [each])))
+            self._evaluate(component)
+            ways += found[place]
+        self._box[var.name] = box
+        self._evaluate(component)
+        return common(after, united(ways))
+
+
+def _together(conditions: Sequence[FNode]) -> list[tuple[Sequence[str], Sequence[FNode]]]:
+    """Names that occur in ``conditions`` with each other, directly or by way of others, and the conditions on them."""
+    nodes = [node for node in post_order(conditions) if not node.is_constant()]
+    places = {node: place for place, node in enumerate(nodes)}
+    near: list[list[int]] = [[] for _ in nodes]
+    for place, node in enumerate(nodes):
+        for other in (places[argument] for argument in node.args() if argument in places):
+            near[place].append(other)
+            near[other].append(place)
+    numbers = strongly_connected(near, range(len(near)))
+    found: dict[int, tuple[list[str], list[FNode]]] = {}
+    for number, node in zip(numbers, nodes, strict=True):
+        if node.is_symbol():
+            found.setdefault(number, ([], []))[0].append(node.symbol_name())
+    for condition in conditions:
+        if condition in places and numbers[places[condition]] in found:
+            found[numbers[places[condition]]][1].append(condition)
+    return [*found.values()]
 
 
 LATCH_NODES = 200_000

@@ -7,7 +7,6 @@ intervals of numbers (``bmc.floats.ranges``). In the branches of a choice its co
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import count
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
@@ -53,9 +52,6 @@ NESTED = 40
 """Depth down to which a condition narrows symbols."""
 LOOKED_AT = 20_000
 """So many parts of a condition narrow symbols; where alternatives share parts, each of these is one anew."""
-MOST_KNOWN = 1 << 15
-"""Sets of formulas that are kept."""
-
 Facts = dict[int, Ranges]
 """What is known of instructions, by place, where a condition is decided."""
 NOTHING: Facts = {}
@@ -63,56 +59,43 @@ NOTHING: Facts = {}
 _ORDERS = (op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE)
 
 
-def sets_of(program: Program, box: Box, known: Known | None = None) -> list[Ranges]:
-    """The set of each result of ``program``. What is in ``known`` is not computed again, and all else is put there."""
+def sets_of(program: Program, box: Box, known: Mapping[FNode, Ranges] | None = None) -> list[Ranges]:
+    """The set of each result of ``program``; ``known`` are those of some formulas, and of all below them."""
     found = Evaluation(program, box, known).found
     return [found[place] for place in program.results]
 
 
-class Known:
-    """The sets of formulas that were computed before: at most ``MOST_KNOWN``, then they are forgotten.
-
-    A set follows from those of the symbols below. Each formula has one number for each way in which these lie, so that
-    it is found by the numbers of its arguments.
-    """
-
-    def __init__(self) -> None:
-        self.sets: dict[tuple[FNode, Ranges | tuple[int, ...]], tuple[int, Ranges]] = {}
-        self.numbers = count()
-
-    def begin(self) -> None:
-        """Before an evaluation: forget them if they are too many."""
-        if len(self.sets) > MOST_KNOWN:
-            self.sets.clear()
-
-
 class Evaluation:
-    """The sets of all instructions of a program: ``found``, by place."""
+    """The sets of all instructions of a program: ``found``, by place. Without a box they are empty until asked for."""
 
-    def __init__(self, program: Program, box: Box, known: Known | None = None) -> None:
+    def __init__(self, program: Program, box: Box | None = None, known: Mapping[FNode, Ranges] | None = None) -> None:
         self._program = program
-        self.found: list[Ranges] = []
+        self.found: list[Ranges] = [(known or {}).get(instruction.node, ()) for instruction in program.instructions]
         self._compared: dict[int, int] = {}
-        self._assumed: dict[tuple[int, int, bool, int], tuple[Facts, Facts | None]] = {}
-        if known is not None:
-            self._look_up(box, known)
-        else:
-            for place in range(len(program.instructions)):
-                self.found.append(self._first(place, box))
-        self._assumed.clear()
+        self._assumed: dict[tuple[int, int, bool, int], tuple[Facts, Facts | None, set[int]]] = {}
+        self._read: set[int] = set()
+        self._choices: dict[int, Sequence[int]] = {}
+        """Of choices that were looked into the instructions whose sets were read."""
+        if box is not None:
+            self.again(range(len(program.instructions)), box)
 
-    def _look_up(self, box: Box, known: Known) -> None:
-        """Find the sets, as far as they are not in ``known``."""
-        known.begin()
-        numbers: list[int] = []
-        for place, instruction in enumerate(self._program.instructions):
-            node = instruction.node
-            here = self._first(place, box) if node.is_symbol() else tuple([numbers[a] for a in instruction.arguments])
-            kept = known.sets.get((node, here))
-            if kept is None:
-                kept = known.sets[node, here] = next(known.numbers), self._first(place, box)
-            numbers.append(kept[0])
-            self.found.append(kept[1])
+    def again(self, places: Sequence[int], box: Box) -> int:
+        """Find the sets of the instructions at ``places``, which rise, from those before them; how many were computed.
+
+        A set that was found before stays if the sets are the same that were read then.
+        """
+        changed: set[int] = set()
+        computed = 0
+        for place in places:
+            before, arguments = self.found[place], self._program.instructions[place].arguments
+            if before and arguments and changed.isdisjoint(self._choices.get(place, arguments)):
+                continue
+            computed += 1
+            self.found[place] = self._first(place, box)
+            if self.found[place] != before:
+                changed.add(place)
+        self._assumed.clear()
+        return computed
 
     def _first(self, place: int, box: Box) -> Ranges:
         """The set of an instruction from those before it."""
@@ -121,7 +104,11 @@ class Evaluation:
             return box.get(instruction.node.symbol_name()) or whole(width_of(instruction.node))
         operands = [self.found[argument] for argument in instruction.arguments]
         if _chooses(instruction) and operands[0] == BOTH:
-            return self._choice(instruction, NOTHING, REFINED)
+            self._read = {*instruction.arguments}
+            found = self._choice(instruction, NOTHING, REFINED)
+            self._choices[place] = [*self._read]
+            return found
+        self._choices.pop(place, None)
         return self._set(place, operands)
 
     def ways(self, known: Facts) -> list[list[Ranges]]:
@@ -181,6 +168,7 @@ class Evaluation:
     def _choice(self, instruction: Instruction, given: Facts, depth: int) -> Ranges:
         """The union of both branches, each where the condition is so, and ``given`` too."""
         condition, then, other = instruction.arguments
+        self._read.update(instruction.arguments)
         pieces: list[tuple[int, int]] = []
         for branch, holds in ((then, True), (other, False)):
             facts = self._assuming(condition, holds, given, min(depth, DECIDING))
@@ -195,14 +183,18 @@ class Evaluation:
         """
         key = (id(given), condition, holds, depth)
         if key not in self._assumed:
-            facts = dict(given)
-            self._assumed[key] = given, facts if self._assume(condition, holds, facts, depth) else None
-        return self._assumed[key][1]
+            facts, before, self._read = dict(given), self._read, set()
+            self._assumed[key] = given, facts if self._assume(condition, holds, facts, depth) else None, self._read
+            self._read = before
+        _, found, read = self._assumed[key]
+        self._read |= read
+        return found
 
     def _again(self, place: int, given: Facts, depth: int) -> Ranges:
         """The set of an instruction where ``given`` is known."""
         if place in given:
             return given[place]
+        self._read.add(place)
         instruction, before = self._program.instructions[place], self.found[place]
         arguments = instruction.arguments
         if not depth or not arguments or len(arguments) > FEW_ARGUMENTS or only(before) is not None:
@@ -265,7 +257,10 @@ class Evaluation:
         return self._restrict(first, left, given) and self._restrict(second, right, given)
 
     def _known(self, place: int, given: Facts) -> Ranges:
-        return given.get(place, self.found[place])
+        if place in given:
+            return given[place]
+        self._read.add(place)
+        return self.found[place]
 
     def _restrict(self, place: int, to: Ranges, given: Facts) -> bool:
         """An instruction, and what it extends, lies in ``to`` as well; False where nothing is left."""

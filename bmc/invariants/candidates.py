@@ -26,7 +26,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, Not, Or
 
 from bmc.analysis.slice import loose_conditions, slice_system
-from bmc.analysis.state_values import Sets, Span, every_step, spans_of, state_values
+from bmc.analysis.spans import Span, spans_of
+from bmc.analysis.state_values import Sets, every_step, state_values
 from bmc.engines.protocol import Status
 from bmc.errors import LimitReached
 from bmc.evaluation.vectors import Column

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import count
 from math import inf
 from random import Random
 
@@ -40,10 +39,6 @@ FEW, MANY = 8, 32
 
 WIDE, ENDLESS = 16, 32
 """Bits of a variable from which on it may have too many values, and from which on these have no end."""
-
-FEW_ROUNDS = 5
-"""Rounds in which the sets of values have to end for random runs to be spared; where counters count they take more, and
-longer than the runs."""
 
 SAMPLES = 512
 """States of the runs on which guesses are tried before the solver is asked."""
@@ -227,7 +222,6 @@ def _samples(runs: Runs, many: Sequence[StateVariable]) -> Sequence[tuple[Valuat
 
 
 def _may_take_many(variables: Sequence[StateVariable], system: TransitionSystem) -> bool:
-    """Whether one of ``variables`` takes more than ``MANY`` values, as far as a few rounds tell."""
-    rounds = count(1)
-    sets = state_values(every_step(system), lambda: next(rounds) >= FEW_ROUNDS) if variables else {}
+    """Whether one of ``variables`` may take more than ``MANY`` values, as far as is known without runs."""
+    sets = state_values(every_step(system)) if variables else {}
     return sets is None or any(members(sets[var.name], MANY) is None for var in variables)

@@ -13,7 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from bmc.analysis.state_values import Span, patterns_of
+from bmc.analysis.spans import Span, patterns_of
 from bmc.errors import NAMED, LimitReached
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.evaluate import names_in

@@ -34,6 +34,7 @@ from chaincover.cli.replay import one_chain, read_chain
 from chaincover.exporters import exporter as writer_of
 from chaincover.exporters import formats
 from chaincover.exporters.claims import Claim, LeftOut, claims
+from chaincover.exporters.columns import failing_requirements
 from chaincover.exporters.protocol import ChainExporter, ExportedChain, Exporter, Question, Statement, TestExporter
 from chaincover.exporters.questions import chain_question
 from chaincover.formats.chain_file import Stimulus
@@ -52,6 +53,7 @@ from chaincover.target.judge import Claims, judge_goals
 from chaincover.target.sight import WholeRun
 
 SCHEMA = "chaincover/export/1"
+EXPORTED_SCHEMA = "chaincover/exported/1"
 INDEX = "index.json"
 LONGEST = 80
 """Characters of a file's name that come from a claim."""
@@ -208,7 +210,7 @@ def _chain(request: Request, shown: Shown, chain: str, folder: Path, writer: Cha
         signals = bench.of(subject.system)
         exported = ExportedChain(subject, run, hits, stimulus.initial, Path(place).name, signals)
         files = writer.files(exported)
-        failing = [*writer.failing(exported)] if isinstance(writer, TestExporter) else []
+        failing = [*_failing(writer, exported)]
     closing()
     prepare_folder(str(folder))
     for name in files:
@@ -216,13 +218,23 @@ def _chain(request: Request, shown: Shown, chain: str, folder: Path, writer: Cha
     write_texts({folder / name: [content] for name, content in files.items()})
     read.progress.done()
     if shown.as_json:
-        head = {"schema": SCHEMA, "tool": {"name": "chaincover", "version": tool_version()}}
-        click.echo(to_json({**head, "files": [*files]}), nl=False)
+        head = {"schema": EXPORTED_SCHEMA, "tool": {"name": "chaincover", "version": tool_version()}}
+        data = {**head, "controller": subject.system.name, "files": [*files], "failing": failing}
+        click.echo(to_json(data), nl=False)
     elif shown.text:
-        for line in failing:
-            click.echo(line)
+        for each in failing:
+            click.echo(each["told"])
         click.echo(f"written to {folder}: {', '.join(files)}")
     return 0
+
+
+def _failing(writer: ChainExporter, exported: ExportedChain) -> Iterator[dict[str, Any]]:
+    """The requirements that fail on the run of a chain: the goal of each, the first step, and what is told of it."""
+    found = failing_requirements(exported)
+    plain = (f"requirement {each.goal.name} fails at step {each.step} of this run" for each in found)
+    told = writer.failing(exported) if isinstance(writer, TestExporter) else plain
+    for each, text in zip(found, told, strict=True):
+        yield {"goal": each.goal.name, "step": each.step, "told": text}
 
 
 def _hits(subject: Subject, run: Run, stimulus: Stimulus) -> tuple[Hit, ...]:

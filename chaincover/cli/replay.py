@@ -43,7 +43,7 @@ from chaincover.project.load import Program, Request
 from chaincover.project.project_file import refuse_project
 from chaincover.report import console
 from chaincover.report.console_replay import show_judged
-from chaincover.report.documents import judged_document
+from chaincover.report.documents import judged_document, judgements_document
 from chaincover.subject import Subject
 from chaincover.target.judge import JudgedRun
 from chaincover.target.original import replay
@@ -76,7 +76,7 @@ def command(request: Request, shown: Shown, chain: str, against: str | None, **g
     played, stopped_by = _all_played(request, shown, files, against)
     closing(stopped_by)
     documents = [judged_document(one.subject, chain_place(file).name, one.judged) for file, one in played.items()]
-    document = to_json({"chains": documents} if len(files) > 1 else documents[0])
+    document = to_json(judgements_document(documents, stopped_by) if len(files) > 1 else documents[0])
     if output is not None:
         write_text(Path(output), document)
     if junit is not None:
@@ -174,7 +174,7 @@ def _played(request: Request, shown: Shown, chain: str, against: str | None) -> 
         else:
             with other_build(request, read.subject, against) as (built, renumbered):
                 played = replay(read.subject, read.stimulus, read.never, built)
-            played = replace(played, original=Path(against).name, renumbered=renumbered)
+            played = replace(played, against=against, renumbered=renumbered)
     played = replace(played, not_known=read.not_known, remarks=(*played.remarks, *read.notes), changed=read.changed)
     read.progress.done()
     return Played(read.subject, read.stimulus, played, _next_command(request, chain, read, played, against))

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from bmc.analysis.components import strongly_connected
 from bmc.evaluation.vectors import Column
 from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.records import dataclass
@@ -145,38 +146,12 @@ def _undominated(sets: set[int]) -> set[int]:
 
 
 def _components(arrows: Arrows, among: Column) -> Column:
-    """The number of the strongly connected component of each node ``among``, those that it leads to first (Tarjan).
+    """The number of the strongly connected component of each node ``among``, those that it leads to first.
 
     -1 for the other nodes.
     """
     after = [ends[among[ends]].tolist() for ends in np.split(arrows.ends, arrows.offsets[1:-1])]
-    number, low = [-1] * arrows.size, [0] * arrows.size
-    component: Column = np.full(arrows.size, -1, np.int64)
-    met = components = 0
-    stack = list[int]()
-    for root in np.flatnonzero(among).tolist():
-        calls = [(root, iter(after[root]))] if number[root] < 0 else []
-        while calls:
-            node, left = calls[-1]
-            if number[node] < 0:
-                number[node] = low[node] = met
-                met += 1
-                stack.append(node)
-            for end in left:
-                if number[end] < 0:
-                    calls.append((end, iter(after[end])))
-                    break
-                if component[end] < 0:
-                    low[node] = min(low[node], number[end])
-            else:
-                calls.pop()
-                if calls:
-                    low[calls[-1][0]] = min(low[calls[-1][0]], low[node])
-                if low[node] == number[node]:
-                    while component[node] < 0:
-                        component[stack.pop()] = components
-                    components += 1
-    return component
+    return np.array(strongly_connected(after, np.flatnonzero(among).tolist()), np.int64)
 
 
 class _Sets:

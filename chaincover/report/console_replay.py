@@ -34,7 +34,7 @@ from chaincover.verdicts import AS_PREDICTED, FAILED, HELD
 
 if TYPE_CHECKING:
     from chaincover.target.comparison import Comparison, Deviation, Difference
-    from chaincover.target.judge import JudgedGoal, JudgedRun
+    from chaincover.target.judge import JudgedGoal, JudgedRun, Others
 
 OTHERS = 2
 """Values that differ where a run first differs, besides the one that is told first. Twice as many: a longer line."""
@@ -272,10 +272,9 @@ def _failed(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
     """The requirements that fail on the run, each with what it reads, where that is what the model does."""
     goals, labels = {goal.name: goal for goal in subject.goals}, subject.value_names
     run, shown = _run(subject, judged), _shown_run(subject, judged)
-    held = {own.goal for own in judged.goals if own.requirement == HELD}
     for own in judged.goals:
         goal, step = goals[own.goal], own.failed_at
-        if step is None:
+        if step is None or own.others is None:
             continue
         line, failure = f"{FINDING} {named(goal)} fails at step {step}", None
         with suppress(CheckDisagreed):
@@ -284,10 +283,16 @@ def _failed(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
         if failure is None or not values:
             yield Finding([line])
             continue
-        failure = replace(failure, values=tuple(values), held=tuple(name for name in failure.held if name in held))
+        failure = replace(failure, values=tuple(values), held=own.others.held)
         end = max(goal.over(step), *(each.step for each in values))
         table = property_table(subject, goal, until(shown, min(end, run.length)), values, [Hit(goal.name, step, False)])
-        yield Finding([line + failing_so(subject.system, failure, labels)], table)
+        yield Finding([line + failing_so(subject.system, failure, labels) + _others(own.others)], table)
+
+
+def _others(others: Others) -> str:
+    """The other requirements that fail at the step of a failure, or are not decided there, as the end of a sentence."""
+    told = ((others.failed, "fails", "fail"), (others.undecided, "is not decided", "are not decided"))
+    return "".join(f"; {_with_verb(names, of_one, of_several)} there" for names, of_one, of_several in told if names)
 
 
 def show_replay(out: Console, judged: JudgedRun) -> None:

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from chaincover.stages import StageCost
     from chaincover.target.judge import JudgedRun
 
-RUN_SCHEMA = "chaincover/run/5"
-JUDGED_SCHEMA = "chaincover/judged/3"
+RUN_SCHEMA = "chaincover/run/6"
+JUDGED_SCHEMA = "chaincover/judged/4"
+JUDGEMENTS_SCHEMA = "chaincover/judgements/1"
 VERIFIED_SCHEMA = "chaincover/verification/1"
 
 NOTHING_REPLAYED: Mapping[str, JudgedRun] = {}
@@ -112,6 +113,13 @@ def judged_document(subject: Subject, chain: str, judged: JudgedRun) -> dict[str
     return {**data, "tracks": [] if judged.observed is None else _tracks(subject, judged.observed)}
 
 
+def judgements_document(judged: Sequence[Mapping[str, Any]], stopped_by: str) -> dict[str, Any]:
+    """The content of the file of a replay of several chains: each as ``judged_document`` has it, in their order, and
+    what stopped the replay before the others, '' where none is missing."""
+    head = {"schema": JUDGEMENTS_SCHEMA, "tool": {"name": "chaincover", "version": tool_version()}}
+    return {**head, "controller": judged[0]["controller"], "stopped_by": stopped_by, "chains": [*judged]}
+
+
 def _tracks(subject: Subject, observed: Observed) -> list[dict[str, Any]]:
     """The observed values, of the state those that goals read or that differ: where they change, not step by step."""
     from chaincover.target.tracks import tracks  # here, for a search judges no recording
@@ -132,6 +140,8 @@ def replay_data(replay: JudgedRun) -> dict[str, Any]:
     """What became of a run that was judged."""
     return {
         "on": replay.on,
+        "against": replay.against,
+        "renumbered": list(replay.renumbered),
         "steps": replay.steps,
         "cut_short": replay.cut_short,
         "other_inputs": list(replay.other_inputs),
@@ -151,6 +161,8 @@ def replay_data(replay: JudgedRun) -> dict[str, Any]:
                 "consequent_held": g.consequent_held,
                 "failed_at": g.failed_at,
                 "claimed_at": g.claimed,
+                "deadline": None if g.deadline is None else asdict(g.deadline),
+                "others": None if g.others is None else asdict(g.others),
             }
             for g in replay.goals
         ],

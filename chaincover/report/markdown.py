@@ -10,6 +10,7 @@ from bmc.errors import listed, printable
 from bmc.records import dataclass
 from chaincover.report.console import shortened
 from chaincover.report.html import bounds, goals, summary
+from chaincover.report.html.finding import Finding
 from chaincover.report.html.saved import Saved, safely
 
 MOST_LINES = 59
@@ -88,7 +89,7 @@ def _findings(saved: Saved) -> Section | None:
     return Section("Failed", (_row(("finding", "step", "what happened")), _row(("---", "--:", "---"))), tuple(rows))
 
 
-def _what(finding: goals.Finding) -> str:
+def _what(finding: Finding) -> str:
     values = "; ".join(
         f"{_code(part.variable)} is {_code(part.actual)} at step {part.step}"
         + (f", expected {_code(part.expected)}" if part.expected else "")
@@ -104,10 +105,18 @@ def _not_covered(saved: Saved) -> Section | None:
     if not found:
         return None
     rows = [
-        _row((_text(listed(each.goals)), each.verdict, _text(each.detail), "yes" if each.proved else "no"))
+        _row(
+            (
+                _text(listed(each.goals)),
+                each.verdict,
+                _text(each.detail),
+                "yes" if each.proved else "no",
+                _text(each.advice),
+            )
+        )
         for each in found
     ]
-    head = _row(("goals", "verdict", "why", "proved that no chain covers them")), _row(["---"] * 4)
+    head = _row(("goals", "verdict", "why", "proved that no chain covers them", "next")), _row(["---"] * 5)
     return Section("Not covered", head, tuple(rows))
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from bmc.records import dataclass
 from chaincover.formats.output import to_json
 from chaincover.formats.writer import tool_version
-from chaincover.report.html.goals import Finding, Part, findings_of
+from chaincover.report.html.finding import Finding, Part
+from chaincover.report.html.goals import findings_of
 from chaincover.report.html.kit import FORBIDDEN
 from chaincover.report.html.saved import Saved, safely
 from chaincover.report.html.summary import name_of

@@ -228,17 +228,15 @@ def _waiting(lay: Layout, fold: Span) -> Iterator[Shape]:
 def _bar(bar: Bar, trace: Trace, lay: Layout, top: float) -> Iterator[Shape]:
     """A deadline: what was used of it, and with a dashed border what was left."""
     yield from _name(f"{bar.goal} {bar.asked}", "", lay, top)
-    failed = any(goal == bar.goal for _, goal in trace.failed)
     begin, check, end = (lay.x(step) for step in (bar.first, bar.check, bar.last))
     over = (bar.last - trace.length) * lay.unit if bar.last > lay.last else 0.0
     end = min(lay.right, end + max(0.0, over))
     y, high = top + 8, LANE - 16
-    yield box(begin, y, max(2.0, check - begin), high, "bad" if failed else "open")
+    yield box(begin, y, max(2.0, check - begin), high, "bad" if bar.held is False else "open")
     if end > check:
         corners = ((check, y), (end, y), (end, y + high), (check, y + high), (check, y))
         yield Line(corners, "open", 1, True)
-    used, allowed = bar.check - bar.first, bar.last - bar.first
-    text = f"✗ missed after {counted(used, 'step')}" if failed else f"{used} of {allowed} steps, {allowed - used} left"
+    text = bar.told
     if width_of(text) <= check - begin - 8:
         yield Text(begin + 4, top + LANE / 2, text, "ground")
     elif width_of(text) <= begin - lay.left - 4 and begin - lay.left > lay.right - end:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from bmc.ending import ExitCode
@@ -48,6 +49,28 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedDeadline:
+    """A deadline, as ``asked`` (``F[0,500ms]``), from the step ``antecedent`` on, of which ``last`` is the last check
+    that it allows: ``held`` or not by the check at step ``check``; None where that is not known up to there."""
+
+    asked: str
+    antecedent: int
+    check: int
+    last: int
+    held: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """The other requirements that are judged at a step at which one fails: those that ``held``, that ``failed``, and
+    that are ``undecided`` there, which are also those with a deadline that had begun and was not decided yet."""
+
+    held: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedGoal:
     """What became of a goal: ``verdict`` (covered, missed, not observable or undecided), and of its ``requirement``
     (held, failed, not exercised, not observable, not judged to the end or undecided; '' for a goal without consequent).
@@ -58,6 +81,8 @@ class JudgedGoal:
     step at which some occurrence of the antecedent has failed, whether or not it is the one judged at ``step``.
     ``detail`` says what leaves the goal open, ``why`` what leaves the requirement open.
     ``asked``: whether the chain was made for this goal; one that it was not made for need not be covered.
+    ``deadline`` is the occurrence of a deadline that failed first, else the one that covers the goal at ``step``, else
+    the first that is left open. ``others`` says what became of the other requirements at ``failed_at``.
     """
 
     goal: str
@@ -74,6 +99,8 @@ class JudgedGoal:
     infeasible: bool = False
     detail: str = ""
     why: str = ""
+    deadline: JudgedDeadline | None = None
+    others: Others | None = None
 
     @property
     def lost(self) -> bool:
@@ -91,7 +118,9 @@ def judge_goals(
 ) -> Iterator[JudgedGoal]:
     """What became of each of ``goals``, in their order, on a run of ``system`` that was seen."""
     predicted = {} if prediction is None else Monitor(goals).covered(prediction.run)
-    judge = _Judge(sight, frozenset(var.name for var in system.inputs), claims, prediction)
+    inputs = {var.name for var in system.inputs}
+    judged = {goal.name: _Occurrences(sight, goal, inputs) for goal in goals if goal.consequent is not None}
+    judge = _Judge(sight, judged, claims, prediction)
     for goal, covers in zip(goals, sight.covered(goals).values(), strict=True):
         yield judge.of(goal, covers, predicted.get(goal.name, ()))
 
@@ -102,12 +131,16 @@ def failing(system: TransitionSystem, goal: Goal, run: Run) -> list[int]:
     return _Occurrences(WholeRun(system, run), goal, {var.name for var in system.inputs}).failed
 
 
+_THERE = (verdicts.HELD, verdicts.FAILED, UNDECIDED)
+"""What becomes of a requirement at a step, in the order of the fields of ``Others``."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """A run, what is claimed of it, and what the model does; ``inputs`` are the names of the inputs."""
+    """A run, the occurrences of each requirement on it, what is claimed of it, and what the model does."""
 
     sight: Sight
-    inputs: frozenset[str]
+    occurrences: Mapping[str, _Occurrences]
     claims: Claims
     prediction: Prediction | None
 
@@ -119,7 +152,9 @@ class _Judge:
             steps, how = self._predicted(goal, covers, predicted, self.prediction.agrees), verdicts.AS_PREDICTED
         verdict, detail = (COVERED, "") if steps else self._uncovered(covers)
         step = (claimed if claimed in steps else steps[0]) if steps else None
-        requirement, why, failed_at = self._requirement(goal)
+        occurrences = self.occurrences.get(goal.name)
+        requirement, why = ("", "") if occurrences is None else occurrences.verdict()
+        failed_at = None if occurrences is None else min(occurrences.failed, default=None)
         held = None
         if goal.consequent is not None and covers.steps and step is not None:
             held = self.sight.value(goal.consequent, step)
@@ -138,18 +173,19 @@ class _Judge:
             goal.name in claims.infeasible,
             detail,
             why,
+            None if occurrences is None else occurrences.deadline(step),
+            None if failed_at is None else self._others(goal.name, failed_at),
         )
+
+    def _others(self, goal: str, step: int) -> Others:
+        """What became at ``step`` of the requirements but that of ``goal``."""
+        there = {name: own.at(step) for name, own in self.occurrences.items() if name != goal}
+        named = (tuple(name for name, own in there.items() if own == verdict) for verdict in _THERE)
+        return Others(*named)
 
     def _predicted(self, goal: Goal, covers: Covered, predicted: Sequence[int], agrees: int) -> list[int]:
         """The steps among those ``predicted`` where it was not seen whether ``goal`` is covered, and the run agrees."""
         return [step for step in predicted if step in covers.uncertain and goal.over(step) <= agrees]
-
-    def _requirement(self, goal: Goal) -> tuple[str, str, int | None]:
-        """The verdict of the requirement of ``goal``, what leaves it open, and the first step at which it failed."""
-        if goal.consequent is None:
-            return "", "", None
-        occurrences = _Occurrences(self.sight, goal, self.inputs)
-        return *occurrences.verdict(), min(occurrences.failed, default=None)
 
     def _uncovered(self, covers: Covered) -> tuple[str, str]:
         """The verdict of a goal that is not known to be covered, and what leaves it open."""
@@ -178,7 +214,8 @@ def _when(step: int) -> str:
 class _Occurrence:
     """An occurrence of an antecedent from ``begin`` on (of a deadline: the step from which that is counted), decided at
     ``end``: ``certain`` whether it occurs at all; ``held`` whether the consequent holds, None where that is not
-    certain; ``beyond`` the end of the run."""
+    certain; ``beyond`` the end of the run. ``check`` is the check of a deadline that decides it, or the last one that
+    was made."""
 
     begin: int
     end: int
@@ -186,6 +223,7 @@ class _Occurrence:
     held: bool | None
     beyond: bool = False
     doubts: tuple[Doubt, ...] = ()
+    check: int = 0
 
 
 class _Occurrences:
@@ -216,6 +254,29 @@ class _Occurrences:
         if not found and beyond:
             return verdicts.NOT_JUDGED_TO_THE_END, pending
         return self._not_exercised()
+
+    def at(self, step: int) -> str:
+        """What becomes of the requirement at ``step``: one of ``_THERE``, or that it is not exercised there."""
+        decided = [each for each in self._found if each.end == step and not each.beyond]
+        if any(each.certain and each.held is False for each in decided):
+            return verdicts.FAILED
+        if decided:
+            return verdicts.HELD if all(each.certain and each.held for each in decided) else UNDECIDED
+        begun = (each for each in self._found if each.begin <= step and (each.beyond or step < each.end))
+        return UNDECIDED if any(True for _ in begun) else verdicts.NOT_EXERCISED
+
+    def deadline(self, step: int | None) -> JudgedDeadline | None:
+        """The occurrence of the deadline that is shown of the run, which covers the goal at ``step``."""
+        asked = self._goal.deadline
+        certain = [each for each in self._found if each.certain]
+        if asked is None or not certain:
+            return None
+        failed = [each for each in certain if each.held is False and not each.beyond]
+        covers = [each for each in certain if each.end == step and each.held is not None and not each.beyond]
+        shown = min(failed, key=lambda each: each.end, default=None) or (covers or certain)[0]
+        held = None if shown.beyond else shown.held
+        last = shown.begin + asked.last
+        return JudgedDeadline(asked.text, shown.begin, shown.check, last, held)
 
     def _not_exercised(self) -> tuple[str, str]:
         """The verdict where no occurrence is certain."""
@@ -290,9 +351,9 @@ class _Checks:
         elif settled is None and unsure is not None and not (self._settles and beyond):
             held, beyond = None, False
             doubts = (*doubts, *self._sight.doubts([self._deadline.condition], unsure))
-        return _Occurrence(
-            begin + self._deadline.base, max(begin + known, at + self._span), certain, held, beyond, doubts
-        )
+        base, end = self._deadline.base, max(begin + known, at + self._span)
+        check = min(at + base, self._sight.length)
+        return _Occurrence(begin + base, end, certain, held, beyond, doubts, check)
 
     def _within(self, following: Sequence[int | None], first: int, last: int) -> int | None:
         """The first place in ``following`` from the check ``first`` on, if it is none after ``last``."""
@@ -322,7 +383,8 @@ class JudgedRun:
     chain: it is the model under the recorded ones that the run is compared with. ``cut_short``: the run ends before the
     chain does. ``differences`` are those among the disagreements that are values of variables, ``changed`` the source
     files that are not those of the chain. ``observed``: the values of the run beside the expected ones; None for a
-    replay that has those of the chain. ``renumbered`` are enumerations that give other numbers to the same names in the
+    replay that has those of the chain. ``against`` is the place of another build that was run in place of the sources
+    of the project; '' for these. ``renumbered`` are enumerations that give other numbers to the same names in the
     build that was run: its numbers are told by the names that they have in the program.
     """
 
@@ -344,6 +406,7 @@ class JudgedRun:
     differences: tuple[Difference, ...] = ()
     changed: tuple[str, ...] = ()
     observed: Observed | None = None
+    against: str = ""
     renumbered: tuple[str, ...] = ()
 
     @property
@@ -351,7 +414,8 @@ class JudgedRun:
         """Where the run was made, in words."""
         if self.comparison is not None:
             return self.on
-        return "the model" if self.on == "model" else f"{self.original} ({short_compiler(self.on)})"
+        original = PurePath(self.against).name or self.original
+        return "the model" if self.on == "model" else f"{original} ({short_compiler(self.on)})"
 
     @property
     def exit_code(self) -> int:

@@ -78,7 +78,7 @@ def result_fields(file: str) -> str:
 
 def _fields(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, str, str]]:
     for name, field in schema.get("properties", {}).items():
-        inner = field.get("items", field)
+        inner = field.get("items") or field
         place = f"{path}{name}{'[]' if inner is not field else ''}"
         told = field.get("description", "")
         if "enum" in field:
@@ -97,6 +97,8 @@ def _type(field: dict[str, Any]) -> str:
         return f'`"{field["const"]}"`'
     kinds = field.get("type", "any value")
     words = " or ".join([kinds] if isinstance(kinds, str) else kinds).replace("object", "record")
+    if "prefixItems" in field:
+        return f"list of {', '.join(_type(one) for one in field['prefixItems'])}"
     if "items" in field and not field["items"].get("properties"):
         return f"list of {_type(field['items'])}"
     values = field.get("additionalProperties")
@@ -112,7 +114,10 @@ MAKERS: dict[str, Callable[[], str]] = {
     "fields-of-chains": partial(result_fields, "chains.json"),
     "fields-of-run": partial(result_fields, "run.json"),
     "fields-of-coverage": partial(result_fields, "coverage.json"),
+    "fields-of-judged": partial(result_fields, "judged.json"),
+    "fields-of-judgements": partial(result_fields, "judgements.json"),
     "fields-of-compare": partial(result_fields, "compare.json"),
     "fields-of-export": partial(result_fields, "export.json"),
+    "fields-of-exported": partial(result_fields, "exported.json"),
     "fields-of-stimulus": partial(result_fields, "stimulus.json"),
 }

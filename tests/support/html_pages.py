@@ -16,7 +16,7 @@ class Page(HTMLParser):
     ``wrong``: tags that close nothing, handlers in attributes, styles in attributes (the policy forbids both).
     """
 
-    VOID = ("meta", "input", "br", "link")
+    VOID = ("meta", "input", "br", "wbr", "link")
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
-from pathlib import PurePath
 from typing import Any
 
 from bmc.errors import counted, listed
@@ -15,7 +12,9 @@ from chaincover.formats.chain_file import violation_file
 from chaincover.formats.document import CHAINS_FILE
 from chaincover.options import Options
 from chaincover.report.console import told_steps
-from chaincover.report.html.runs import judged_run, violating_run
+from chaincover.report.html.finding import Finding, Part, named, others_told, read_by
+from chaincover.report.html.judged import findings_on_runs
+from chaincover.report.html.runs import violating_run
 from chaincover.report.html.saved import Saved, SavedChain
 from chaincover.report.html.summary import (
     command,
@@ -32,17 +31,9 @@ from chaincover.report.html.summary import (
     vacuous,
 )
 from chaincover.report.html.table import StepTable, step_table
-from chaincover.report.html.trace import Trace, Variable, chain_trace, variables
+from chaincover.report.html.trace import Variable, chain_trace, variables
 from chaincover.verdicts import next_step
 from properties.deadlines import not_held
-
-HOLDS = "its antecedent holds, and its consequent does not"
-"""What is said of a requirement at the step at which it fails, unless its consequent is a deadline."""
-
-RECORDINGS = (".csv", ".vcd", ".jsonl")
-"""Ends of the names of recordings that ``judge`` reads."""
-
-_DEADLINE = re.compile(r"\b[FG]\s*\[")
 
 VACUOUS = "vacuously: no run reaches its antecedent, so its consequent is never asked for"
 """What is said of a requirement that is never violated because its goal is unreachable."""
@@ -136,41 +127,9 @@ def _impacted(goal: Mapping[str, Any], before: Mapping[str, Mapping[str, Any]]) 
     return "text changed" if earlier.get("description") != goal.get("description") else ""
 
 
-@dataclass(frozen=True)
-class Part:
-    """A value that a consequent reads in a run that violates it."""
-
-    variable: str
-    step: int
-    actual: str
-    expected: str
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What an engineer has to look at: a title, a sentence, and where it applies a run with the consequent's parts.
-
-    ``about`` is the goal or assertion; of undefined behaviour its place in the source, such as ``a.c:3:7``, or ''.
-    ``trace`` is the name of its run among the traces of the waveform, ``step`` where to look; ``commands`` show it
-    again; ``held`` are other requirements that hold at that step.
-    """
-
-    kind: str
-    title: str
-    text: str
-    property: str = ""
-    trace: str = ""
-    step: int | None = None
-    parts: tuple[Part, ...] = ()
-    held: tuple[str, ...] = ()
-    table: StepTable | None = None
-    commands: tuple[str, ...] = ()
-    about: str = ""
-
-
 def findings_of(saved: Saved) -> list[Finding]:
     """All findings, requirements that can fail first, then what failed, deviated, is undefined, or is not covered."""
-    return [*_violations(saved), *_on_chains(saved), *_deviations(saved), *_checked(saved), *_not_covered(saved)]
+    return [*_violations(saved), *_on_chains(saved), *findings_on_runs(saved), *_checked(saved), *_not_covered(saved)]
 
 
 def _violations(saved: Saved) -> Iterator[Finding]:
@@ -181,7 +140,7 @@ def _violations(saved: Saved) -> Iterator[Finding]:
         goal = goals.get(ruling["goal"], {})
         trace, shown = violating_run(saved, ruling) or (None, ())
         parts = tuple(_part(each, shown) for each in ruling["values"])
-        title = f"{ruling['goal']}{_named(goal)} can fail"
+        title = f"{ruling['goal']}{named(goal)} can fail"
         yield Finding(
             "requirement",
             title,
@@ -190,11 +149,18 @@ def _violations(saved: Saved) -> Iterator[Finding]:
             "" if trace is None else trace.name,
             ruling["step"],
             parts,
-            tuple(ruling["held"]),
-            None if trace is None else step_table(trace, shown, _read(goal, parts), ruling["step"]),
-            _commands(saved, ruling["goal"]) if trace is not None else (),
+            others=others_told({"held": ruling["held"], "failed": (), "undecided": ()}) if ruling["held"] else "",
+            table=None if trace is None else step_table(trace, shown, read_by(goal, parts), _marks(ruling)),
+            commands=_commands(saved, ruling["goal"]) if trace is not None else (),
             about=ruling["goal"],
         )
+
+
+def _marks(ruling: Mapping[str, Any]) -> dict[int, str]:
+    """The steps of a violation that stand out: that of the antecedent, and the one at which the values are wrong."""
+    owed, step = ruling.get("deadline"), ruling["step"]
+    fails = max((each["step"] for each in ruling["values"]), default=step)
+    return {owed["antecedent"] if owed else step: "antecedent"} | {fails: "fails"}
 
 
 def _commands(saved: Saved, goal: str) -> tuple[str, ...]:
@@ -209,10 +175,6 @@ def _part(value: Mapping[str, Any], shown: Sequence[Variable]) -> Part:
     known = next((var for var in shown if var.name == value["variable"]), None)
     texts = str(value["actual"]), str(value["expected"] or "")
     return Part(value["variable"], value["step"], *(texts if known is None else map(known.in_words, texts)))
-
-
-def _named(goal: Mapping[str, Any]) -> str:
-    return f" ({goal['requirement']})" if goal.get("requirement") else ""
 
 
 def _violation_text(ruling: Mapping[str, Any], period: object) -> str:
@@ -239,10 +201,6 @@ def _violation_text(ruling: Mapping[str, Any], period: object) -> str:
     return f"In {run} the antecedent holds at {at(ruling['step'])}, and the consequent {fails}."
 
 
-def _read(goal: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
-    return [*dict.fromkeys([*goal.get("reads", ()), *(part.variable for part in parts)])]
-
-
 def _on_chains(saved: Saved) -> Iterator[Finding]:
     """Consequents and assertions that fail on a chain, and disagreements of its replay.
 
@@ -250,17 +208,23 @@ def _on_chains(saved: Saved) -> Iterator[Finding]:
     """
     told = {ruling["goal"] for ruling in rulings_of(saved) if ruling["ruling"] == CAN_FAIL}
     for chain in saved.chains:
-        own, shown = chain.data.get("chain") or {}, variables(chain.data)
+        own = chain.data.get("chain") or {}
         failed: dict[str, list[int]] = {}
         for failure in own.get("failures", ()):
             failed.setdefault(failure["goal"], []).append(failure["step"])
         for goal, steps in failed.items():
             title = f"the consequent of {goal} fails on {chain.file}"
             text, said = _failed_text(own, goal, steps), _goal(saved, goal)
-            trace = None if goal in told else chain_trace(chain.data, shown, chain.file)
-            table = None if trace is None else step_table(trace, shown, _read(said, ()), steps[0])
-            place = chain.file, steps[0]
-            yield Finding("requirement", title, text, said.get("property", ""), *place, table=table, about=goal)
+            yield Finding(
+                "requirement",
+                title,
+                text,
+                said.get("property", ""),
+                *(chain.file, steps[0]),
+                others=_others_on(chain, goal),
+                table=None if goal in told else _failing_steps(chain, said, steps[0]),
+                about=goal,
+            )
         for each in own.get("violations", ()):
             title = f"{each['assertion']} fails on {chain.file}"
             text, about = f"It fails in step {each['step']}.", each["assertion"]
@@ -268,6 +232,26 @@ def _on_chains(saved: Saved) -> Iterator[Finding]:
         replay = (chain.run or {}).get("replay") or {}
         for text in replay.get("disagreements", ()):
             yield Finding("disagreement", f"model and compiled original differ on {chain.file}", f"{text}.")
+
+
+def _failing_steps(chain: SavedChain, goal: Mapping[str, Any], step: int) -> StepTable | None:
+    """The steps of the chain from the antecedent of a goal to where its consequent first fails, which is at ``step``;
+    None where the steps are missing."""
+    shown = variables(chain.data)
+    trace = chain_trace(chain.data, shown, chain.file)
+    if trace is None:
+        return None
+    begin = next((bar.first for bar in trace.deadlines if bar.goal == goal["name"] and bar.check == step), step)
+    marks = {begin: "antecedent"} | {step: "fails"}
+    return step_table(trace, shown, read_by(goal, ()), marks, (begin - 1, step + goal.get("length", 0) + 1))
+
+
+def _others_on(chain: SavedChain, goal: str) -> str:
+    """What became of other requirements where that of a goal first failed on the chain, as its replay says; '' where
+    none does."""
+    rows = ((chain.run or {}).get("replay") or {}).get("goals", ())
+    others = next((row.get("others") for row in rows if row["name"] == goal), None)
+    return others_told(others) if others else ""
 
 
 def _failed_text(own: Mapping[str, Any], goal: str, steps: Sequence[int]) -> str:
@@ -280,113 +264,6 @@ def _failed_text(own: Mapping[str, Any], goal: str, steps: Sequence[int]) -> str
     first = next((each for each in deadlines if each["check"] == steps[0]), None)
     since = "" if first is None else f": the antecedent holds at step {first['antecedent']}, {first['asked']} does not"
     return f"What it asks within a time has failed {at}{since}."
-
-
-def _deviations(saved: Saved) -> Iterator[Finding]:
-    """What a judged run did otherwise than the model, with the run where its values are stored."""
-    for name, judged in saved.judged:
-        trace, shown = judged_run(saved, name, judged) or (None, ())
-        run, commands = "" if trace is None else trace.name, _judging(saved, judged)
-        told = [*_told_deviations(judged)]
-        for place, (text, step) in enumerate(told):
-            table = step_table(trace, shown, (), step) if trace is not None and not place else None
-            title = f"{judged['on']} deviates from the model ({name})"
-            yield Finding("deviation", title, f"{text}.", trace=run, step=step, table=table, commands=commands)
-        for goal in judged["goals"]:
-            if goal.get("failed_at") is not None:
-                said, step = _goal(saved, goal["name"]), goal["failed_at"]
-                values = "" if trace is None else _values_at(trace, shown, said, step)
-                wrong = None if trace is None else _wrong_at(trace, said, step)
-                yield Finding(
-                    "requirement",
-                    f"{goal['name']}{_named(said)} failed on {judged['on']} ({name})",
-                    f"{goal['why'] or _failed_at(saved, said, step)}{values}.",
-                    said.get("property", ""),
-                    trace=run,
-                    step=step,
-                    table=step_table(trace, shown, _read(said, ()), wrong) if trace is not None else None,
-                    commands=commands,
-                    about=goal["name"],
-                )
-
-
-def _judging(saved: Saved, judged: Mapping[str, Any]) -> tuple[str, ...]:
-    """The command that judges the run again; none for a run on a target."""
-    if not judged.get("comparison"):
-        other = ("--against", "FILE") if judged.get("changed_sources") else ()
-        return (command(saved, "replay", judged["chain"], *other),)
-    recorded = PurePath(judged["on"]).suffix in RECORDINGS
-    return (command(saved, "judge", judged["chain"], judged["on"]),) if recorded else ()
-
-
-def _failed_at(saved: Saved, goal: Mapping[str, Any], step: int) -> str:
-    """Where a requirement failed on a judged run, with the antecedent's step where that is known."""
-    if not _has_deadline(goal):
-        return f"At step {step} {HOLDS}"
-    hit = next((hit for hit in _hits(saved) if hit["goal"] == goal["name"] and hit.get("deadline")), None)
-    if hit is not None:
-        deadline = hit["deadline"]
-        # What is asked for within a time is missed at its end alone, what is asked for throughout at any step before.
-        within = deadline["last"] if deadline["asked"].startswith("F") else deadline["check"]
-        antecedent = step - within + deadline["antecedent"]
-        if deadline["asked"].startswith("F") or deadline["check"] == step:
-            asked = deadline["asked"]
-            return f"The antecedent held at step {antecedent}, and {asked} {not_held(asked)} step {step}"
-    return f"At step {step} what it asks within a time has failed"
-
-
-def _hits(saved: Saved) -> Iterator[Mapping[str, Any]]:
-    """What the chains cover, and where."""
-    for chain in saved.chains:
-        yield from (chain.data.get("chain") or {}).get("hits", ())
-
-
-def _has_deadline(goal: Mapping[str, Any]) -> bool:
-    return _DEADLINE.search(goal.get("property", "")) is not None
-
-
-def _wrong_at(trace: Trace, goal: Mapping[str, Any], step: int) -> int:
-    """The step of the value for which a requirement failed: of a deadline where it ended, else where what the goal
-    reads first is not as expected, or where it reads last."""
-    if _has_deadline(goal):
-        return step
-    steps = range(step, min(step + goal.get("length", 0), trace.length) + 1)
-    differing = (at for at in steps if any(_expected(trace, name, at) for name in goal.get("reads", ())))
-    return next(differing, steps[-1])
-
-
-def _expected(trace: Trace, name: str, step: int) -> str:
-    """The value that was expected of a variable where it is another one, else ''."""
-    return next((each.expected for each in trace.differs.get(name, ()) if each.first <= step < each.end), "")
-
-
-def _values_at(trace: Trace, shown: Sequence[Variable], goal: Mapping[str, Any], step: int) -> str:
-    """What the goal reads in a run at ``step``, and of the state at the last step of the goal, as the end of a
-    sentence."""
-    read, last = [var for var in shown if var.name in goal.get("reads", ())], step + goal.get("length", 0)
-    told = []
-    for at in dict.fromkeys((step, min(last, trace.length))):
-        own = [var for var in read if at == step or var.role != "inputs"]
-        values = [_value_at(trace, var, at) for var in own]
-        when = f"before step {at}" if at < trace.length else "at its end"
-        told += [f"{when} {', '.join(values)}"] if values else []
-    return f": {'; '.join(told)}" if told else ""
-
-
-def _value_at(trace: Trace, var: Variable, step: int) -> str:
-    expected = _expected(trace, var.name, step)
-    return f"{var.name} is {var.called(trace.columns[var.name][step])}" + (expected and f", expected {expected}")
-
-
-def _told_deviations(judged: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
-    """What is said of each difference, and its step: of a recording of the first one, with the number of all."""
-    first = (judged.get("comparison") or {}).get("first")
-    if first is not None:
-        more = f"{counted(judged['comparison']['number'], 'value')} in all"
-        text = f"Before step {first['step']} {first['variable']} is {first['actual']}, expected {first['expected']}"
-        yield f"{text}; {more}", first["step"]
-    steps = [each["step"] for each in judged.get("differences", ())]
-    yield from zip_longest(judged.get("disagreements", ()), steps)
 
 
 def _goal(saved: Saved, name: str) -> Mapping[str, Any]:
@@ -469,7 +346,7 @@ def _not_covered(saved: Saved) -> Iterator[Finding]:
         text = f"{detail[0].upper()}{detail[1:]}. {proved}" + (f" Next: {each.advice}." if each.advice else "")
         written = [name for name in each.goals if not goals[name].get("generated")]
         for name in written:
-            title = f"{name}{_named(goals[name])}: {each.verdict}"
+            title = f"{name}{named(goals[name])}: {each.verdict}"
             yield Finding("goal", title, text, goals[name].get("property", ""), about=name)
         if others := [name for name in each.goals if name not in written]:
             yield Finding("goal", f"{listed(others)}: {each.verdict}", text)

@@ -92,7 +92,18 @@ def environment(room: str) -> Environment:
         lstrip_blocks=True,
     )
     made.finalize = clean
+    made.filters |= {"formula": formula, "breakable": breakable}
     return made
+
+
+def formula(text: str) -> Markup:
+    """A formula, whose arrows are not broken at the end of a line."""
+    return Markup(escaped(text).replace("-&gt;", '<span class="arrow">-&gt;</span>'))
+
+
+def breakable(name: str) -> Markup:
+    """A name, which may be broken behind underscores and colons."""
+    return Markup(re.sub("([_:]+)", r"\1<wbr>", escaped(name)))
 
 
 def clean(value: Any) -> Any:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from bmc.records import dataclass
 from chaincover.formats.drawing import STYLE
-from chaincover.report.html import bounds, goals, kit, modes, runs, source, summary
+from chaincover.report.html import bounds, goals, kit, modes, on_runs, runs, source, summary
 from chaincover.report.html.saved import Saved, safely
 
 ROOM = "chaincover.report.html"
@@ -34,8 +34,8 @@ class Part:
 
 
 MOST_UNFOLDED = 25
-"""Coverage goals that stand among the requirements; more are a closed table of their own. Twice as many: three screens
-more before the findings."""
+"""Coverage goals that stand among the requirements; of more those of each criterion are a closed table of their own.
+Twice as many: three screens more before the findings."""
 
 FAILED = "failed on a run"
 """What the filter of requirements says of one that failed on a judged run, whatever is proved of the model."""
@@ -47,16 +47,22 @@ def _traceability(saved: Saved, own: runs.Runs) -> dict[str, Any]:
         return {}
     generated = [row for row in rows if row.criterion]
     folded = generated if len(generated) > MOST_UNFOLDED else []
-    counts = Counter(row.verdict for row in folded)
     return {
         "rows": [row for row in rows if not (folded and row.criterion)],
-        "folded": folded,
-        "folded_told": ", ".join(f"{number} {verdict}" for verdict, number in counts.items()),
+        "folded": [_group(name, folded) for name in dict.fromkeys(row.criterion for row in folded)],
         "timed": any(row.exercised.time for row in rows),
         **_choices(rows),
         "FAILED": FAILED,
         "compared": saved.earlier is not None,
     }
+
+
+def _group(criterion: str, rows: Sequence[goals.Row]) -> dict[str, Any]:
+    """The goals of a criterion, with how many there are of each verdict."""
+    own = [row for row in rows if row.criterion == criterion]
+    counts = Counter(row.verdict for row in own)
+    told = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    return {"criterion": criterion, "rows": own, "told": told}
 
 
 def _choices(rows: Sequence[goals.Row]) -> dict[str, list[str]]:
@@ -70,6 +76,10 @@ def _choices(rows: Sequence[goals.Row]) -> dict[str, list[str]]:
 
 def _findings(saved: Saved, own: runs.Runs) -> dict[str, Any]:
     return {"findings": goals.findings_of(saved)}
+
+
+def _runs(saved: Saved, own: runs.Runs) -> dict[str, Any]:
+    return {"runs": on_runs.runs_told(saved)} if saved.judged else {}
 
 
 def _waveform(saved: Saved, own: runs.Runs) -> dict[str, Any]:
@@ -135,6 +145,7 @@ def _rows(saved: Saved, own: runs.Runs) -> dict[str, Any]:
 PARTS = (
     Part("traceability", "Traceability", "part_traceability.html", _traceability),
     Part("findings", "Findings", "part_findings.html", _findings),
+    Part("runs", "Judged runs", "part_runs.html", _runs),
     Part("waveform", "Waveform", "part_waveform.html", _waveform),
     Part("source", "Annotated source", "part_source.html", lambda saved, own: source.annotated(saved)),
     Part("graph", "Order of the goals", "part_graph.html", _graph),

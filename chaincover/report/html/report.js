@@ -35,7 +35,7 @@
     });
   }
 
-  // --- filters of the tables of goals: one that is closed opens where something is looked for -------------------------------------
+  // --- filters of the tables of goals: a closed one opens where something in it is looked for, and hides where nothing is -----------
   const tables = [...document.querySelectorAll("table.goals")];
   if (tables.length) {
     const rows = tables.flatMap((table) => [...table.tBodies[0].rows]).map((row) => ({ row, text: row.textContent.toLowerCase() }));
@@ -49,7 +49,11 @@
         shown += fits;
       }
       const looking = words.length > 0 || selects.some(([, select]) => select.value);
-      for (const table of tables) if (looking && table.closest("details")) table.closest("details").open = true;
+      for (const table of tables) {
+        const group = table.closest("details"), found = [...table.tBodies[0].rows].some((row) => !row.hidden);
+        if (group && looking) group.open = found;
+        if (group) group.hidden = looking && !found;
+      }
       $("goal-told").textContent = `${shown} of ${rows.length} goals`;
     };
     $("goal-text").addEventListener("input", filter);
@@ -65,8 +69,8 @@
   });
   addEventListener("afterprint", () => { for (const each of closed) each.open = false; });
 
-  // --- on a narrow screen each cell of a table of goals names its column ---------------------------------------------------------------
-  for (const table of tables) {
+  // --- on a narrow screen each cell of such a table names its column -------------------------------------------------------------------
+  for (const table of document.querySelectorAll("table.stacked")) {
     const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
     for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, column) => { cell.dataset.label = names[column]; });
   }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
@@ -11,7 +12,7 @@ from bmc.errors import counted
 from bmc.records import dataclass
 from chaincover.formats.chain_file import violation_file
 from chaincover.report.html.saved import Saved, SavedChain
-from chaincover.report.html.summary import hits_of, in_time, length_of, rulings_of
+from chaincover.report.html.summary import goals_of, has_deadline, hits_of, in_time, length_of, rulings_of
 from chaincover.report.html.trace import (
     Trace,
     Variable,
@@ -27,30 +28,43 @@ MOST_VALUES = 12
 """Values of an input that are listed as used or never used. Twice as many: a longer cell for inputs of wide ranges."""
 
 
-Runs = Sequence[tuple[Trace, Sequence[Variable]]]
-"""Runs, each with the variables of its controller."""
+Run = tuple[Trace, Sequence[Variable]]
+"""A run, with the variables of its controller."""
+
+Runs = Sequence[Run]
 
 
 def traces(saved: Saved) -> Runs:
     """Each run with the variables of its controller: of every chain, violation and judgement, and of every log that no
     judgement is about."""
-    found: list[tuple[Trace, Sequence[Variable]]] = []
+    found: list[Run] = []
     for chain in saved.chains:
         shown = variables(chain.data)
         trace = chain_trace(chain.data, shown, chain.file)
         found += [] if trace is None else [(trace, shown)]
-    for ruling in rulings_of(saved):
-        found += [own for own in [violating_run(saved, ruling)] if own is not None]
-    for name, judged in saved.judged:
-        found += [own for own in [judged_run(saved, name, judged)] if own is not None]
-    if saved.chains:
-        shown = variables(saved.chains[0].data)
-        seen = {PurePath(judged["on"]).name for _, judged in saved.judged if judged.get("tracks")}
-        found += [(log_trace(name, lines, shown), shown) for name, lines in saved.logs if name not in seen]
+    timed = [goal["name"] for goal in goals_of(saved) if has_deadline(goal)]
+    for run, known in _beside_chains(saved):
+        if run is not None:
+            unknown = tuple(name for name in timed if name not in known)
+            found.append((replace(run[0], unknown=unknown), run[1]))
     return found
 
 
-def judged_run(saved: Saved, name: str, judged: Mapping[str, Any]) -> tuple[Trace, Sequence[Variable]] | None:
+def _beside_chains(saved: Saved) -> Iterator[tuple[Run | None, set[str]]]:
+    """The other runs, as far as they are stored, each with the requirements that were judged on it."""
+    for ruling in rulings_of(saved):
+        yield violating_run(saved, ruling), {ruling["goal"]}
+    for name, judged in saved.judged:
+        yield judged_run(saved, name, judged), {goal["name"] for goal in judged["goals"] if "deadline" in goal}
+    if saved.chains:
+        shown = variables(saved.chains[0].data)
+        seen = {PurePath(judged["on"]).name for _, judged in saved.judged if judged.get("tracks")}
+        for name, lines in saved.logs:
+            if name not in seen:
+                yield (log_trace(name, lines, shown), shown), set()
+
+
+def judged_run(saved: Saved, name: str, judged: Mapping[str, Any]) -> Run | None:
     """The run of the judgement in the file ``name``, beside the chain or the violation that was run; None where its
     values are not stored (those of a replay are only where they are not the chain's) or no chain tells of the
     variables."""
@@ -59,7 +73,8 @@ def judged_run(saved: Saved, name: str, judged: Mapping[str, Any]) -> tuple[Trac
     inputs = judged["chain"]
     home = next((chain for chain in saved.chains if inputs in _files_of(chain)), saved.chains[0])
     shown = variables(home.data)
-    own = f"{name} ({PurePath(judged['on']).name.split(' (')[0]})"
+    on = PurePath(judged.get("against") or judged["on"]).name
+    own = f"{name} ({on.split(' (')[0]})"
     return judged_trace(own, judged, shown, _files_of(home).get(inputs, "")), shown
 
 
@@ -68,7 +83,7 @@ def _files_of(chain: SavedChain) -> dict[str, str]:
     return {chain.file: chain.file} | {violation_file(goal): f"violation of {goal}" for goal in chain.violations}
 
 
-def violating_run(saved: Saved, ruling: Mapping[str, Any]) -> tuple[Trace, Sequence[Variable]] | None:
+def violating_run(saved: Saved, ruling: Mapping[str, Any]) -> Run | None:
     """The run that violates the requirement of a ruling; None where none is stored.
 
     It is told by the document of the chain, or of the summary, that has the ruling, with the table beside that.
@@ -82,9 +97,10 @@ def violating_run(saved: Saved, ruling: Mapping[str, Any]) -> tuple[Trace, Seque
 
 
 def waveform(saved: Saved, own: Runs) -> dict[str, Any]:
-    """The data of the waveform of the runs ``own``: variables, values, goals, the period in seconds or None."""
+    """The data of the waveform of the runs ``own``: variables, values, goals and which of these are generated, the
+    period in seconds or None."""
     if not own:
-        return {"variables": [], "traces": [], "period": None}
+        return {"variables": [], "traces": [], "period": None, "generated": []}
     shown = own[0][1]
     names = [var.name for var in shown]
     controller = saved.chains[0].data["controller"]
@@ -95,6 +111,7 @@ def waveform(saved: Saved, own: Runs) -> dict[str, Any]:
         ],
         "traces": [as_columns(trace, shown) for trace, own_shown in own if [var.name for var in own_shown] == names],
         "period": controller.get("period"),
+        "generated": [goal["name"] for goal in goals_of(saved) if goal.get("generated")],
     }
 
 

@@ -20,13 +20,14 @@ from chaincover.formats.coverage_file import COVERAGE_SCHEMA, fitting
 from chaincover.formats.document import CHAIN_FILE, CHAINS_FILE, DAMAGED
 from chaincover.formats.result_file import most_bytes, result_data, whole_members
 from chaincover.formats.table_style import whole_steps
-from chaincover.report.documents import JUDGED_SCHEMA, RUN_SCHEMA, VERIFIED_SCHEMA
+from chaincover.report.documents import JUDGED_SCHEMA, JUDGEMENTS_SCHEMA, RUN_SCHEMA, VERIFIED_SCHEMA
 from chaincover.target.log import SCHEMA as LOG_SCHEMA
 
 KNOWN = {
     schema.rpartition("/")[0]: schema
     for schema in (
-        *(SCHEMA, CHAINS_SCHEMA, RUN_SCHEMA, JUDGED_SCHEMA, LOG_SCHEMA, VERIFIED_SCHEMA, CHECK_SCHEMA, COVERAGE_SCHEMA),
+        *(SCHEMA, CHAINS_SCHEMA, RUN_SCHEMA, JUDGED_SCHEMA, JUDGEMENTS_SCHEMA, LOG_SCHEMA, VERIFIED_SCHEMA),
+        *(CHECK_SCHEMA, COVERAGE_SCHEMA),
     )
 }
 """The documents that a report shows, by their names without a version."""
@@ -213,6 +214,8 @@ def _read(file: Path, named: bool, found: dict[str, list[Any]], summaries: list[
     elif kind == "chaincover/chains":
         summaries.append(data)
         found["violations"] += _violations_of(file, data, found["notes"]).items()
+    elif kind == "chaincover/judgements":
+        found["judged"] += [(f"{file.name}: {own['chain']}", own) for own in data["chains"]]
     elif kind in _LISTED:
         found[_LISTED[kind]].append((file.name, data))
 

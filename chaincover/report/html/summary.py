@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from bmc.errors import FEW, counted, listed
 from bmc.records import dataclass
 from chaincover.chain import CAN_FAIL, COVERED, NEVER_VIOLATED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE
 from chaincover.report.html.saved import Saved, SavedChain, as_text, contradictions
+from chaincover.verdicts import MISSED
 
 WRITTEN = "written"
 """The criterion of goals that the project states itself."""
@@ -35,6 +37,14 @@ def goals_in(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if "verdicts" in document:
         return [{"name": row["goal"], **row} for row in document["verdicts"]]
     return [*document["goals"]]
+
+
+_DEADLINE = re.compile(r"\b[FG]\s*\[")
+
+
+def has_deadline(goal: Mapping[str, Any]) -> bool:
+    """Whether the property of a goal asks for something within a time or throughout it."""
+    return _DEADLINE.search(goal.get("property", "")) is not None
 
 
 def goals_of(saved: Saved) -> list[Mapping[str, Any]]:
@@ -65,7 +75,7 @@ def failed_on_runs(saved: Saved) -> dict[str, list[str]]:
     for _, judged in saved.judged:
         for goal in judged["goals"]:
             if goal["failed_at"] is not None:
-                found.setdefault(goal["name"], []).append(f"{_on(judged)} at step {goal['failed_at']}")
+                found.setdefault(goal["name"], []).append(f"{place_of(judged)} at step {goal['failed_at']}")
     return found
 
 
@@ -74,15 +84,34 @@ def _failed(judged: Mapping[str, Any]) -> set[str]:
     return {goal["name"] for goal in judged["goals"] if goal["failed_at"] is not None}
 
 
-def _on(judged: Mapping[str, Any]) -> str:
+def lost_in(judged: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The goals that the chain covers, and of which the judged run shows that it does not."""
+    missed = (goal for goal in judged["goals"] if goal["verdict"] == MISSED and not goal["detail"])
+    return [goal for goal in missed if goal["asked"] and goal["claimed_at"] is not None]
+
+
+def deviates(judged: Mapping[str, Any]) -> bool:
+    """Whether a value of a judged run is not as expected, or it disagrees otherwise."""
+    return bool(judged["disagreements"]) or (judged.get("comparison") or {}).get("first") is not None
+
+
+def place_of(judged: Mapping[str, Any]) -> str:
     """What was judged, without the version of its compiler, and which sources are not those of the chain."""
+    if judged.get("against"):
+        return f"{PurePath(judged['against']).name} (another build)"
     changed = judged.get("changed_sources")
     return str(judged["on"]).split(" (")[0] + (f" with another {listed(changed)}" if changed else "")
 
 
+def _own_sources(judged: Mapping[str, Any]) -> str:
+    """That a replay was one of the sources of the chain, behind where it was; '' else, and for recordings."""
+    other = judged.get("comparison") or judged.get("against") or judged.get("changed_sources")
+    return "" if other or judged["on"] == "model" else ", the chain's own sources"
+
+
 def _failed_besides(saved: Saved, told: set[str]) -> tuple[int, str]:
     """How many requirements but those ``told`` failed on judged runs, each counted once, and on which runs."""
-    found = [(_failed(judged) - told, _on(judged)) for _, judged in saved.judged]
+    found = [(_failed(judged) - told, place_of(judged)) for _, judged in saved.judged]
     places = dict.fromkeys(on for names, on in found if names)
     return len({name for names, _ in found for name in names}), listed([*places])
 
@@ -176,7 +205,14 @@ def _wrong(saved: Saved) -> list[str]:
     parts += [f"{counted(failed, 'assertion')} failed"] if failed else []
     more, on = _failed_besides(saved, can_fail)
     what = "more requirement" if can_fail else "requirement"
-    return parts + ([f"{counted(more, what)} failed on {on}"] if more else [])
+    parts += [f"{counted(more, what)} failed on {on}"] if more else []
+    for _, judged in saved.judged:
+        if lost := lost_in(judged):
+            parts.append(f"{counted(len(lost), 'goal')} lost on {place_of(judged)}")
+    others = [place_of(judged) for _, judged in saved.judged if deviates(judged) and place_of(judged) not in on]
+    return parts + (
+        [f"{listed(others)} {'deviates' if len(others) == 1 else 'deviate'} from the model"] if others else []
+    )
 
 
 def _cannot_be_covered(goals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -293,7 +329,8 @@ def _run_tiles(saved: Saved) -> Iterator[Tile]:
     if replays:
         wrong = sum(len(each["disagreements"]) for each in replays)
         told = f"{counted(wrong, 'disagreement')}" if wrong else f"{sum(e['steps'] for e in replays)} steps agree"
-        yield Tile("Replayed on", replays[0]["on"].split(" (")[0], told, BAD if wrong else GOOD)
+        own = f"{told}{_own_sources(replays[0])}"
+        yield Tile("Replayed on", replays[0]["on"].split(" (")[0], own, BAD if wrong else GOOD)
     else:
         yield Tile("Replayed", "no", "no replay is recorded beside the chain", OPEN)
     for name, verified in saved.verified:
@@ -303,7 +340,9 @@ def _run_tiles(saved: Saved) -> Iterator[Tile]:
         state = {0: GOOD, 1: BAD}.get(judged["exit_code"], OPEN)
         covered = sum(goal["verdict"] == COVERED for goal in judged["goals"])
         failed = len(_failed(judged))
-        more = f"goals covered on {_on(judged)}" + (f", {counted(failed, 'requirement')} failed" if failed else "")
+        more = f"goals covered on {place_of(judged)}{_own_sources(judged)}"
+        more += f", {counted(failed, 'requirement')} failed" if failed else ""
+        more += ", values deviate" if deviates(judged) else ""
         yield Tile(f"Judged: {name}", f"{covered} of {len(judged['goals'])}", more, state)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 from bmc.errors import counted
 from bmc.records import dataclass
@@ -16,33 +18,49 @@ MOST_ROWS = 40
 """Rows of a table in the page. Twice as many: twice as much is printed of a long run; the waveform has all of it."""
 
 
-Row = tuple[str, tuple[tuple[str, bool], ...], bool]
-"""The text of a row's steps, its values and whether each is new, and whether the row is marked."""
+Cell = tuple[str, str, bool]
+"""The text of a value, what was expected in its place ('': nothing else), and whether it is new."""
+
+Row = tuple[str, tuple[Cell, ...], str]
+"""The text of a row's steps, its values, and what is marked there; '' for nothing."""
+
+Marks = Mapping[int, str]
+"""What is said of single steps, each of which has a row of its own."""
+
+NO_MARKS: Marks = {}
 
 
 @dataclass(frozen=True)
 class StepTable:
-    """Titles, and rows each with the text of its steps, the values, whether they are new, and whether it is marked.
-
-    ``note``: what is left out.
-    """
+    """Titles, rows, and as ``note`` what is left out."""
 
     titles: tuple[tuple[str, str], ...]
     rows: tuple[Row, ...]
     note: str
 
 
-def step_table(trace: Trace, shown: Sequence[Variable], read: Sequence[str], marked: int | None) -> StepTable:
-    """The table of a trace; ``read`` are the variables that come first; the step ``marked`` stands out."""
-    chosen = chosen_variables(trace, shown, read)
+def step_table(
+    trace: Trace,
+    shown: Sequence[Variable],
+    read: Sequence[str],
+    marks: Marks = NO_MARKS,
+    part: tuple[int, int] | None = None,
+) -> StepTable:
+    """The table of a trace, or of the ``part`` of it from one step to another; ``read`` are the variables that come
+    first; the steps of ``marks`` stand out."""
+    first, last = (0, trace.length) if part is None else (max(0, part[0]), min(part[1], trace.length))
+    own = _of_part(trace, shown, first, last)
+    chosen = chosen_variables(own, shown, read)
     columns = [(var, _expected(trace, var)) for var in chosen]
     rows: list[Row] = []
-    for first, end in _spans(trace, marked):
-        cells = tuple(_value_and_new(trace, var, expected, first, end) for var, expected in columns)
-        steps = str(first) if end - first == 1 else f"{first}..{end - 1}"
-        rows.append((steps, cells, marked is not None and first <= marked < end))
-    left = len([var for var in shown if _acts(var, trace) and var not in chosen])
+    for begin, end in _spans(trace, first, last, marks):
+        cells = tuple(_cell(trace, var, expected, begin, end) for var, expected in columns)
+        steps = str(begin) if end - begin == 1 else f"{begin}..{end - 1}"
+        rows.append((steps, cells, marks.get(begin, "")))
+    left = len([var for var in shown if _acts(var, own) and var not in chosen])
     notes = [f"{counted(left, 'more variable')} with changes or inputs: the waveform has all"] if left else []
+    if (first, last) != (0, trace.length):
+        notes.insert(0, f"Steps {first} to {last} of {trace.length}")
     if len(rows) > MOST_ROWS:
         notes.append(f"{counted(len(rows) - MOST_ROWS, 'row')} left out: the waveform has all")
         rows = _chosen_rows(rows)
@@ -50,21 +68,32 @@ def step_table(trace: Trace, shown: Sequence[Variable], read: Sequence[str], mar
     return StepTable(titles, tuple(rows), "; ".join(notes))
 
 
-def _value_and_new(trace: Trace, var: Variable, expected: Mapping[int, str], first: int, end: int) -> tuple[str, bool]:
-    """The text of a variable in the row of the steps ``first`` to ``end`` - 1, with what was ``expected`` there, and
-    whether its value is new."""
+def _of_part(trace: Trace, shown: Sequence[Variable], first: int, last: int) -> Trace:
+    """The steps from ``first`` to ``last`` as a run, to see which variables act in it."""
+    if (first, last) == (0, trace.length):
+        return trace
+    columns = {var.name: trace.columns[var.name][first : last + 1] for var in shown}
+    within = {
+        name: [each for each in own if each.first <= last and each.end > first] for name, own in trace.differs.items()
+    }
+    return replace(trace, length=last - first, columns=columns, differs=within)
+
+
+def _cell(trace: Trace, var: Variable, expected: Mapping[int, str], first: int, end: int) -> Cell:
+    """A variable in the row of the steps ``first`` to ``end`` - 1, with what was ``expected`` there."""
+    if var.role == "inputs" and first == trace.length:
+        return "(end)", "", False
     column = trace.columns[var.name]
     value, last = var.called(column[first]), var.called(column[end - 1])
-    new = first > 0 and column[first] != column[first - 1] and not _end(var, trace, first)
-    text = _cell(var, value, last, trace, first)
-    return (f"{text} ≠ {expected[first]} expected" if first in expected else text, new)
+    new = first > 0 and column[first] != column[first - 1]
+    return value if value == last else f"{value}..{last}", expected.get(first, ""), new
 
 
 def _chosen_rows(rows: Sequence[Row]) -> list[Row]:
-    """The rows that are shown of too many: the first and the last ones, or where one is marked, those up to it and
-    a few behind it."""
+    """The rows that are shown of too many: the first and the last ones, or where some are marked, those up to the
+    last of these and a few behind it."""
     half = MOST_ROWS // 2
-    at = next((place for place, (*_, marked) in enumerate(rows) if marked), None)
+    at = max((place for place, (*_, marked) in enumerate(rows) if marked), default=None)
     if at is None:
         return [*rows[:half], *rows[-half:]]
     end = min(len(rows), max(at + half // 2, MOST_ROWS))
@@ -93,24 +122,16 @@ def _expected(trace: Trace, var: Variable) -> dict[int, str]:
     return {step: each.expected for each in trace.differs.get(var.name, ()) for step in range(each.first, each.end)}
 
 
-def _spans(trace: Trace, marked: int | None) -> list[tuple[int, int]]:
-    """First step and step behind the last of each row: waiting is one row, the marked step has its own."""
-    folded = dict(trace.folds(LEAST_FOLDED))
-    spans, step = [], 0
-    while step <= trace.length:
-        end = folded.get(step, step + 1)
-        if marked is not None and step < marked < end:
-            end = marked
+def _spans(trace: Trace, first: int, last: int, marks: Marks) -> list[tuple[int, int]]:
+    """First step and step behind the last of each row: waiting is one row, a marked step has its own."""
+    ends: dict[int, int] = {}
+    for begin, end in trace.folds(LEAST_FOLDED):
+        if end > first:
+            apart = {at for mark in marks for at in (mark, mark + 1) if begin < at < end}
+            ends |= pairwise(sorted({max(begin, first), end, *apart}))
+    spans, step = [], first
+    while step <= last:
+        end = min(ends.get(step, step + 1), last + 1)
         spans.append((step, end))
         step = end
     return spans
-
-
-def _end(var: Variable, trace: Trace, step: int) -> bool:
-    return var.role == "inputs" and step == trace.length
-
-
-def _cell(var: Variable, value: str, last: str, trace: Trace, step: int) -> str:
-    if _end(var, trace, step):
-        return "(end)"
-    return value if value == last else f"{value}..{last}"

@@ -7,11 +7,12 @@ values at the end, without inputs.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from itertools import groupby
 from typing import Any
 
+from bmc.errors import counted
 from bmc.records import dataclass
 from chaincover.project.names import short_names, without_front
 
@@ -43,7 +44,10 @@ class Variable:
         return read_value(self.named.get(text, text))
 
     def in_words(self, text: str) -> str:
-        """A ``text`` about values, such as ``1, 3..5``, with their names in place of those numbers that have one."""
+        """A ``text`` about values, such as ``1, 3..5``, with their names in place of those numbers that have one, and
+        the truth of a condition as the number that tables have of it."""
+        if self.type == "_Bool":
+            return {"false": "0", "true": "1"}.get(text, text)
         return re.sub(r"(?<![\w.])-?\w+(?![\w.])", lambda word: self.labels.get(word[0], word[0]), text)
 
     def called(self, value: Any) -> str:
@@ -55,7 +59,8 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A deadline of ``goal``: from the step ``first`` of its antecedent to the check ``check`` that decided it.
+    """A deadline of ``goal``: from the step ``first`` of its antecedent to the check ``check`` that decided it as
+    ``held``; None: to the last check that was made, where it is not decided.
 
     ``last`` is the last check that it allowed; ``asked`` how it is written.
     """
@@ -65,6 +70,16 @@ class Bar:
     first: int
     check: int
     last: int
+    held: bool | None = True
+
+    @property
+    def told(self) -> str:
+        """What was used of it, and what was left, or that it failed or was not decided."""
+        used, allowed = self.check - self.first, self.last - self.first
+        if self.held is False:
+            return f"✗ failed after {counted(used, 'step')}"
+        told = f"{used} of {counted(allowed, 'step')}"
+        return f"{told}, {allowed - used} left" if self.held else f"? {told}, not decided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +96,8 @@ class Trace:
     """One run: ``columns`` has for each variable its value at each step and at the end (None: not known).
 
     ``goals``: at which step each goal is covered, as pairs in order. ``failed``: where requirements fail, likewise.
-    ``length``: steps. ``kind``: chain, violation, recording, judged. ``deadlines``: those that were decided.
+    ``length``: steps. ``kind``: chain, violation, recording, judged. ``deadlines``: those of which something is known;
+    ``unknown`` are the requirements with a deadline that nobody judged on this run.
     ``differs`` are the stretches in which a variable is not as expected, of a judged run, or by the consequent that a
     violation fails; ``beside`` names the run that a judged one was to be.
     """
@@ -95,6 +111,7 @@ class Trace:
     deadlines: tuple[Bar, ...] = ()
     differs: Mapping[str, Sequence[Differing]] = field(default_factory=dict)
     beside: str = ""
+    unknown: tuple[str, ...] = ()
 
     def folds(self, least: int = LEAST_FOLDED) -> list[tuple[int, int]]:
         """First step and step behind the last of each stretch of waiting: inputs stay, all else stays or counts.
@@ -165,11 +182,22 @@ def chain_trace(document: Mapping[str, Any], shown: Sequence[Variable], name: st
     for var in shown:
         if var.role == "inputs":
             columns[var.name].append(None)
-    goals = sorted((hit["step"], hit["goal"]) for hit in chain["hits"])
-    failed = sorted((each["step"], each["goal"]) for each in chain["failures"])
-    owed = [(hit["goal"], hit["deadline"]) for hit in chain["hits"] if hit.get("deadline")]
-    bars = tuple(Bar(goal, each["asked"], each["antecedent"], each["check"], each["last"]) for goal, each in owed)
-    return Trace(name, "chain", len(chain["steps"]), columns, tuple(goals), tuple(failed), bars)
+    goals = _by_step(document, ((hit["step"], hit["goal"]) for hit in chain["hits"]))
+    failed = _by_step(document, ((each["step"], each["goal"]) for each in chain["failures"]))
+    owed = (hit for hit in chain["hits"] if hit.get("deadline"))
+    bars = tuple(bar(hit["goal"], hit["deadline"], hit["consequent_held"]) for hit in owed)
+    return Trace(name, "chain", len(chain["steps"]), columns, goals, failed, bars)
+
+
+def _by_step(document: Mapping[str, Any], places: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+    """Steps and goals in the order of the steps, those at one step as the document lists them: written ones first."""
+    rank = {goal["name"]: at for at, goal in enumerate(document.get("goals", ()))}
+    return tuple(sorted(places, key=lambda place: (place[0], rank.get(place[1], len(rank)))))
+
+
+def bar(goal: str, deadline: Mapping[str, Any], held: bool | None) -> Bar:
+    """The ``deadline`` of a goal as a document has it."""
+    return Bar(goal, deadline["asked"], deadline["antecedent"], deadline["check"], deadline["last"], held)
 
 
 def violation_trace(
@@ -191,9 +219,7 @@ def violation_trace(
         own = [var.read(row.get(var.name, "")) for row in after] if len(after) == length else [None] * length
         columns[var.name] = [chosen.get(var.name, start.get(var.name)), *own]
     step, missed = ruling["step"], ruling.get("deadline")
-    bars = (
-        () if missed is None else (Bar(goal, missed["asked"], missed["antecedent"], missed["check"], missed["check"]),)
-    )
+    bars = () if missed is None else (bar(goal, {**missed, "last": missed["check"]}, False),)
     differs: dict[str, list[Differing]] = {}
     by_name = {var.name: var for var in shown}
     for each in ruling["values"]:
@@ -229,9 +255,15 @@ def judged_trace(name: str, judged: Mapping[str, Any], shown: Sequence[Variable]
         read = [var.read(text or "") for text, count in runs for _ in range(count)]
         columns[var.name] = [*read, *[None] * (length + 1 - len(read))]
         differs[var.name] = [Differing(first, end, var.called(var.read(text))) for first, end, text in track["differs"]]
-    goals = sorted((goal["covered_at"], goal["name"]) for goal in judged["goals"] if goal["covered_at"] is not None)
-    failed = sorted((goal["failed_at"], goal["name"]) for goal in judged["goals"] if goal["failed_at"] is not None)
-    return Trace(name, "judged", length, columns, tuple(goals), tuple(failed), (), differs, beside)
+    goals, failed = _flags(judged, "covered_at"), _flags(judged, "failed_at")
+    owed = [(goal["name"], goal["deadline"]) for goal in judged["goals"] if goal.get("deadline")]
+    bars = tuple(bar(goal, deadline, deadline["held"]) for goal, deadline in owed)
+    return Trace(name, "judged", length, columns, goals, failed, bars, differs, beside)
+
+
+def _flags(judged: Mapping[str, Any], entry: str) -> tuple[tuple[int, str], ...]:
+    """The steps that an ``entry`` of judged goals names, with these goals."""
+    return _by_step(judged, ((goal[entry], goal["name"]) for goal in judged["goals"] if goal[entry] is not None))
 
 
 def read_value(text: str) -> Any:
@@ -264,7 +296,10 @@ def as_columns(trace: Trace, shown: Sequence[Variable]) -> dict[str, Any]:
         "columns": columns,
         "goals": [list(pair) for pair in trace.goals if pair not in failed],
         "failed": [list(pair) for pair in trace.failed],
-        "deadlines": [[bar.goal, bar.asked, bar.first, bar.check, bar.last] for bar in trace.deadlines],
+        "deadlines": [
+            [each.goal, each.asked, each.first, each.check, each.last, each.held, each.told] for each in trace.deadlines
+        ],
+        "unknown": list(trace.unknown),
         "folds": [list(pair) for pair in trace.folds()],
         "words": list(words),
     }

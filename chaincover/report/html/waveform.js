@@ -10,16 +10,18 @@
   const { variables, traces, shown, difference, mayDiffer, counted, time } = wave;
   const { lay, foldAt, stepAt, total, room, least, x, clamp, choose, measure } = view;
 
+  const listed = (names) => `${names.slice(0, 8).join(", ")}${names.length > 8 ? ` and ${names.length - 8} more` : ""}`;
   const tell = () => {
     const at = (step) => `step ${step}${time(step)}`;
     const parts = [`A: ${at(view.cursor)}`];
     if (view.second !== null) {
       parts.push(`B: ${at(view.second)}`, `difference: ${counted(Math.abs(view.second - view.cursor))}${time(Math.abs(view.second - view.cursor))}`);
       const others = variables.map((_, v) => v).filter((v) => shown(view.trace, v, view.cursor) !== shown(view.trace, v, view.second));
-      parts.push(`changed: ${others.slice(0, 8).map((v) => `${variables[v].short} ${shown(view.trace, v, view.cursor)} → ${shown(view.trace, v, view.second)}`).join(", ") || "nothing"}${others.length > 8 ? ` and ${others.length - 8} more` : ""}`);
+      parts.push(`changed: ${listed(others.map((v) => `${variables[v].short} ${shown(view.trace, v, view.cursor)} → ${shown(view.trace, v, view.second)}`)) || "nothing"}`);
     }
     const goals = view.trace.names(view.cursor);
-    if (goals.length) parts.push(`goals from here: ${goals.join(", ")}`);
+    if (goals.length) parts.push(`goals from here: ${listed(goals)}`);
+    if (view.trace.unknown.length) parts.push(`deadlines of ${listed(view.trace.unknown)} are not known for this run`);
     if (view.trace.wrong.length) parts.push(`≠ not as expected at ${counted(view.trace.wrong.length)}, first at step ${view.trace.wrong[0]}`);
     $("wave-told").textContent = parts.join(" · ");
   };
@@ -41,7 +43,11 @@
     const changing = $("wave-changing").checked;
     const chosen = view.lanes.filter((at) => !changing || view.trace.columns[at].changes.length || view.beside?.columns[at].changes.length || view.trace.columns[at].expected.size);
     const head = document.createElement("tr");
-    head.append(make("th", "step", { scope: "col" }), ...chosen.map((at) => make("th", `${variables[at].short} (${ROLE[variables[at].role]})`, { scope: "col", className: "text" })), make("th", "goals", { scope: "col", className: "text" }));
+    head.append(make("th", "step", { scope: "col" }), make("th", "goals", { scope: "col", className: "text" }), ...chosen.map((at) => {
+      const title = make("th", `${variables[at].short} `, { scope: "col", className: "text" });
+      title.append(document.createElement("br"), make("small", ROLE[variables[at].role]));
+      return title;
+    }));
     $("wave-table").tHead.replaceChildren(head);
     const rows = [];
     for (let step = from, end = 0; step <= view.trace.length && rows.length < ROWS; step = end) {
@@ -50,20 +56,44 @@
       const row = document.createElement("tr");
       if (step === view.cursor) { row.className = "marked"; row.setAttribute("aria-current", "step"); }
       const span = end > step + 1 ? `${step}..${end - 1}` : String(step);
-      row.append(make("th", step === view.cursor ? `${span} ◀` : span, { scope: "row" }));
+      const names = view.trace.names(step);
+      row.append(make("th", step === view.cursor ? `${span} ◀` : span, { scope: "row" }), make("td", names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more` : names.join(", "), { className: "text here" }));
       for (const at of chosen) {
         const ended = variables[at].role === "inputs" && step === view.trace.length;
         const [begun, over] = [shown(view.trace, at, step), shown(view.trace, at, end - 1)];
         const cell = make("td", ended ? "(end)" : begun === over ? begun : `${begun}..${over}`, { className: "text" });
         if (step > 0 && shown(view.trace, at, step) !== shown(view.trace, at, step - 1) && !ended) cell.classList.add("new");
         const first = firstDifference([at], step, end);
-        if (first < end) { cell.classList.add("other"); cell.append(` ≠ (${difference(view.trace, view.beside, at, first)}${first > step ? ` at step ${first}` : ""})`); }
+        if (first < end) { cell.classList.add("other"); cell.append(make("span", ` ≠ (${difference(view.trace, view.beside, at, first)}${first > step ? ` at step ${first}` : ""})`, { className: "expected" })); }
         row.append(cell);
       }
-      row.append(make("td", view.trace.names(step).join(" "), { className: "text" }));
       rows.push(row);
     }
     $("wave-table").tBodies[0].replaceChildren(...rows);
+  };
+  const flagTable = () => { // each flag by its number, which stands at it where there is no room for its name
+    const { marks, names } = view.trace;
+    $("wave-flags").hidden = !marks.length;
+    $("wave-flags").firstElementChild.textContent = `The flags of this run by their numbers: ${marks.length}`;
+    $("wave-flag-table").tBodies[0].replaceChildren(...marks.map((step, at) => {
+      const row = document.createElement("tr"), place = make("td", "");
+      const link = make("a", `${step}${time(step)}`, { href: `#step=${step}` });
+      link.addEventListener("click", (event) => { event.preventDefault(); move(step); scroll.scrollIntoView({ block: "nearest" }); });
+      place.append(link);
+      row.append(make("th", String(at + 1), { scope: "row" }), place, make("td", names(step).join(", "), { className: "text words" }));
+      return row;
+    }));
+  };
+  const titleAt = (left, top) => { // what is not written out at a place of the picture, or is cut off
+    if (left < view.left) {
+      const order = Math.floor((top - view.head + scroll.scrollTop) / view.LANE), bars = view.trace.deadlines;
+      return top < view.head ? "" : order < bars.length ? `${bars[order][0]} ${bars[order][1]}` : variables[view.lanes[order - bars.length]]?.name ?? "";
+    }
+    if (top < view.TOP || top >= view.head) return "";
+    const row = Math.min(view.rows - 1, Math.floor((top - view.TOP) / view.ROW));
+    const near = view.flags.filter((each) => Math.abs(left - each.x - 4) <= 8).sort((a, b) => Math.abs(left - a.x - 4) - Math.abs(left - b.x - 4));
+    const flag = view.flags.find((each) => each.row === row && each.begin <= left && left <= each.end) ?? near[0];
+    return flag ? `${flag.number}: step ${flag.step}${time(flag.step)}: ${view.trace.names(flag.step).join(", ")}` : "";
   };
   let waiting = false;
   const redraw = () => {
@@ -97,6 +127,7 @@
     if (view.trace.kind === "judged") besides(traces.findIndex((each) => each.name === view.trace.beside));
     measure();
     lay();
+    flagTable();
     view.second = null;
     view.begin = 0;
     view.unit = Math.max(room() / total(), 14);
@@ -168,7 +199,7 @@
   let drag = null;
   canvas.addEventListener("pointerdown", (event) => { drag = { from: event.offsetX, begin: view.begin, moved: false }; canvas.setPointerCapture(event.pointerId); });
   canvas.addEventListener("pointermove", (event) => {
-    if (!drag) return;
+    if (!drag) { canvas.title = titleAt(event.offsetX, event.offsetY); return; }
     if (Math.abs(event.offsetX - drag.from) > 4) drag.moved = true;
     if (drag.moved) { view.begin = drag.begin - (event.offsetX - drag.from) / view.unit; redraw(); }
   });
@@ -200,5 +231,5 @@
   const hash = location.hash;
   select(0);
   if (/^#step=\d+$/.test(hash)) { history.replaceState(null, "", hash); permalink(); } else history.replaceState(null, "", location.pathname + location.search + (hash || ""));
-  window.chaincoverWave = { draw: () => { clamp(); draw(); }, shown: (at, step) => shown(view.trace, at, step), state: () => ({ cursor: view.cursor, second: view.second, unit: view.unit, begin: view.begin, trace: view.trace.name }) };
+  window.chaincoverWave = { draw: () => { clamp(); draw(); }, shown: (at, step) => shown(view.trace, at, step), state: () => ({ cursor: view.cursor, second: view.second, unit: view.unit, begin: view.begin, trace: view.trace.name, flags: view.flags }), titleAt };
 })();

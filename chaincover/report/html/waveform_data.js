@@ -1,6 +1,7 @@
 // The data of the waveform: each run's columns as arrays of numbers (NaN: not known; a text is a number that no variable takes),
 // what a value is called, and where two runs, or a run and what was expected of it, differ.
 const waveformData = (data) => {
+  const generated = new Set(data.generated);
   const column = (coded, trace, variable) => {
     const values = new Float64Array(trace.length + 1), texts = new Map();
     const word = (value) => {
@@ -41,7 +42,9 @@ const waveformData = (data) => {
     const marks = [...new Set([...goals.keys(), ...failed.keys()])].sort((a, b) => a - b);
     const wrong = [...new Set(columns.flatMap((each) => [...each.expected.keys()]))].sort((a, b) => a - b);
     const names = (step) => [...(failed.get(step) ?? []).map((name) => `✗ ${name}`), ...(goals.get(step) ?? [])];
-    return { ...trace, columns, failed, marks, wrong, names };
+    // Which flags are named first where there is no room for all: of what failed, then of goals that somebody wrote.
+    const rank = (step) => (failed.has(step) ? 0 : goals.get(step).some((name) => !generated.has(name)) ? 1 : 2);
+    return { ...trace, columns, failed, marks, wrong, names, rank };
   };
   const decoded = new Map();
   const trace = (number) => {

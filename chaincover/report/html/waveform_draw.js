@@ -1,7 +1,7 @@
 // The picture of the waveform on its canvas: ruler, goals as flags, deadlines as bars, a lane for each variable, two cursors.
 const waveformDrawing = (wave, view) => {
-  const { variables, shown, difference, mayDiffer, counted } = wave;
-  const { pen, FONT, FLAG, LANE, TOP, stepAt, foldAt, room, x } = view;
+  const { variables, shown, difference, mayDiffer } = wave;
+  const { pen, FONT, ROW, LANE, TOP, stepAt, foldAt, room, x } = view;
   const scroll = document.getElementById("wave-scroll");
 
   const fitted = (text, most) => {
@@ -15,14 +15,14 @@ const waveformDrawing = (wave, view) => {
     pen.font = FONT;
     pen.textBaseline = "middle";
     const offset = scroll.scrollTop;
-    view.trace.deadlines.forEach((deadline, order) => bar(deadline, TOP + FLAG + order * LANE - offset, last));
+    view.trace.deadlines.forEach((deadline, order) => bar(deadline, view.head + order * LANE - offset, last));
     view.lanes.forEach((at, order) => {
-      const top = TOP + FLAG + (view.trace.deadlines.length + order) * LANE - offset;
-      if (top > view.height || top + LANE < TOP + FLAG) return;
+      const top = view.head + (view.trace.deadlines.length + order) * LANE - offset;
+      if (top > view.height || top + LANE < view.head) return;
       lane(at, top, first, last);
     });
     pen.fillStyle = view.colours.ground;
-    pen.fillRect(0, 0, view.width, TOP + FLAG);
+    pen.fillRect(0, 0, view.width, view.head);
     ruler(first, last);
     flags(first, last);
     cursors();
@@ -60,32 +60,63 @@ const waveformDrawing = (wave, view) => {
     pen.fillStyle = view.colours.faint;
     pen.fillText("step", 6, TOP / 2);
   };
+  // Where the flags between two steps stand, each with its text: the names of goals as long as nothing overlaps, else the number of the flag.
+  // No pole of a flag goes through a text, and in the last row, where flags without a text stand, texts end before the next flag.
+  const placed = (first, last) => {
+    const { marks, names, rank } = view.trace, bottom = view.rows - 1;
+    const seen = marks.map((step, at) => ({ step, number: at + 1, x: x(step), bad: view.trace.failed.has(step), row: bottom, text: "", begin: 0, end: 0 }))
+      .filter((flag) => flag.step >= first && flag.step <= last && flag.x >= view.left - 1 && flag.x <= view.width);
+    seen.forEach((flag, at) => Object.assign(flag, { before: seen[at - 1]?.x ?? 0, next: seen[at + 1]?.x ?? view.width }));
+    const apart = []; // closer ones have no room for anything
+    for (const flag of seen) if (!apart.length || flag.bad || flag.x - apart.at(-1).x >= 3) apart.push(flag);
+    const texts = apart.map(({ step }) => {
+      const all = names(step), short = all.length > 1 ? `${all[0]} +${all.length - 1}` : all[0];
+      return all.join(" ").length <= 30 ? [...new Set([all.join(" "), short])] : [short];
+    });
+    const rows = [...Array(bottom).keys()];
+    const laid = (sign, upper) => { // what failed is named first, then what somebody wrote; from the left or from the right
+      const set = [];
+      const put = (flag, text) => {
+        const wide = 12 + text.length * view.letter, turned = flag.x + wide > view.width; // at the end of the picture to the left of its pole
+        const own = { ...flag, text, begin: turned ? flag.x - wide : flag.x, end: turned ? flag.x : flag.x + wide };
+        const alone = turned ? own.begin > flag.before + 10 : own.end <= flag.next;
+        const apartOf = (pole, other) => pole.x < other.begin - 2 || pole.x > other.end + 2;
+        const clear = (row) => set.every((other) => {
+          if (other.row === row) return own.end < other.begin || other.end < own.begin;
+          return other.row < row ? apartOf(other, own) : apartOf(own, other);
+        });
+        const row = [bottom, ...upper].find((each) => (each !== bottom || alone) && own.begin > view.left - 4 && clear(each));
+        if (row !== undefined) set.push({ ...own, row });
+        return row !== undefined;
+      };
+      const order = apart.map((flag, at) => at).sort((a, b) => rank(apart[a].step) - rank(apart[b].step) || sign * (a - b));
+      const left = order.filter((at) => !texts[at].some((text) => put(apart[at], text)));
+      const named = set.length;
+      for (const at of left) put(apart[at], String(apart[at].number));
+      return { set, named };
+    };
+    const [one, other] = [laid(1, rows), laid(-1, [...rows].reverse())];
+    const best = new Map((other.named > one.named ? other : one).set.map((flag) => [flag.step, flag]));
+    return seen.map((flag) => best.get(flag.step) ?? flag);
+  };
   const flags = (first, last) => {
     pen.fillStyle = view.colours.faint;
     pen.textAlign = "left";
-    pen.fillText("goals", 6, TOP + FLAG / 2);
-    let free = view.left;
-    for (const step of view.trace.marks) {
-      if (step < first || step > last) continue;
-      const at = x(step);
-      if (at < view.left) continue;
-      const bad = view.trace.failed.has(step);
+    pen.fillText("goals", 6, TOP + 10);
+    view.flags = placed(first, last);
+    for (const { x: at, row, text, bad, begin } of view.flags) {
+      const top = TOP + 3 + row * ROW, turned = text && begin < at;
       pen.fillStyle = bad ? view.colours.bad : view.colours.good;
-      pen.beginPath(); pen.moveTo(at, TOP + 4); pen.lineTo(at + 9, TOP + 9); pen.lineTo(at, TOP + 14); pen.fill();
-      pen.fillRect(at, TOP + 4, 1.5, FLAG - 6);
-      if (at + 12 < free) continue;
-      const next = view.trace.marks.find((other) => other > step && other <= last);
-      const most = (next === undefined ? view.width : x(next)) - at - 14;
-      const text = fitted(view.trace.names(step).join(" "), most);
-      pen.fillStyle = bad ? view.colours.bad : view.colours.ink;
-      pen.fillText(text, at + 12, TOP + 10);
-      free = at + 12 + text.length * view.letter;
+      pen.beginPath(); pen.moveTo(at, top); pen.lineTo(turned ? at - 9 : at + 9, top + 5); pen.lineTo(at, top + 10); pen.fill();
+      pen.fillRect(at, top, 1.5, view.head - top - 1);
+      pen.fillStyle = bad ? view.colours.bad : /^\d+$/.test(text) ? view.colours.faint : view.colours.ink;
+      pen.fillText(text, turned ? begin : at + 12, top + 6);
     }
   };
   const lane = (at, top, first, last) => {
     const variable = variables[at];
     pen.save();
-    pen.beginPath(); pen.rect(view.left, Math.max(top, TOP + FLAG), view.width - view.left, LANE); pen.clip();
+    pen.beginPath(); pen.rect(view.left, Math.max(top, view.head), view.width - view.left, LANE); pen.clip();
     for (const [from, end] of view.folded) {
       if (end <= first || from > last) continue;
       pen.fillStyle = view.colours.raised;
@@ -109,33 +140,29 @@ const waveformDrawing = (wave, view) => {
     pen.fillText(tail, view.left - 5, top + LANE / 2);
     pen.textAlign = "left";
   };
-  const bar = ([goal, asked, from, check, end], top, last) => { // a deadline: what was used of it, and what was left
-    if (top > view.height || top + LANE < TOP + FLAG) return;
+  const bar = ([goal, asked, from, check, end, held, told], top, last) => { // a deadline: what was used of it, and what was left
+    if (top > view.height || top + LANE < view.head) return;
     pen.save();
-    pen.beginPath(); pen.rect(view.left, Math.max(top, TOP + FLAG), view.width - view.left, LANE); pen.clip();
+    pen.beginPath(); pen.rect(view.left, Math.max(top, view.head), view.width - view.left, LANE); pen.clip();
     const behind = (step) => Math.min(view.width + 20, x(Math.min(step, view.trace.length + 1)) + Math.max(0, step - view.trace.length - 1) * view.unit);
-    const failed = [...view.trace.failed.values()].some((names) => names.includes(goal));
-    pen.fillStyle = failed ? view.colours.bad : view.colours.open;
+    pen.fillStyle = held === false ? view.colours.bad : view.colours.open;
     pen.fillRect(x(from), top + 9, Math.max(2, behind(check) - x(from)), LANE - 18);
     pen.strokeStyle = view.colours.open;
     pen.setLineDash([3, 3]);
     pen.strokeRect(behind(check), top + 9.5, Math.max(0, behind(end) - behind(check)), LANE - 19);
     pen.setLineDash([]);
-    const used = check - from, allowed = end - from;
-    const text = failed ? `✗ missed after ${counted(used)}` : `${used} of ${counted(allowed)}, ${allowed - used} left`;
-    pen.fillStyle = view.colours.ground;
-    const place_ = Math.max(view.left, x(from)) + 4;
-    if (fitted(text, behind(check) - place_ - 4) === text) pen.fillText(text, place_, top + LANE / 2);
-    else {
-      const after = behind(end) + text.length * view.letter < view.width ? behind(end) : behind(check);
-      pen.fillStyle = view.colours.ink;
-      pen.fillText(fitted(text, view.width - after - 6), after + 4, top + LANE / 2);
-    }
+    const within = Math.max(view.left, x(from)) + 4, wide = told.length * view.letter + 8;
+    const places = [[within, behind(check) - within, view.colours.ground], [behind(end) + 4, view.width - behind(end), view.colours.ink]];
+    places.push([x(from) - wide + 4, x(from) - view.left, view.colours.ink]); // within it, behind it, before it; else where there is most room
+    const place = places.find((each) => each[1] >= wide) ?? places.slice(0, 2).sort((a, b) => b[1] - a[1])[0];
+    pen.fillStyle = place[2];
+    pen.fillText(fitted(told, Math.min(wide, place[1]) - 4), place[0], top + LANE / 2);
     pen.restore();
     pen.fillStyle = view.colours.ground;
     pen.fillRect(0, top, view.left, LANE);
     pen.fillStyle = view.colours.ink;
-    pen.fillText(fitted(`${goal} ${asked}`, view.left - 10), 6, top + LANE / 2);
+    const name = `${goal} ${asked}`, most = view.left - 10;
+    pen.fillText(fitted(name, most) === name ? name : fitted(goal, most), 6, top + LANE / 2);
   };
   const dense = (column, top, first, last, y, colour, faint) => { // from the least to the greatest value of each pixel
     const ratio = pen.getTransform().a, wide = Math.round(room() * ratio), high = Math.round(LANE * ratio);

@@ -3,10 +3,12 @@
 const waveformView = (wave) => {
   const FOLD = 6; // steps
   const WIDEST = 48; // pixels of a step, at most
+  const ROWS = 4; // of names of flags, at most
   const $ = (id) => document.getElementById(id);
   const canvas = $("wave-canvas"), scroll = $("wave-scroll");
   const view = {
-    FLAG: 24, LANE: 30, TOP: 24, // heights in pixels: of the lane of goals, of a variable's lane, of the ruler
+    ROW: 15, LANE: 30, TOP: 24, // heights in pixels: of a row of flags, of a variable's lane, of the ruler
+    flags: [], rows: 1, head: 0, // rows of flags; the height of all that stands above the lanes
     FONT: "12px ui-monospace, monospace", pen: canvas.getContext("2d", { willReadFrequently: true }), letter: 7, colours: {},
     trace: wave.trace(0), beside: null, lanes: [], place: new Float64Array(0), folded: [],
     left: 150, width: 0, height: 0, begin: 0, unit: 10, cursor: 0, second: null,
@@ -54,7 +56,9 @@ const waveformView = (wave) => {
     const style = getComputedStyle(document.documentElement);
     for (const name of ["ink", "faint", "grid", "ground", "raised", "accent", "good", "bad", "open", "marked"]) view.colours[name] = style.getPropertyValue(`--${name}`).trim();
     view.width = scroll.clientWidth;
-    const wanted = view.TOP + view.FLAG + (view.trace.deadlines.length + view.lanes.length) * view.LANE + 4;
+    view.rows = Math.max(1, Math.min(ROWS, view.trace.marks.length));
+    view.head = view.TOP + view.rows * view.ROW + 7;
+    const wanted = view.head + (view.trace.deadlines.length + view.lanes.length) * view.LANE + 4;
     scroll.style.height = `${whole ? wanted + 2 : Math.min(wanted + 2, Math.max(220, innerHeight * 0.7))}px`;
     view.height = scroll.clientHeight;
     $("wave-space").style.height = `${wanted}px`;

@@ -41,7 +41,8 @@ def test_the_slice_takes_the_steps_of_the_whole(seed: int) -> None:
     names = [v.name for v in part.state]
     assert not {*names} & {*CONSTANT, *DEAD}
     searched = plain_symbols([goal.antecedent for goal in case.goals])
-    spare = spare_inputs(case.system, searched if case.final is None else [*searched, case.final])
+    judged = plain_symbols([goal.consequent for goal in case.goals if goal.consequent is not None])
+    spare = spare_inputs(case.system, searched if case.final is None else [*searched, case.final], judged)
     assert part.inputs == tuple(var for var in case.system.inputs if var.name not in spare)
     whole, cut = Simulator(case.system), Simulator(part)
     rng = random.Random(seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,15 +15,19 @@ from hypothesis import strategies as st
 from machines import random_machine
 from problems import problem_of
 from pysmt.fnode import FNode
-from pysmt.shortcuts import And, Ite
+from pysmt.shortcuts import FALSE, And, Ite, Or
 from random_systems import random_case
 from stated_facts import stated
 
 from benchmarks.checks.short_runs import short_runs
+from bmc.analysis import state_values as state_values_module
 from bmc.analysis.state_values import every_step, state_values, values_of
+from bmc.analysis.values import Evaluation
+from bmc.analysis.widening import Ends
 from bmc.engines import choose
 from bmc.errors import LimitReached
-from bmc.formulas.evaluate import compile_formulas
+from bmc.floats.operations import Program
+from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import BOTH, NEVER, Ranges, contains, whole
 from bmc.invariants.candidates import self_found, value_facts, within
@@ -269,3 +274,139 @@ def test_every_step_of_a_ring_is_covered_by_simulation() -> None:
 def test_it_ends_when_there_is_no_time() -> None:
     system = TransitionSystem("one", (StateVariable("sr_n", WIDE, number(0), n + number(1)),), ())
     assert state_values(system, lambda: True) is None
+
+
+def counters(names: Sequence[str], following: Callable[[Sequence[FNode]], Sequence[FNode]]) -> TransitionSystem:
+    """Whole numbers that begin at 0."""
+    symbols = [WIDE.symbol(name) for name in names]
+    nexts = following(symbols)
+    state = [StateVariable(name, WIDE, number(0), after) for name, after in zip(names, nexts, strict=True)]
+    return TransitionSystem("counters", tuple(state), (InputVariable("sr_push", BOOLEAN),))
+
+
+def sets_in(system: TransitionSystem) -> Mapping[str, Ranges]:
+    found = state_values(system)
+    assert found is not None
+    return found
+
+
+def test_a_set_is_widened_by_how_often_it_has_grown_itself() -> None:
+    """Each counter begins when the one before it is at its end, long after the first one; all depend on each other."""
+
+    def following(symbols: Sequence[FNode]) -> Sequence[FNode]:
+        restart = symbols[-1].Equals(number(5))
+        before = [push, *(symbol.Equals(number(5)) for symbol in symbols[:-1])]
+        begun = zip(symbols, before, strict=True)
+        counted = [Ite(And(may, each.BVSLT(number(5))), each + number(1), each) for each, may in begun]
+        return [Ite(restart, number(0), each) for each in counted]
+
+    names = [f"sr_n{place}" for place in range(10)]
+    assert sets_in(counters(names, following)) == dict.fromkeys(names, ((0, 5),))
+
+
+def test_a_counter_in_steps_of_five_ends_where_its_steps_end() -> None:
+    """Behind a constant that concerns it a set grows by a step again: nothing is widened beyond that."""
+    down = Ite(number(50).BVSLT(n), n - number(5), n)
+    moved = Ite(push, Ite(n.BVSLT(number(300)), n + number(5), n), down)
+    assert ranges_of(moved, n, 200) == ((46, 304),)
+
+
+def test_a_mode_with_many_values_keeps_to_those_that_it_is_set_to() -> None:
+    moved = n
+    for mode in range(40):
+        moved = Ite(And(push, n.Equals(number(mode))), number(mode + 1), moved)
+    ((low, high),) = ranges_of(moved, n)
+    assert low == 0
+    assert high <= 41
+
+
+def test_constants_that_only_decide_when_a_variable_is_set_do_not_concern_it() -> None:
+    """The one counter's values are not among the other's ends, nor does it take longer for them."""
+
+    def following(symbols: Sequence[FNode]) -> Sequence[FNode]:
+        fast, slow = symbols
+        at_constants = Or(slow.Equals(number(at)) for at in range(7, 900, 3))
+        fast_next = Ite(And(at_constants, fast.BVSLT(number(1000))), fast + number(1), fast)
+        return [
+            fast_next,
+            Ite(fast.BVSLT(number(900)), Ite(slow.BVSLT(number(900)), slow + number(1), slow), number(0)),
+        ]
+
+    system = counters(["sr_fast", "sr_slow"], following)
+    program = Program([*(var.next for var in system.state), *(var.symbol for var in system.state)])
+    ends = Ends(program, range(len(program.instructions)), system.state, Evaluation(program, {}).found)
+    concerned = {value for value in ends.of(system.state[0], False) if abs(value) < 1 << 30}
+    assert {1000, 899, 901} <= concerned
+    assert not concerned & {7, 10, 301}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_sets_hold_when_there_is_no_work_left(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_values_module, "MOST_EVALUATED", seed % 5 * 30)
+    monkeypatch.setattr(state_values_module, "_KNOWN", {})
+    system = random_case(seed).system
+    sets = sets_in(system)
+    reference = Explicit(system)
+    for state in reference.reachable():
+        for name, raw in zip(reference.state_names, state, strict=True):
+            assert contains(sets[name], raw)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_sets_of_a_part_are_those_of_the_whole(seed: int) -> None:
+    """Each follows from what the variable depends on, whatever else there is."""
+    system = every_step(random_case(seed).system)
+    sets = sets_in(system)
+    for var in system.state:
+        part = replace(system, state=system.cone([var.symbol]))
+        assert sets_in(part) == {each.name: sets[each.name] for each in part.state}
+
+
+def test_work_grows_as_the_program_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four times as many charts that listen to each other: four times as many sets are computed, with some to spare."""
+    computed = 0
+    again = Evaluation.again
+
+    def counted(self: Evaluation, places: Sequence[int], box: Mapping[str, Ranges]) -> int:
+        nonlocal computed
+        found = again(self, places, box)
+        computed += found
+        return found
+
+    def following(symbols: Sequence[FNode]) -> Sequence[FNode]:
+        modes, times = symbols[::2], symbols[1::2]
+        found = []
+        for place, (mode, time) in enumerate(zip(modes, times, strict=True)):
+            up = modes[(7 * place + 3) % len(modes)]
+            least = number(3 + place)  # the charts have no constants in common
+            counted = Ite(time.BVSLT(least), time + number(1), time)
+            later = Ite(up.Equals(number(2)), number(2), number(1))
+            moved = Ite(time.Equals(least), Ite(mode.Equals(number(1)), later, Ite(push, number(1), number(0))), mode)
+            found += [moved, Ite(moved.Equals(mode), counted, number(0))]
+        return found
+
+    monkeypatch.setattr(Evaluation, "again", counted)
+    work = []
+    for charts in (20, 80):
+        names = [f"sr_{kind}_{charts}_{place}" for place in range(charts) for kind in ("mode", "time")]
+        computed = 0
+        sets = sets_in(counters(names, following))
+        assert all(sets[name] == ((0, 3 + place // 2),) for place, name in enumerate(names) if "time" in name)
+        work.append(computed)
+    assert work[1] < 5 * work[0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sets_of_formulas_known_from_a_step_are_those_computed_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = every_step(random_case(seed).system)
+    asked = [node for node in post_order([var.next for var in system.state]) if node.is_ite() or node.is_bv_ult()]
+    sets = sets_in(system)
+    known = values_of(asked, system, sets)
+    monkeypatch.setattr(state_values_module, "_KNOWN", {})
+    assert values_of(asked, system, sets) == known
+
+
+def test_no_step_at_all_leaves_the_start_values() -> None:
+    system = TransitionSystem("one", (StateVariable("sr_n", WIDE, number(0), n + number(1)),), ())
+    for stuck in (replace(system, input_constraint=FALSE()), replace(system, defined=number(1).BVSLT(n))):
+        assert sets_in(stuck)["sr_n"] == ((0, 0),)

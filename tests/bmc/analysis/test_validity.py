@@ -12,6 +12,7 @@ from live_systems import padded_case
 from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
 
+from bmc.analysis import slice as slicing
 from bmc.analysis.slice import live_state, without_impossible
 from bmc.formulas.unroll import at
 from bmc.system.simulation import compile_formulas
@@ -45,6 +46,13 @@ def test_an_overflow_out_of_the_ranges_makes_nothing_live() -> None:
     assert without_impossible(system, [MODE, n, wild]) is system
     assert without_impossible(left, [MODE]).defined == left.defined
     assert without_impossible(hold(system, 3), [MODE]).defined == left.defined
+
+
+def test_conditions_of_a_large_step_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking at all of its values would hold back the first search."""
+    system = counters()
+    monkeypatch.setattr(slicing, "MOST_NODES", 5)
+    assert without_impossible(system, [MODE]).defined == system.defined
 
 
 @seeds(12)

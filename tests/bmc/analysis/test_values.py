@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from itertools import product
 
 import pytest
@@ -29,7 +28,7 @@ from pysmt.shortcuts import (
 from pysmt.typing import BOOL, BVType
 
 from bmc.analysis import values
-from bmc.analysis.values import Known, narrowed, sets_of
+from bmc.analysis.values import narrowed, sets_of
 from bmc.floats import operations
 from bmc.floats.operations import Program
 from bmc.formulas.evaluate import compile_formulas
@@ -129,31 +128,34 @@ def test_choices_within_conditions_are_looked_into_as_deep_as_they_tell_apart() 
     assert contains(found, 3)
 
 
-def test_sets_known_before_are_those_computed_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(values, "MOST_KNOWN", 200)  # some are forgotten
+def test_sets_found_again_are_those_computed_anew() -> None:
+    """From one box to the next only some symbols have other sets, and only what read a changed set is computed."""
     source = random.Random(9)
-    known = Known()
-    formulas = [_word(source, 3) for _ in range(4)] + [_test(source, 2) for _ in range(4)]
+    computed = whole = 0
     for _ in range(60):
-        box, some = _box(source), source.sample(formulas, 3)
-        assert sets_of(Program(some), box, known) == sets_of(Program(some), box)
+        program = Program([_word(source, 3), _test(source, 2), _word(source, 4)])
+        places, box, kept = range(len(program.instructions)), _box(source), values.Evaluation(program)
+        for _ in range(4):
+            computed += kept.again(places, box)
+            whole += len(places)
+            assert kept.found == values.Evaluation(program, box).found
+            box |= dict([source.choice([*_box(source).items()])])
+    assert computed < 0.8 * whole
 
 
-def test_only_what_reads_a_changed_symbol_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    computed: list[int] = []
-    whole_set = values.Evaluation._set
-
-    def counted(self: values.Evaluation, place: int, operands: Sequence[values.Ranges]) -> values.Ranges:
-        computed.append(place)
-        return whole_set(self, place, operands)
-
-    monkeypatch.setattr(values.Evaluation, "_set", counted)
+def test_only_what_reads_a_changed_symbol_is_computed_again() -> None:
     of_x, of_y = BVAdd(X, BV(1, 6)), BVAdd(Y, BV(2, 6))
-    program, known = Program([of_x, of_y, BVULT(of_x, of_y)]), Known()
-    sets_of(program, {"ts_x": ((3, 3),), "ts_y": ((0, 1),)}, known)
-    computed.clear()
-    sets_of(program, {"ts_x": ((3, 3),), "ts_y": ((0, 2),)}, known)
-    assert len(computed) == 2, "the sum of y and the comparison: nothing of x"
+    program = Program([of_x, of_y, BVULT(of_x, of_y)])
+    places, kept = range(len(program.instructions)), values.Evaluation(program, {"ts_x": ((3, 3),), "ts_y": ((0, 1),)})
+    leaves = sum(not instruction.arguments for instruction in program.instructions)
+    again = kept.again(places, {"ts_x": ((3, 3),), "ts_y": ((0, 2),)})
+    assert again == leaves + 2, "the sum of y and the comparison: nothing of x"
+
+
+def test_known_sets_of_formulas_are_taken_as_they_are() -> None:
+    of_x = BVAdd(X, BV(1, 6))
+    known = {X: ((0, 3),), BV(1, 6): ((1, 1),), of_x: ((1, 3),)}
+    assert sets_of(Program([BVAdd(of_x, BV(1, 6))]), {"ts_x": ((0, 3),)}, known) == [((2, 4),)]
 
 
 @pytest.mark.parametrize("bits", [1024, 7], ids=["as they are", "few bits"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pysmt.shortcuts import TRUE
 from stated_facts import stated
 
-from bmc.analysis.state_values import patterns_of, spans_of
+from bmc.analysis.spans import patterns_of, spans_of
 from bmc.floats.format import FLOAT32, canonical, number, pattern
 from bmc.formulas.evaluate import compile_formulas
 from bmc.invariants.candidates import among, implied, is_value, no_more, same, values_told

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from command_line import MODELS, ROOT, Outcome, chaincover, in_process_of_its_own, write_files
 from foreign_models import AigerFile, Btor2File, bit_of
+from schemas import faults
 from small_programs import program
 from verify_documents import claim
 
@@ -99,6 +100,21 @@ def test_as_json(result: Path, tmp_path: Path) -> None:
     assert question["text"].startswith("no chain of 8 steps or fewer covers all 4 goals")
     told = chaincover("export", CRUISE, result, "--json", "-o", tmp_path / "claims").json
     assert told == checked(json.loads((tmp_path / "claims" / "index.json").read_text()))
+
+
+def test_the_requirements_that_fail_on_a_run_are_told(result: Path, tmp_path: Path) -> None:
+    """Of a table, which is no test, and of a harness, which says what its test does."""
+    property_ = ("--property", "slow: G(mode == ON -> X(speed == 0))")
+    assert chaincover("generate", CRUISE, *property_, "-o", tmp_path / "slow", "-q").code == 1
+    run = ("export", CRUISE, tmp_path / "slow/violation-slow.csv", *property_)
+    for form, says in (("csv", ""), ("pytest", ": its test fails as long as the program does as predicted")):
+        told = chaincover(*run, "--format", form, "--json", "-o", tmp_path / form).json
+        assert faults(told, "exported.json") == []
+        (failing,) = told["failing"]
+        text = f"requirement slow fails at step {failing['step']} of this run{says}"
+        assert (failing["goal"], failing["told"]) == ("slow", text)
+        assert text in chaincover(*run, "--format", form, "-o", tmp_path / form).out
+    assert chaincover("export", CRUISE, result, "--format", "csv", "--json", "-o", tmp_path / "x").json["failing"] == []
 
 
 def test_options_of_a_request(tmp_path: Path) -> None:

@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-from command_line import MODELS, ROOT, chaincover
-from referencing import Registry, Resource
+from command_line import MODELS, chaincover
+from schemas import SCHEMAS
+from schemas import faults as faults_in
 
-SCHEMAS = {place.name: json.loads(place.read_text()) for place in (ROOT / "chaincover/formats/schemas").glob("*.json")}
-REGISTRY = Registry().with_resources((name, Resource.from_contents(schema)) for name, schema in SCHEMAS.items())
 ARGUMENTS = {
     "minimal": ["cruise"],
     "finding": ["latch", "--hold", "2"],
@@ -27,9 +25,8 @@ ARGUMENTS = {
 
 
 def faults(place: Path) -> list[str]:
-    schema = SCHEMAS[f"{place.stem.partition('-')[0]}.json"]
-    found = jsonschema.Draft202012Validator(schema, registry=REGISTRY).iter_errors(json.loads(place.read_text()))
-    return [f"{place.name}: {'.'.join(map(str, each.absolute_path))}: {each.message[:200]}" for each in found]
+    found = faults_in(json.loads(place.read_text()), f"{place.stem.partition('-')[0]}.json")
+    return [f"{place.name}: {fault}" for fault in found]
 
 
 @pytest.mark.slow

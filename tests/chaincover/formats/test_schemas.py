@@ -34,7 +34,7 @@ def test_a_chain_of_another_version_is_named_as_that(folder: Path) -> None:
     for command in ("replay", "verify"):
         outcome = chaincover(command, CRUISE, in_schema(folder / "chain.json", "chaincover/chain/7"))
         assert "of 'chaincover/chain/7', which another version of ChainCover has written" in outcome.err
-    for other in ("chaincover/run/5", 2, None, "x"):
+    for other in ("chaincover/run/6", 2, None, "x"):
         outcome = chaincover("replay", CRUISE, in_schema(folder / "chain.json", other))
         assert outcome.code == 3
         assert "another version" not in outcome.err

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from command_line import MODELS, Outcome, chaincover, write_files
+from schemas import faults
 from small_programs import GOOD, HEAD, program, project
 
 from benchmarks.checks.short_runs import short_runs
@@ -334,6 +335,8 @@ def test_all_chains_of_a_folder(tmp_path: Path) -> None:
     for place in ("out", "out/chains.json"):
         told = chaincover("replay", "c.c", place, "--json", cwd=tmp_path)
         assert told.code == 1
+        assert told.json["schema"] == "chaincover/judgements/1"
+        assert faults(told.json, "judgements.json") == []
         assert [chain["chain"] for chain in told.json["chains"]] == ["chain-1.json", "chain-2.json"]
         assert [chain["exit_code"] for chain in told.json["chains"]] == [0, 1]
     text = chaincover("replay", "c.c", "out", cwd=tmp_path).out

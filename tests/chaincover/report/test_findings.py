@@ -295,6 +295,8 @@ def test_another_build_with_other_numbers_for_the_same_names_is_told(wash: Path)
     told = chaincover("replay", ".", "out", "--against", "new/wash.c", cwd=wash, COLUMNS="400").out
     said = "Phase has other numbers for the same names there, and numbers are told by the old names"
     assert f" differs from the model; {said}; first difference at step 1: phase Phase_WASH instead of " in told
+    judged = chaincover("replay", ".", "out", "--against", "new/wash.c", "--json", cwd=wash).json
+    assert (judged["against"], judged["renumbered"]) == ("new/wash.c", ["Phase"])
     write_files(
         wash, {"new/wash.c": WASH.replace("Phase_ERROR }", "Phase_ERROR, Phase_PAUSE }").replace("40 :", "41 :")}
     )

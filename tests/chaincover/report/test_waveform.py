@@ -85,9 +85,9 @@ def test_deadlines_are_bars_with_what_is_left() -> None:
     picture = waveform(run, [number("v")])
     told = place(picture, "3 of 9 steps, 6 left")
     assert told.x + width_of(told.text) <= picture.width
-    missed = Trace("run", "violation", 6, run.columns, (), ((4, "reacts"),), (Bar("reacts", "F[0,3]", 1, 4, 4),))
+    missed = Trace("run", "violation", 6, run.columns, (), ((4, "reacts"),), (Bar("reacts", "F[0,3]", 1, 4, 4, False),))
     picture = waveform(missed, [number("v")])
-    assert {"✗ missed after 3 steps", "✗ reacts", "reacts F[0,3]"} <= {*texts(picture)}
+    assert {"✗ failed after 3 steps", "✗ reacts", "reacts F[0,3]"} <= {*texts(picture)}
     assert place(picture, "✗ reacts").ink == "bad"
     bar = next(s for s in picture.shapes if isinstance(s, Area) and s.ink == "bad" and s.corners[0][1] > 40)
     begin, end = bar.corners[0][0], bar.corners[1][0]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Outcome, chaincover, write_files
+from schemas import faults as faults_in
 
 from benchmarks.checks.recordings import CHECKS, faults, subject_of
 from bmc.models.c.source.survey import apart
@@ -255,10 +256,11 @@ text = "G(s.n == 0 -> o.lamp == 0)"
 def test_beside_a_missed_deadline_only_what_is_judged_at_that_step_is_told(tmp_path: Path) -> None:
     """The deadline is missed at step 6; ``lights`` is judged at step 3, where that began, and ``soon`` at step 5."""
     whole = rows(**{"o.level": LEVELS, "o.lamp": LAMPS, "s.n": (1, 2, 3, 4, 0, 0)})
-    assert verdicts(judge(tmp_path, whole, target=SLOW))["slow"][2] == "failed"
-    told = chaincover("judge", ".", "in.csv", "run.csv", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1", COLUMNS="400").out
-    (finding,) = (line for line in told.splitlines() if line.startswith("FINDING: slow fails at step 6"))
-    assert finding.endswith("; dark held there")
+    for target, end in ((SLOW, "; dark held there"), (SLOW.replace("lamp == 0", "lamp == 1"), "; dark fails there")):
+        assert verdicts(judge(tmp_path, whole, target=target))["slow"][2] == "failed"
+        told = chaincover("judge", ".", "in.csv", "run.csv", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1", COLUMNS="400").out
+        (finding,) = (line for line in told.splitlines() if line.startswith("FINDING: slow fails at step 6"))
+        assert finding.endswith(end)
 
 
 TOLERANT = """\
@@ -500,7 +502,8 @@ def test_what_cannot_be_read_is_told_with_its_place(recording: str, target: str,
 def test_the_judgement_is_written_whole(tmp_path: Path) -> None:
     outcome = judge(tmp_path, GOOD, "-o", "judged.json")
     assert (tmp_path / "judged.json").read_text() == outcome.out
-    assert outcome.json["schema"] == "chaincover/judged/3"
+    assert outcome.json["schema"] == "chaincover/judged/4"
+    assert faults_in(outcome.json, "judged.json") == []
 
 
 def test_drawn_recordings_are_judged_as_the_whole_run() -> None:

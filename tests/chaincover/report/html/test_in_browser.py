@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import permutations
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import pytest
 from browsers import WIDTHS, needs_chromium, opened, violations
-from command_line import MODELS, chaincover
+from command_line import MODELS, ROOT, chaincover, write_files
 
 from chaincover.project.names import without_front
 
 pytestmark = [pytest.mark.evidence, needs_chromium]
+
+WINDOW_EXT_2 = ROOT / "benchmarks/paper/window/window_ext_2.toml"
 
 REDRAW = 16.0
 """Milliseconds of the renderer's processor that one redraw of 10,000 steps of 40 variables may take."""
@@ -92,6 +95,21 @@ def test_the_table_of_goals_is_sorted_and_filtered(window: Path) -> None:
         Select(driver.find_element(By.ID, "goal-criterion")).select_by_visible_text("written")
         driver.find_element(By.ID, "goal-text").send_keys(" ")
         assert len(rows(driver, "goals")) == 8 < len(everything)
+
+
+def test_a_closed_table_of_coverage_goals_opens_where_something_in_it_is_looked_for(tmp_path: Path) -> None:
+    from selenium.webdriver.common.by import By
+
+    covered = ("--cover", "mcdc()", "--cover", "branches()")
+    chaincover("generate", MODELS / "cruise", *covered, "-o", tmp_path, "-q", "--report", "--no-replay")
+    seen = "return [...document.querySelectorAll('#traceability details')].map(each => [each.open, each.hidden])"
+    with opened(tmp_path / "report.html") as driver:
+        assert driver.execute_script(seen) == [[False, False], [False, False]]
+        driver.find_element(By.ID, "goal-text").send_keys("mcdc:")
+        assert driver.execute_script(seen) == [[True, False], [False, True]]
+        driver.find_element(By.ID, "goal-text").clear()
+        driver.find_element(By.ID, "goal-text").send_keys(" ")
+        assert [hidden for _, hidden in driver.execute_script(seen)] == [False, False]
 
 
 def test_cursors_and_the_table_say_what_the_chain_says(window: Path) -> None:
@@ -178,9 +196,75 @@ def test_a_recording_is_drawn_beside_the_chain_and_its_difference_is_found_by_a_
         assert "≠ (expected " in " ".join(row)
 
 
+def test_flags_have_names_as_many_as_fit_and_else_their_numbers_and_nothing_overlaps(tmp_path: Path) -> None:
+    """Eighteen goals within 62 steps; a pole goes through no text, and where the pointer rests all goals are told."""
+    chaincover("generate", WINDOW_EXT_2, "-o", tmp_path, "-q", "--report", "--no-replay")
+    for width, least in ((1280, 14), (390, 3)):
+        with opened(tmp_path / "report.html", width) as driver:
+            flags = settled(driver)["flags"]
+            told = [flag for flag in flags if flag["text"]]
+            assert sum(not flag["text"].isdigit() for flag in told) >= least
+            assert all(flag["text"] == str(flag["number"]) for flag in told if flag["text"].isdigit())
+            for one, other in permutations(told, 2):
+                apart = one["end"] <= other["begin"] or other["end"] <= one["begin"]
+                assert one["row"] != other["row"] or apart, (one, other)
+                through = other["begin"] < one["x"] < other["end"]
+                assert not (one["row"] < other["row"] and through), "a pole reaches down from its row"
+            rows_of_flags = rows(driver, "wave-flag-table")
+            assert [row[0] for row in rows_of_flags] == [str(number + 1) for number in range(len(rows_of_flags))]
+            title = driver.execute_script("return chaincoverWave.titleAt(arguments[0], 40)", told[-1]["x"] + 1)
+            assert title == f"{told[-1]['number']}: step {told[-1]['step']}" + title[title.index(" (") :]
+            assert title.endswith(rows_of_flags[told[-1]["number"] - 1][2])
+
+
+def settled(driver: Any) -> dict[str, Any]:
+    """The state of the waveform once it is drawn."""
+    driver.execute_async_script(
+        "const done = arguments[0]; requestAnimationFrame(() => { chaincoverWave.draw(); done() })"
+    )
+    return state(driver)
+
+
+def test_a_deadline_that_nobody_judged_is_told_beside_the_run(tmp_path: Path) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.select import Select
+
+    files = {"c.c": TIMER, "chaincover.toml": TIMED}
+    write_files(tmp_path, files)
+    chaincover("generate", tmp_path, "-o", tmp_path / "out", "-q", "--report")
+    with opened(tmp_path / "out" / "report.html") as driver:
+        Select(driver.find_element(By.ID, "wave-trace")).select_by_visible_text("violation of low")
+        said = driver.find_element(By.ID, "wave-told").text
+        assert "deadlines of soon are not known for this run" in said
+
+
+TIMER = """\
+static unsigned char n;
+void init(void) { n = 0; }
+void step(_Bool up) { if (up && n < 9) n++; }
+"""
+TIMED = """\
+[sources]
+files = ["c.c"]
+[functions]
+init = ["init"]
+step = "step"
+[interface]
+state = ["n"]
+[[property]]
+id = "soon"
+text = "G(n == 1 && up -> F[0,3](n >= 2))"
+[[property]]
+id = "low"
+text = "G(n == 2 && up -> X(n == 2))"
+"""
+
+
 @pytest.mark.parametrize("name", ["window", "belt", "kiln"])
 def test_no_barrier_is_serious_and_nothing_is_wider_than_the_window(tmp_path: Path, name: str) -> None:
-    chaincover("generate", MODELS / name, "-o", tmp_path, "-q", "--report")
+    chaincover("generate", MODELS / name, "-o", tmp_path, "-q")
+    chaincover("replay", MODELS / name, tmp_path, "-o", tmp_path / "judged.json", "-q")
+    chaincover("report", tmp_path, "-q")
     for width in WIDTHS.values():
         for dark in (False, True):
             with opened(tmp_path / "report.html", width, dark) as driver:

@@ -307,20 +307,35 @@ def test_a_number_in_the_graph_is_a_distance_or_the_steps_of_the_chain_and_a_bou
 def test_an_input_that_is_constant_and_not_0_is_in_the_table_of_a_run() -> None:
     shown = [Variable(name, name, role, "int") for name, role in (("on", "inputs"), ("off", "inputs"), ("s", "state"))]
     trace = Trace("run", "violation", 2, {"on": [1, 1, None], "off": [0, 0, None], "s": [0, 0, 1]})
-    table = step_table(trace, shown, ["s"], 2)
+    table = step_table(trace, shown, ["s"])
     assert [title for title, _ in table.titles] == ["on", "s"]
     assert table.note == ""
     many = [Variable(f"v{number}", f"v{number}", "state", "int") for number in range(11)]
     wide = Trace("run", "violation", 1, {var.name: [0, 1] for var in many})
-    assert step_table(wide, many, [], None).note.startswith("1 more variable ")
+    assert step_table(wide, many, []).note.startswith("1 more variable ")
 
 
 def test_the_marked_step_is_among_the_rows_of_a_long_table() -> None:
     odd = Trace("run", "judged", 1000, {"a": [*(step % 2 for step in range(1000)), None]})
-    table = step_table(odd, [Variable("a", "a", "inputs", "_Bool")], ["a"], 500)
+    table = step_table(odd, [Variable("a", "a", "inputs", "_Bool")], ["a"], {495: "antecedent", 500: "fails"})
     assert len(table.rows) == MOST_ROWS
-    assert [steps for steps, _, marked in table.rows if marked] == ["500"]
+    assert [(steps, marked) for steps, _, marked in table.rows if marked] == [("495", "antecedent"), ("500", "fails")]
     assert table.note == f"{1001 - MOST_ROWS} rows left out: the waveform has all"
+
+
+def test_a_table_of_a_part_has_what_acts_there_and_its_waiting_in_one_row_around_each_mark() -> None:
+    """``late`` changes behind the part."""
+    shown = [Variable(name, name, "state", "int") for name in ("a", "late")]
+    run = Trace("run", "judged", 100, {"a": [0] * 10 + [1] * 91, "late": [0] * 90 + [1] * 11})
+    table = step_table(run, shown, [], {30: "fails"}, (9, 50))
+    assert [title for title, _ in table.titles] == ["a"]
+    assert [(steps, marked) for steps, _, marked in table.rows] == [
+        ("9", ""),
+        ("10..29", ""),
+        ("30", "fails"),
+        ("31..50", ""),
+    ]
+    assert table.note == "Steps 9 to 50 of 100"
 
 
 def test_a_goal_that_fails_often_is_one_finding_and_a_deadline_is_told_by_its_steps(result: Path) -> None:
@@ -569,8 +584,8 @@ def test_many_coverage_goals_are_a_closed_table_so_that_findings_come_soon(
 
     changed(result, cover)
     page = report(result)
-    assert ("26 coverage goals: 26 unreachable" in page.text) == folded
-    assert ("coverage-goals" in page.ids) == folded
+    assert ("26 goals of transitions(phase): 26 unreachable" in page.text) == folded
+    assert ("coverage-goals-1" in page.ids) == folded
     assert page.row("c24")
     assert page.row("fills")
 

@@ -41,6 +41,8 @@ text = "G(press && lit -> X(lit))"
 id = "out"
 text = "cover(!lit && left == 0 && prev(lit))"
 """
+DARK = PROJECT + '[[property]]\nid = "dark"\ntext = "G(rise(lit) -> F[0,3ms](!lit))"\n'
+"""The lamp is to be dark again within 3 ms."""
 TABLE = "step,i->press,o.lit,o.left\ninit,,0,0\n0,1,1,3\n1,0,1,2\n2,0,1,1\n3,1,0,0\n"
 WAVES = """\
 $timescale 1 ms $end
@@ -85,6 +87,11 @@ def differing(page: Page, trace: Any) -> dict[str, Any]:
     return {name: column["differs"] for name, column in columns if "differs" in column}
 
 
+def stripped(page: Page) -> list[list[str]]:
+    """The rows of all tables, without blanks around their cells."""
+    return [[cell.strip() for cell in row] for row in page.rows]
+
+
 @pytest.mark.parametrize("name", ["run.csv", "run.vcd"])
 def test_a_recording_is_a_run_beside_the_chain_with_its_differences(name: str, out: Path) -> None:
     signals = '[target.signals]\n"i->press" = "press"\n"o.lit" = "lit"\n"o.left" = "left"\n'
@@ -99,7 +106,7 @@ def test_a_recording_is_a_run_beside_the_chain_with_its_differences(name: str, o
     run = runs[f"judged.json ({name})"]
     assert (run["kind"], run["beside"], run["length"]) == ("judged", "chain.json", 4)
     assert differing(page, run) == {"lit": [[3, 4, "1"]]}
-    assert ["3 ◀ here", "1", "0 ≠ 1 expected", "1"] in [[cell.strip() for cell in row] for row in page.rows]
+    assert ["3 ◀ differs", "1", "0 ≠ 1 expected", "1"] in stripped(page)
 
 
 def judged(out: Path, table: str) -> Any:
@@ -118,23 +125,27 @@ def test_a_requirement_that_failed_on_the_bench_is_told_wherever_the_report_tell
     assert [0, "lights"] not in run["goals"], "a flag has one label of a goal"
     assert f"1 more requirement failed on {on}" in page.text
     assert any(f"failed on {on} at step 0in the model: never violated" in cell for cell in page.row("lights"))
-    text = "At step 0 its antecedent holds, and its consequent does not: before step 0 i->press is 1, o.lit is 0; "
-    assert f"{text}before step 1 o.lit is 0, expected 1." in page.text
-    assert [row[0].strip() for row in page.rows if "◀" in row[0]].count("1 ◀ here") == 2, "the row of the wrong value"
+    assert "At step 0 (0 s) its antecedent holds, and its consequent does not." in page.text
+    assert "Other requirements at that step: none is judged there." in page.text
+    assert {"0 ◀ antecedent", "1 ◀ fails"} <= {row[0].strip() for row in page.rows}
+    assert ["o.lit", "1", "0", "1"] in stripped(page), "the value and the expected one"
     assert f"judge {out.parent} {out / 'chain.json'} {on}" in page.text
     chaincover("report", out, "-o", out / "report.md", "-q")
-    assert "before step 1 o.lit is 0, expected 1." in (out / "report.md").read_text()
+    assert "<code>o.lit</code> is <code>0</code> at step 1, expected <code>1</code>." in (out / "report.md").read_text()
 
 
 def test_a_missed_deadline_of_a_recording_is_told_with_its_antecedent_and_as_it_is_written(out: Path) -> None:
     """The lamp, lit by step 0, has to be dark again within 3 ms; on the bench it went on."""
-    dark = PROJECT + '[[property]]\nid = "dark"\ntext = "G(rise(lit) -> F[0,3ms](!lit))"\n'
-    (out.parent / "chaincover.toml").write_text(dark)
+    (out.parent / "chaincover.toml").write_text(DARK)
     chaincover("generate", out.parent, "-o", out, "-q", "--no-native")
     assert judged(out, TABLE.replace("3,1,0,0", "3,1,1,0"))["exit_code"] == 1
-    page, _ = shown(out)
-    missed = "The antecedent held at step 1, and F[0,3ms] had not held by step 4"
-    assert f"{missed}: at its end o.lit is 1, expected 0." in page.text
+    page, runs = shown(out)
+    assert "The antecedent held at step 1 (0.001 s), and F[0,3ms] had not held by step 4 (0.004 s)." in page.text
+    assert ["o.lit", "4", "1", "0"] in stripped(page)
+    assert {"1 ◀ antecedent", "4 ◀ fails"} <= {row[0] for row in stripped(page)}
+    assert runs["judged.json (run.csv)"]["deadlines"] == [
+        ["dark", "F[0,3ms]", 1, 4, 4, False, "✗ failed after 3 steps"]
+    ]
 
 
 def test_a_requirement_that_failed_on_several_runs_counts_once_and_other_sources_are_told(out: Path) -> None:
@@ -143,7 +154,9 @@ def test_a_requirement_that_failed_on_several_runs_counts_once_and_other_sources
     page, _ = shown(out)
     assert f"1 more requirement failed on {again['on']}, cc with another lamp.c; one chain" in page.text
     tiles = [" ".join(item.split()) for item in page.items]
-    assert any(tile.endswith("goals covered on cc with another lamp.c, 2 requirements failed") for tile in tiles), tiles
+    assert any(tile.endswith("on cc with another lamp.c, 2 requirements failed, values deviate") for tile in tiles), (
+        tiles
+    )
 
 
 def test_a_judgement_of_another_controller_is_left_out_with_a_note(out: Path) -> None:
@@ -173,3 +186,71 @@ def test_a_replay_as_the_chain_says_needs_no_run_of_its_own(out: Path) -> None:
     chaincover("replay", out.parent, out, "-o", out / "judged.json", "-q", "--no-native")
     _, runs = shown(out)
     assert not any(run["kind"] == "judged" for run in runs.values())
+
+
+def test_deadlines_that_nobody_judged_on_a_run_are_named(out: Path) -> None:
+    """Of a run that violates another requirement, and of a judgement that an earlier version wrote."""
+    (out.parent / "chaincover.toml").write_text(DARK)
+    chaincover("generate", out.parent, "-o", out, "-q", "--no-native")
+    data = judged(out, TABLE)
+    _, runs = shown(out)
+    run = runs["judged.json (run.csv)"]
+    assert (run["unknown"], run["deadlines"]) == ([], [["dark", "F[0,3ms]", 1, 4, 4, True, "3 of 3 steps, 0 left"]])
+    assert runs["violation of stays"]["unknown"] == ["dark"]
+    for goal in data["goals"]:
+        del goal["deadline"], goal["others"]
+    (out / "judged.json").write_text(json.dumps(data | {"schema": "chaincover/judged/3"}))
+    _, runs = shown(out)
+    assert runs["judged.json (run.csv)"]["unknown"] == ["dark"]
+
+
+def test_each_finding_on_a_run_has_the_steps_that_it_is_about(out: Path) -> None:
+    """The lamp stays dark: it deviates, *lights* fails, *stays* and *out* are lost; no table is printed twice."""
+    judged(out, TABLE.replace("0,1,1,3", "0,1,0,3").replace("1,0,1,2", "1,0,0,2").replace("2,0,1,1", "2,0,0,1"))
+    page, _ = shown(out)
+    of_lit = ["o.lit", "1", "0", "1", "3"]
+    assert of_lit in stripped(page), "first at step 1, at three steps in all"
+    assert "The chain covers it at step 3 (0.003 s), and " in page.text
+    assert {"1 ◀ differs", "1 ◀ fails", "3 ◀ covered by the chain"} <= {row[0] for row in stripped(page)}
+    assert "Steps 0 to 2 of 4" in page.text
+    assert "2 goals lost on " in page.text
+
+
+def test_each_goal_of_a_judged_run_is_told_with_what_leaves_it_open(out: Path) -> None:
+    """Without the lamp nothing is known of *lights*."""
+    judged(out, "step,i->press,o.left\ninit,,0\n0,1,3\n1,0,2\n2,0,1\n3,1,0\n")
+    page, _ = shown(out)
+    unseen = "not observable: o.lit was not observed"
+    assert ["lights", unseen, "0", unseen, ""] in stripped(page)
+    judged(out, TABLE)
+    page, _ = shown(out)
+    assert ["out", "3", "1", "", ""] in stripped(page)
+    assert "4 steps of chain.json: 3 of 3 goals covered. Compared with the model: 2 signals at 4 steps" in page.text
+
+
+@needs_compiler
+def test_the_report_says_on_which_sources_a_run_was(out: Path) -> None:
+    """The project's own ones, and those of another build, of which the command is told as it was typed."""
+    other = out.parent / "other.c"
+    other.write_text(LAMP.replace("left = 3", "left = 2"))
+    replay = ("replay", out.parent, out)
+    chaincover(*replay, "-o", out / "own.json", "-q")
+    chaincover(*replay, "--against", other, "-o", out / "other.json", "-q")
+    page, runs = shown(out)
+    tiles = [" ".join(item.split()) for item in page.items]
+    assert any("the chain's own sources" in tile and tile.startswith("Judged: own.json") for tile in tiles), tiles
+    assert any("on other.c (another build)" in tile and tile.startswith("Judged: other.json") for tile in tiles), tiles
+    assert "other.json (other.c)" in runs
+    assert f"--against {other}" in page.text
+    told = json.loads((out / "other.json").read_text()) | {"renumbered": ["mode_t"]}
+    (out / "other.json").write_text(json.dumps(told))
+    assert "mode_t has other numbers for the same names there" in shown(out)[0].text
+
+
+def test_the_runs_of_several_chains_are_judged_runs_each(out: Path) -> None:
+    own = judged(out, TABLE)
+    head = {"schema": "chaincover/judgements/1", "controller": own["controller"], "stopped_by": ""}
+    (out / "judged.json").write_text(json.dumps(head | {"chains": [own, own | {"chain": "chain-2.json"}]}))
+    page, runs = shown(out)
+    assert {"judged.json: chain.json (run.csv)", "judged.json: chain-2.json (run.csv)"} <= {*runs}
+    assert "Judged: judged.json: chain-2.json" in page.text
