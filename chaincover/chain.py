@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, overload
 
 from bmc.errors import UsageError
@@ -291,8 +292,9 @@ class Chain:
 
     @property
     def failures(self) -> tuple[Hit, ...]:
-        """All steps at which a consequent did not hold."""
-        return (*(hit for hit in self.hits if hit.consequent_held is False), *self.repeats.failures, *self.late)
+        """All steps at which a consequent did not hold, in the order of the run."""
+        own = (hit for hit in self.hits if hit.consequent_held is False)
+        return tuple(sorted((*own, *self.repeats.failures, *self.late), key=attrgetter("step")))
 
 
 @dataclass(frozen=True, slots=True)

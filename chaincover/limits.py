@@ -44,9 +44,8 @@ class PerUnit(NamedTuple):
     """Operations that are compiled."""
     read_nodes: int = 5_000
     """Nodes of the formulas of a step that are read."""
-    analysed_nodes: int = 3_000
-    """Nodes of the formulas of a step of which a slice, or the values of its variables, are found; four times as many
-    take eight units."""
+    analysed_nodes: int = 6_000
+    """Nodes of the formulas of a step of which a slice, or the values of its variables, are found."""
     checked_nodes: int = 20_000
     """Nodes of the formulas of a step that ``check`` looks through."""
     steps: int = 20_000_000

@@ -56,8 +56,8 @@ class Stage:
 
     The same ``work`` may stand in several places of a round: it goes on there from where it was paused. In this place
     it has no turn once something of ``until`` is known; if ``put_off`` is, it begins a round later, with a turn of that
-    round. Where it is ``once``, it has one turn in this place, in the first round, one more where that one brought
-    something new, and one where it begins anew; in every other place ``until`` ends it.
+    round. Where it is ``once``, it has one turn in this place, in the first round, one more where that one covered
+    more goals, but not all, and one where it begins anew; in every other place ``until`` ends it.
     """
 
     name: str
@@ -350,7 +350,8 @@ def _alternate(group: Sequence[_Turns], units: float, board: Board) -> bool:
                 return True
             if better(board.known, known):
                 left[place] = parts
-                turn.go_on()
+                if _covers_more(board.known, known):
+                    turn.go_on()
             else:
                 left[place] -= 1
     return False
@@ -364,6 +365,12 @@ def better(known: Known, before: Known) -> bool:
         or known.uncoverable is not before.uncoverable
         or known.no_chain != before.no_chain
     )
+
+
+def _covers_more(known: Known, before: Known) -> bool:
+    """Whether the chain covers more goals than ``before``, and not all."""
+    covered = 0 if before.chain is None else len(before.chain.goals)
+    return known.chain is not None and not known.complete and len(known.chain.goals) > covered
 
 
 FIRST = "prepare"

@@ -10,6 +10,7 @@ from typing import Any
 from pysmt.fnode import FNode
 
 from bmc.formulas.evaluate import MOST_COMPILED, define, translate
+from bmc.formulas.terms import both
 from bmc.formulas.unroll import unframed
 from bmc.system.transition import Run, symbols_of
 from properties.goal import Goal
@@ -67,18 +68,24 @@ class Monitor:
         return bool(_test(formula)(_frames(run, step, step + length), 0))
 
 
-def violated_late(goals: Iterable[Goal], run: Run, known: Collection[str]) -> dict[str, list[int]]:
+def violated_late(goals: Iterable[Goal], run: Run, inputs: Collection[str]) -> dict[str, list[int]]:
     """Where ``run`` violates a property with a deadline, but not by the occurrence that covers its goal there.
 
-    For each goal the steps; only of those goals whose violations read nothing but variables ``known``.
+    For each goal the steps that decide an occurrence of its antecedent, each occurrence by itself; ``inputs`` are the
+    names of the inputs. Only of those goals whose formulas read nothing but variables of the run.
     """
-    late = {}
+    late, known = {}, {*run.states[0], *inputs}
     for goal in goals:
-        if goal.violated is None or any(unframed(symbol)[0] not in known for symbol in symbols_of(goal.violated)):
+        deadline = goal.deadline
+        if deadline is None or deadline.antecedent is None:
             continue
-        violation, judging = Monitor([Goal(goal.name, goal.violated, None, goal.length)]), Monitor([goal])
+        read = symbols_of(both(deadline.antecedent, deadline.condition))
+        if any(unframed(symbol)[0] not in known for symbol in read):
+            continue
+        judging = Monitor([goal])
         covered = {step: judging.judge(run, goal.name, step) for step in judging.covered(run)[goal.name]}
-        late[goal.name] = [step for step in violation.covered(run)[goal.name] if covered.get(step) is not False]
+        failed = sorted({one.after for one in deadline.decisions(run, inputs) if not one.held})
+        late[goal.name] = [step for step in failed if covered.get(step) is not False]
     return late
 
 

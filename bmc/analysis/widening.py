@@ -7,7 +7,7 @@ that is set where another one is 5 has nothing to do with 5.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 import pysmt.operators as op
 
@@ -50,23 +50,31 @@ class Ends:
         self, program: Program, places: Sequence[int], variables: Iterable[StateVariable], sets: Sequence[Ranges]
     ) -> None:
         self._program, self._sets = program, sets
-        self._class: dict[int, int] = {}
+        self._class = self._within(places, {program.places[var.symbol] for var in variables})
         self._outside: dict[int, set[int]] = {}
         self._found: dict[tuple[int, ValueType, bool], Sequence[int]] = {}
-        varying = {program.places[var.symbol] for var in variables}
-        for place in places:
-            if place in varying or any(argument in self._class for argument in program.instructions[place].arguments):
-                self._class[place] = place
         used = [_used(place, program.instructions[place]) for place in self._class]
         used += [(program.places[var.symbol], program.places[var.next]) for var in variables]
         for words in used:
             inside = [self._root(word) for word in words if word in self._class]
             self._class.update((root, inside[0]) for root in inside)
         for words in used:
-            outside = [word for word in words if word not in self._class]
-            outside += [below for word in outside for below in _used(word, program.instructions[word])]
-            for root in {self._root(word) for word in words if word in self._class}:
-                self._outside.setdefault(root, set()).update(outside)
+            self._join_outside(words)
+
+    def _within(self, places: Sequence[int], varying: Set[int]) -> dict[int, int]:
+        """Those of ``places`` that read one of the ``varying`` ones in the component, each as a class of its own."""
+        found: dict[int, int] = {}
+        for place in places:
+            if place in varying or any(below in found for below in self._program.instructions[place].arguments):
+                found[place] = place
+        return found
+
+    def _join_outside(self, words: Sequence[int]) -> None:
+        """Let what is outside of the component belong to the classes of those of ``words`` that are inside."""
+        outside = [word for word in words if word not in self._class]
+        outside += [below for word in outside for below in _used(word, self._program.instructions[word])]
+        for root in {self._root(word) for word in words if word in self._class}:
+            self._outside.setdefault(root, set()).update(outside)
 
     def of(self, var: StateVariable, last: bool) -> Sequence[int]:
         """Those of one variable, and the least and the greatest of its type; ``last``: of the former the outermost."""

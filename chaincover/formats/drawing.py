@@ -161,8 +161,8 @@ def svg_of(title: str, drawn: Drawn, style: str = "", notes: Sequence[str] = ())
     up = {ends: text for ends, text in drawn.arcs.items() if ends not in down}
     (left, leftwards), (right, rightwards) = _reaches(up, order), _reaches(down, order)
     left, across = left + _MARGIN, _across(drawn)
-    body = [part for ends, text in up.items() for part in _arc(ends, text, heights, left, -leftwards[ends])]
-    body += [part for ends, text in down.items() for part in _arc(ends, text, heights, left + across, rightwards[ends])]
+    body = _arcs(up, heights, left, {ends: -far for ends, far in leftwards.items()})
+    body += _arcs(down, heights, left + across, rightwards)
     body += [part for node in drawn.nodes for part in _node(node, drawn, left, across, heights[node])]
     body += [part for ends, text in drawn.legs.items() for part in _leg(ends, text, heights, left + _indent(drawn))]
     width = left + across + right + _MARGIN
@@ -182,6 +182,13 @@ def svg_of(title: str, drawn: Drawn, style: str = "", notes: Sequence[str] = ())
             "</svg>\n",
         ]
     )
+
+
+def _arcs(
+    arcs: Mapping[Edge, str], heights: Mapping[str, float], side: float, reaches: Mapping[Edge, float]
+) -> list[str]:
+    """The arcs of one side."""
+    return [part for ends, text in arcs.items() for part in _arc(ends, text, heights, side, reaches[ends])]
 
 
 def _heights(drawn: Drawn) -> dict[str, float]:

@@ -128,7 +128,7 @@ class _Weights:
 def analysed(system: TransitionSystem) -> float:
     """Units of work that a slice of ``system`` takes, and as many that finding the values of its variables takes."""
     formulas = [system.input_constraint, system.defined, *(var.next for var in system.state)]
-    return float((node_count(formulas) / PER_UNIT.analysed_nodes) ** 1.5)
+    return node_count(formulas) / PER_UNIT.analysed_nodes
 
 
 ENUMERATING = "auto"

@@ -177,7 +177,7 @@ class Judge:
 
 def late_hits(goals: Iterable[Goal], run: Run) -> tuple[Hit, ...]:
     """What ``run`` violates of the properties of ``goals`` by later occurrences than those that cover them."""
-    late = violated_late(goals, run, {*run.states[0], *(run.inputs[0] if run.inputs else ())})
+    late = violated_late(goals, run, run.inputs[0] if run.inputs else ())
     return tuple(Hit(name, step, False) for name, steps in late.items() for step in steps)
 
 
@@ -300,18 +300,26 @@ def explained(problem: Problem, name: str, run: Run, step: int) -> Failure:
 
 def failing_values(system: TransitionSystem, said: FNode, run: Run, step: int, text: str = "") -> Iterator[ReadValue]:
     """What the parts of ``said`` (framed), which somebody wrote as ``text``, read that do not hold from ``step`` of
-    ``run`` on."""
-    frames = [{**state, **inputs} for state, inputs in zip(run.states, (*run.inputs, {}), strict=True)]
-    places = {symbol: (step + unframed(symbol)[1], unframed(symbol)[0]) for symbol in symbols_of(said)}
-    read = {symbol.symbol_name(): frames[at][of] for symbol, (at, of) in places.items()}
+    ``run`` on. Of inputs beside variables of the program nothing else is expected: the run has chosen them."""
+    places, read = _read(said, run, step)
     failing = [part for part in conjuncts(said) if not compile_formulas([part])(read)[0]]
     parts = {symbol: [part for part in failing if symbol in symbols_of(part)] for symbol in places}
-    for symbol, (at, of) in sorted(places.items(), key=lambda item: item[1]):
-        variable = system.variable(of)
-        if parts[symbol] and not of.endswith(DEFINED) and getattr(variable, "role", "") != "internal":
+    asked = {symbol: system.variable(places[symbol][1]) for symbol in filter(parts.__getitem__, places)}
+    chosen = {symbol for symbol, variable in asked.items() if isinstance(variable, InputVariable)}
+    chosen = chosen if len(chosen) < len(asked) else set()
+    for symbol, variable in sorted(asked.items(), key=lambda item: places[item[0]]):
+        at, of = places[symbol]
+        if not of.endswith(DEFINED) and getattr(variable, "role", "") != "internal":
             actual = show_value(variable.type, read[symbol.symbol_name()])
-            expected = _expected(parts[symbol], symbol, variable.type, read)
+            expected = "" if symbol in chosen else _expected(parts[symbol], symbol, variable.type, read)
             yield ReadValue(of, at, actual, _as_written(expected, variable, text))
+
+
+def _read(said: FNode, run: Run, step: int) -> tuple[Mapping[FNode, tuple[int, str]], Mapping[str, int]]:
+    """The step and the variable of each symbol of ``said`` (framed) from ``step`` of ``run`` on, and its value."""
+    frames = [{**state, **inputs} for state, inputs in zip(run.states, (*run.inputs, {}), strict=True)]
+    places = {symbol: (step + unframed(symbol)[1], unframed(symbol)[0]) for symbol in symbols_of(said)}
+    return places, {symbol.symbol_name(): frames[at][of] for symbol, (at, of) in places.items()}
 
 
 def _as_written(expected: str, variable: StateVariable | InputVariable, text: str) -> str:

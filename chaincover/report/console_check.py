@@ -144,10 +144,14 @@ def _show_goals(out: Console, subject: Subject, analysis: Analysis) -> None:
         names = f" ({listed(lost, 4)})" if lost and criterion else ""
         say(part, f"{criterion.removesuffix('()') or 'properties'}: {text}{names}")
     if reachable is not None:
-        remembered = any("#" in var.name for var in subject.system.state)
-        with_memory = " (with what deadlines, since and dwell times remember)" if remembered else ""
-        say(part, f"states: {reachable:,} reachable{with_memory}, all enumerated")
+        say(part, f"states: {reachable:,} reachable{_with_memory(subject)}, all enumerated")
     out.show(part.cut(FEW_LINES, "-v tells all criteria"))
+
+
+def _with_memory(subject: Subject) -> str:
+    """What states are told apart by beside the program's variables, '' for nothing."""
+    remembered = any("#" in var.name for var in subject.system.state)
+    return " (with what deadlines, since and dwell times remember)" if remembered else ""
 
 
 def _how_many(goals: int, known: int, lost: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise, zip_longest
+from itertools import accumulate, filterfalse, pairwise, zip_longest
 from typing import Any
 
 from bmc.errors import counted
@@ -67,27 +67,33 @@ def _show_matrix(
     out: Console, data: Mapping[str, Any], known: Mapping[Edge, str], at: Mapping[str, int], implied: Mapping[str, str]
 ) -> None:
     """What is known of the distance from the node of each row to that of each column, in the order of the chain."""
-    joined = {*at, *(node for edge in known for node in edge)}
-    nodes = [*at, *(node for node in data["nodes"] if node in joined and node not in at)]
+    joined = set(at).union(*known)
+    nodes = [node for node in dict.fromkeys([*at, *data["nodes"]]) if node in joined]
     say(out, "")
     if not known:
         say(out, f"no distance above K = {data['k']} was looked for: {WHOLE}")
         return
-    left = {node for node, by in implied.items() if {node, by} <= joined} if len(nodes) > MOST_ROWS else set[str]()
-    nodes = [node for node in nodes if node not in left]
+    left = _left_out(nodes, implied)
+    nodes = list(filterfalse(left.__contains__, nodes))
     if len(nodes) > MOST_ROWS:
         besides = "" if at else ", and with the folder of a chain its legs are shown"
         say(out, f"The matrix of {counted(len(nodes), 'node')} is too large for a terminal: {WHOLE}{besides}.")
         return
     taken = {(a, b): at[b] - at[a] for a, b in pairwise(node for node in at if node not in left)}
     _show_distances(out, nodes, known, taken)
-    for sentence in meaning(known, taken, "*", bool(data.get("exact")), "*"):
+    exact, lost = bool(data.get("exact")), [node for node in data["nodes"] if node not in joined]
+    sentences = [
+        *meaning(known, taken, "*", exact, "*"),
+        *([implied_ones(len(left), f"; {WHOLE}")] if left else []),
+        *([without_distances(lost, exact)] if lost else []),
+    ]
+    for sentence in sentences:
         say(out, sentence)
-    if left:
-        say(out, implied_ones(len(left), f"; {WHOLE}"))
-    lost = [node for node in data["nodes"] if node not in joined]
-    if lost:
-        say(out, without_distances(lost, bool(data.get("exact"))))
+
+
+def _left_out(nodes: Sequence[str], implied: Mapping[str, str]) -> set[str]:
+    """The goals that others of ``nodes`` imply, where these are too many for a matrix."""
+    return {node for node, by in implied.items() if {node, by} <= {*nodes}} if len(nodes) > MOST_ROWS else set()
 
 
 def _show_distances(out: Console, nodes: Sequence[str], known: Mapping[Edge, str], taken: Mapping[Edge, int]) -> None:

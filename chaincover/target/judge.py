@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -152,30 +152,34 @@ class _Judge:
             steps, how = self._predicted(goal, covers, predicted, self.prediction.agrees), verdicts.AS_PREDICTED
         verdict, detail = (COVERED, "") if steps else self._uncovered(covers)
         step = (claimed if claimed in steps else steps[0]) if steps else None
-        occurrences = self.occurrences.get(goal.name)
-        requirement, why = ("", "") if occurrences is None else occurrences.verdict()
-        failed_at = None if occurrences is None else min(occurrences.failed, default=None)
         held = None
         if goal.consequent is not None and covers.steps and step is not None:
             held = self.sight.value(goal.consequent, step)
-        return JudgedGoal(
+        judged = JudgedGoal(
             goal.name,
             verdict,
             step,
             how if steps else "",
             len(covers.steps),
-            requirement,
+            "",
             held,
-            failed_at,
+            None,
             claimed,
             claimed is None or claimed in steps or verdict in verdicts.OPEN_REQUIREMENTS,
             (claims.asked is None or goal.name in claims.asked) and goal.name not in claims.infeasible,
             goal.name in claims.infeasible,
             detail,
-            why,
-            None if occurrences is None else occurrences.deadline(step),
-            None if failed_at is None else self._others(goal.name, failed_at),
         )
+        occurrences = self.occurrences.get(goal.name)
+        return judged if occurrences is None else self._with_requirement(judged, occurrences)
+
+    def _with_requirement(self, judged: JudgedGoal, occurrences: _Occurrences) -> JudgedGoal:
+        """``judged`` with what became of its requirement."""
+        requirement, why = occurrences.verdict()
+        failed_at = min(occurrences.failed, default=None)
+        others = None if failed_at is None else self._others(judged.goal, failed_at)
+        deadline = occurrences.deadline(judged.step)
+        return replace(judged, requirement=requirement, why=why, failed_at=failed_at, deadline=deadline, others=others)
 
     def _others(self, goal: str, step: int) -> Others:
         """What became at ``step`` of the requirements but that of ``goal``."""
@@ -225,6 +229,15 @@ class _Occurrence:
     doubts: tuple[Doubt, ...] = ()
     check: int = 0
 
+    @property
+    def fails(self) -> bool:
+        """Whether it occurs, and its consequent does not hold."""
+        return self.certain and self.held is False and not self.beyond
+
+    def waits(self, step: int) -> bool:
+        """Whether it has begun by ``step`` and is not decided there."""
+        return self.begin <= step and (self.beyond or step < self.end)
+
 
 class _Occurrences:
     """The occurrences of the antecedent of a goal's property, each judged by itself."""
@@ -258,12 +271,11 @@ class _Occurrences:
     def at(self, step: int) -> str:
         """What becomes of the requirement at ``step``: one of ``_THERE``, or that it is not exercised there."""
         decided = [each for each in self._found if each.end == step and not each.beyond]
-        if any(each.certain and each.held is False for each in decided):
+        if any(each.fails for each in decided):
             return verdicts.FAILED
         if decided:
             return verdicts.HELD if all(each.certain and each.held for each in decided) else UNDECIDED
-        begun = (each for each in self._found if each.begin <= step and (each.beyond or step < each.end))
-        return UNDECIDED if any(True for _ in begun) else verdicts.NOT_EXERCISED
+        return UNDECIDED if any(each.waits(step) for each in self._found) else verdicts.NOT_EXERCISED
 
     def deadline(self, step: int | None) -> JudgedDeadline | None:
         """The occurrence of the deadline that is shown of the run, which covers the goal at ``step``."""
@@ -271,7 +283,7 @@ class _Occurrences:
         certain = [each for each in self._found if each.certain]
         if asked is None or not certain:
             return None
-        failed = [each for each in certain if each.held is False and not each.beyond]
+        failed = [each for each in certain if each.fails]
         covers = [each for each in certain if each.end == step and each.held is not None and not each.beyond]
         shown = min(failed, key=lambda each: each.end, default=None) or (covers or certain)[0]
         held = None if shown.beyond else shown.held

@@ -25,7 +25,7 @@ from chaincover.verification.prices import PRICES
 from chaincover.verification.report import HOLDS, NOTE, OPEN, WRONG, Line, worst
 from chaincover.verification.setting import Setting
 from chaincover.verification.verdicts import EDGES, LENGTHS, PATHS
-from properties.goal import violation, violation_name
+from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
 
 BOUND, ALL_RUNS = "lower bound", "all runs"
@@ -71,7 +71,17 @@ class Values:
         asked = [goal for goal in self.setting.goals if goal.consequent is not None and goal.name in self.steps]
         inputs = {var.name for var in self.setting.system.inputs}
         covered = Monitor([violation(goal, inputs) for goal in asked]).covered(self.run)
-        return [(goal.name, step) for goal in asked for step in covered[violation_name(goal.name)]]
+        return [(goal.name, step) for goal in asked for step in self._failing(goal, covered[violation_name(goal.name)])]
+
+    def _failing(self, goal: Goal, violated: Sequence[int]) -> Sequence[int]:
+        """The steps at which an occurrence of the antecedent of ``goal`` fails: those at which it is ``violated``, and
+        of a deadline, which counts for one occurrence at a time, those of every other one."""
+        assert self.run is not None
+        if goal.deadline is None:
+            return violated
+        inputs = {var.name for var in self.setting.system.inputs}
+        late = {one.after for one in goal.deadline.decisions(self.run, inputs) if not one.held}
+        return sorted({*violated, *late})
 
     @cached_property
     def violations(self) -> list[tuple[str, int]]:

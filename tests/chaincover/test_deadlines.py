@@ -118,3 +118,26 @@ def test_no_occurrence_begins_before_the_first_step(
     assert ruling["step"] == fails
     assert (ruling["ruling"] == "can fail") == (fails is not None)
     assert chaincover("verify", tmp_path / "c.c", tmp_path / "out").code == (0 if fails is None else 1)
+
+
+def test_every_occurrence_that_fails_on_a_chain_is_told_and_verified(tmp_path: Path) -> None:
+    """They overlap: while one waits, others begin."""
+    (tmp_path / "c.c").write_text(
+        "int on, n, off;\nvoid init(void) { n = 0; off = 0; }\n"
+        "void step(void) { if (on && n < 6) n++; off = n == 6; }\n"
+    )
+    (tmp_path / "c.toml").write_text(
+        '[sources]\nfiles = ["c.c"]\n[functions]\ninit = ["init"]\nstep = "step"\n'
+        '[interface]\ninput = ["on"]\nstate = ["n", "off"]\n[ranges]\non = [0, 1]\n'
+        '[[property]]\nid = "late"\ntext = "G(n < 6 -> F[0,2](off))"\n'
+        '[[property]]\nid = "full"\ntext = "cover(n == 6 && off)"\n'
+    )
+    told = chaincover("generate", "c.toml", "-o", "out", "--no-native", cwd=tmp_path)
+    assert "on the chain the consequent of late fails at steps 2..5" in " ".join(told.out.split())
+    chain = json.loads((tmp_path / "out" / "chain.json").read_text())["chain"]
+    assert [each["step"] for each in chain["failures"]] == [2, 3, 4, 5], "those that begin at 4 and 5 are met in time"
+    assert "4 failures on the chain" in chaincover("verify", "c.toml", "out", cwd=tmp_path).out
+    chain["failures"].pop()
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    (tmp_path / "out" / "chain.json").write_text(json.dumps({**document, "chain": chain}))
+    assert "failures" in chaincover("verify", "c.toml", "out", cwd=tmp_path).out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any
 
@@ -143,15 +143,20 @@ def _matrix(data: Mapping[str, Any], at: Mapping[str, int], known: Mapping[Edge,
     taken = {(a, b): at[b] - at[a] for a, b in pairwise(way)}
     shown, exact = nodes[:MOST_IN_MATRIX], bool(data.get("exact"))
     rows = tuple((a, tuple(_cell((a, b), known, taken) for b in shown[1:])) for a in shown if a not in ("final", "end"))
+    more = [f"{len(nodes) - len(shown)} more goals are not shown."] if len(nodes) > len(shown) else []
+    notes = (*meaning(known, taken, "Marked", exact), *_absent(data, at, joined), *more)
+    return Matrix(tuple(shown[1:]), rows, notes)
+
+
+def _absent(data: Mapping[str, Any], at: Mapping[str, int], joined: Set[str]) -> Iterator[str]:
+    """What is said of goals that are not in the matrix."""
     implied = {node for node in at if node not in data["nodes"]}
-    lost = [node for node in (*at, *data["nodes"]) if node not in joined and node not in implied and node != "init"]
-    notes = [
-        *meaning(known, taken, "Marked", exact),
-        *([implied_ones(len(implied), "")] if implied else []),
-        *([without_distances([*dict.fromkeys(lost)], exact)] if lost else []),
-        *([f"{len(nodes) - len(shown)} more goals are not shown."] if len(nodes) > len(shown) else []),
-    ]
-    return Matrix(tuple(shown[1:]), rows, tuple(notes))
+    if implied:
+        yield implied_ones(len(implied), "")
+    lost = dict.fromkeys(node for node in (*at, *data["nodes"]) if node not in joined and node not in implied)
+    lost.pop("init", None)
+    if lost:
+        yield without_distances([*lost], bool(data.get("exact")))
 
 
 def _cell(edge: Edge, known: Mapping[Edge, str], taken: Mapping[Edge, int]) -> tuple[str, bool, str]:

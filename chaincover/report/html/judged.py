@@ -81,7 +81,7 @@ def _deviations(judged: Judgement) -> Iterator[Finding]:
     data, parts = judged.data, _first_differences(judged)
     title = f"{place_of(data)} deviates from the model ({judged.name})"
     notes = [f"{listed(data['renumbered'])} has {RENUMBERED}"] if data.get("renumbered") else []
-    if data["other_inputs"]:
+    if data.get("other_inputs"):
         notes.append(f"the inputs were not those of the chain: {'; '.join(data['other_inputs'])}")
     if parts:
         step, number = min(part.step for part in parts), sum(part.times for part in parts)
@@ -91,10 +91,10 @@ def _deviations(judged: Judgement) -> Iterator[Finding]:
         text = "; ".join([text, *notes])
         reads = "what is not as expected"
         yield judged.finding("deviation", title, f"{text}.", step, parts=parts, reads=reads, table=table)
-    elif data["other_inputs"]:
+    elif data.get("other_inputs"):
         text = "; ".join(notes)
         yield judged.finding("deviation", f"{place_of(data)} had other inputs ({judged.name})", f"{text}.", None)
-    for text in data["disagreements"][len(data.get("differences", ())) :]:
+    for text in data.get("disagreements", ())[len(data.get("differences", ())) :]:
         yield judged.finding("deviation", title, f"{text}.", None)
 
 
@@ -184,7 +184,7 @@ def _values(
         return wrong, ""
     when = f"before step {step}" if step < trace.length else "at its end"
     told = ", ".join(f"{part.variable} is {part.actual}" for part in parts)
-    seen = all(value is not None for _, value in own) and not any(each for each in trace.differs.values())
+    seen = all(value is not None for _, value in own) and not any(trace.differs.values())
     same = "; no value deviates from the model, which fails it, too" if seen else ""
     return (), f": {when} {told}{same}"
 

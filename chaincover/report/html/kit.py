@@ -92,18 +92,19 @@ def environment(room: str) -> Environment:
         lstrip_blocks=True,
     )
     made.finalize = clean
-    made.filters |= {"formula": formula, "breakable": breakable}
+    made.filters |= {"unbroken": unbroken, "breakable": breakable}
     return made
 
 
-def formula(text: str) -> Markup:
-    """A formula, whose arrows are not broken at the end of a line."""
-    return Markup(escaped(text).replace("-&gt;", '<span class="arrow">-&gt;</span>'))
+def unbroken(text: str) -> Markup:
+    """A formula or a command, whose arrows and options are not broken behind their hyphens at the end of a line."""
+    return Markup(re.sub(r"(-&gt;|(?<!\S)--?\w[\w-]*)", r'<span class="whole">\1</span>', escaped(text)))
 
 
 def breakable(name: str) -> Markup:
-    """A name, which may be broken behind underscores and colons."""
-    return Markup(re.sub("([_:]+)", r"\1<wbr>", escaped(name)))
+    """A name, which may be broken behind underscores and colons, and before an arrow."""
+    parts = re.sub("([_:]+)", r"\1<wbr>", escaped(name))
+    return Markup(parts.replace("-&gt;", '<wbr><span class="whole">-&gt;</span>'))
 
 
 def clean(value: Any) -> Any:

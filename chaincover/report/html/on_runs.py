@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bmc.errors import counted, listed
@@ -59,18 +59,24 @@ def runs_told(saved: Saved) -> list[RunTold]:
     return [_told(judged) for judged in judgements(saved)]
 
 
+def _aside(
+    judged: Judgement, shown: Sequence[Mapping[str, Any]], plain: Sequence[Mapping[str, Any]]
+) -> Sequence[Mapping[str, Any]]:
+    """Those of the goals ``shown`` of which little is to be said, where these are many or all are ``plain``."""
+    if len(plain) < len(shown) <= MOST_OPEN:
+        return []
+    generated = {name for name, goal in judged.goals.items() if goal.get("generated")}
+    lost = {own["name"] for own in lost_in(judged.data)}
+    return [own for own in shown if own in plain or (own["name"] in generated and own["name"] not in lost)]
+
+
 def _told(judged: Judgement) -> RunTold:
     data = judged.data
     title, trace = f"{place_of(data)} ({judged.name})", "" if judged.run is None else judged.run[0].name
     claims = any(own["claimed_at"] is not None for own in data["goals"])
     shown = [own for own in data["goals"] if own["asked"] or own["covered_at"] is not None]
-    generated = {name for name, goal in judged.goals.items() if goal.get("generated")}
-    lost = {own["name"] for own in lost_in(data)}
     plain = [own for own in shown if _is_plain(own)]
-    if len(plain) < len(shown) <= MOST_OPEN:
-        aside = []
-    else:
-        aside = [own for own in shown if own in plain or (own["name"] in generated and own["name"] not in lost)]
+    aside = _aside(judged, shown, plain)
     first = tuple(_goal_row(own, claims) for own in shown if own not in aside)
     rest = tuple(_goal_row(own, claims) for own in aside)
     counts = Counter("covered as the chain says" if own in plain else own["verdict"] for own in aside)

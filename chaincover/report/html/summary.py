@@ -86,13 +86,13 @@ def _failed(judged: Mapping[str, Any]) -> set[str]:
 
 def lost_in(judged: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The goals that the chain covers, and of which the judged run shows that it does not."""
-    missed = (goal for goal in judged["goals"] if goal["verdict"] == MISSED and not goal["detail"])
-    return [goal for goal in missed if goal["asked"] and goal["claimed_at"] is not None]
+    missed = (goal for goal in judged["goals"] if goal["verdict"] == MISSED and not goal.get("detail"))
+    return [goal for goal in missed if goal.get("asked") and goal.get("claimed_at") is not None]
 
 
 def deviates(judged: Mapping[str, Any]) -> bool:
     """Whether a value of a judged run is not as expected, or it disagrees otherwise."""
-    return bool(judged["disagreements"]) or (judged.get("comparison") or {}).get("first") is not None
+    return bool(judged.get("disagreements")) or (judged.get("comparison") or {}).get("first") is not None
 
 
 def place_of(judged: Mapping[str, Any]) -> str:
@@ -196,23 +196,26 @@ def sentence(saved: Saved) -> tuple[str, str]:
     return text[0].upper() + text[1:] + ".", state
 
 
+def _lost_told(judged: Mapping[str, Any]) -> str:
+    return f"{counted(len(lost_in(judged)), 'goal')} lost on {place_of(judged)}"
+
+
 def _wrong(saved: Saved) -> list[str]:
     """What is wrong with the controller: how many requirements can fail, assertions failed in chains, and further
     requirements failed on judged runs."""
     can_fail = {ruling["goal"] for ruling in rulings_of(saved) if ruling["ruling"] == CAN_FAIL}
     failed = sum(len((chain.data.get("chain") or {}).get("violations", ())) for chain in saved.chains)
-    parts = [f"{counted(len(can_fail), 'requirement')} can fail"] if can_fail else []
-    parts += [f"{counted(failed, 'assertion')} failed"] if failed else []
     more, on = _failed_besides(saved, can_fail)
-    what = "more requirement" if can_fail else "requirement"
-    parts += [f"{counted(more, what)} failed on {on}"] if more else []
-    for _, judged in saved.judged:
-        if lost := lost_in(judged):
-            parts.append(f"{counted(len(lost), 'goal')} lost on {place_of(judged)}")
-    others = [place_of(judged) for _, judged in saved.judged if deviates(judged) and place_of(judged) not in on]
-    return parts + (
-        [f"{listed(others)} {'deviates' if len(others) == 1 else 'deviate'} from the model"] if others else []
+    told = (
+        (len(can_fail), "requirement", "can fail"),
+        (failed, "assertion", "failed"),
+        (more, "more requirement" if can_fail else "requirement", f"failed on {on}"),
     )
+    parts = [f"{counted(number, what)} {how}" for number, what, how in told if number]
+    parts += map(_lost_told, (judged for _, judged in saved.judged if lost_in(judged)))
+    others = [place_of(judged) for _, judged in saved.judged if deviates(judged) and place_of(judged) not in on]
+    verb = "deviates" if len(others) == 1 else "deviate"
+    return [*parts, *([f"{listed(others)} {verb} from the model"] if others else [])]
 
 
 def _cannot_be_covered(goals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -337,13 +340,17 @@ def _run_tiles(saved: Saved) -> Iterator[Tile]:
         good = verified["exit_code"] == 0
         yield Tile("Verified", "yes" if good else "no", f"{verified['summary']} ({name})", GOOD if good else BAD)
     for name, judged in saved.judged:
-        state = {0: GOOD, 1: BAD}.get(judged["exit_code"], OPEN)
-        covered = sum(goal["verdict"] == COVERED for goal in judged["goals"])
-        failed = len(_failed(judged))
-        more = f"goals covered on {place_of(judged)}{_own_sources(judged)}"
-        more += f", {counted(failed, 'requirement')} failed" if failed else ""
-        more += ", values deviate" if deviates(judged) else ""
-        yield Tile(f"Judged: {name}", f"{covered} of {len(judged['goals'])}", more, state)
+        yield _judged_tile(name, judged)
+
+
+def _judged_tile(name: str, judged: Mapping[str, Any]) -> Tile:
+    state = {0: GOOD, 1: BAD}.get(judged["exit_code"], OPEN)
+    covered = sum(goal["verdict"] == COVERED for goal in judged["goals"])
+    failed = len(_failed(judged))
+    more = f"goals covered on {place_of(judged)}{_own_sources(judged)}"
+    more += f", {counted(failed, 'requirement')} failed" if failed else ""
+    more += ", values deviate" if deviates(judged) else ""
+    return Tile(f"Judged: {name}", f"{covered} of {len(judged['goals'])}", more, state)
 
 
 def head(saved: Saved) -> dict[str, Any]:

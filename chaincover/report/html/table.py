@@ -9,7 +9,7 @@ from itertools import pairwise
 from bmc.errors import counted
 from bmc.records import dataclass
 from chaincover.report.console import LEAST_FOLDED
-from chaincover.report.html.trace import Trace, Variable
+from chaincover.report.html.trace import Differing, Trace, Variable
 
 MOST_COLUMNS = 10
 """Columns of variables. Twice as many: a wider table, for properties that read little."""
@@ -49,18 +49,18 @@ def step_table(
     """The table of a trace, or of the ``part`` of it from one step to another; ``read`` are the variables that come
     first; the steps of ``marks`` stand out."""
     first, last = (0, trace.length) if part is None else (max(0, part[0]), min(part[1], trace.length))
-    own = _of_part(trace, shown, first, last)
+    own = trace if (first, last) == (0, trace.length) else _part(trace, first, last)
     chosen = chosen_variables(own, shown, read)
-    columns = [(var, _expected(trace, var)) for var in chosen]
+    columns = [(var, _expected(own, var)) for var in chosen]
     rows: list[Row] = []
-    for begin, end in _spans(trace, first, last, marks):
-        cells = tuple(_cell(trace, var, expected, begin, end) for var, expected in columns)
-        steps = str(begin) if end - begin == 1 else f"{begin}..{end - 1}"
-        rows.append((steps, cells, marks.get(begin, "")))
+    for begin, end in _spans(own, [step - first for step in marks]):
+        ends = begin + first == trace.length
+        cells = tuple(_cell(own, var, expected, begin, end, ends) for var, expected in columns)
+        steps = str(begin + first) if end - begin == 1 else f"{begin + first}..{end + first - 1}"
+        rows.append((steps, cells, marks.get(begin + first, "")))
     left = len([var for var in shown if _acts(var, own) and var not in chosen])
-    notes = [f"{counted(left, 'more variable')} with changes or inputs: the waveform has all"] if left else []
-    if (first, last) != (0, trace.length):
-        notes.insert(0, f"Steps {first} to {last} of {trace.length}")
+    notes = [] if own is trace else [f"Steps {first} to {last} of {trace.length}"]
+    notes += [f"{counted(left, 'more variable')} with changes or inputs: the waveform has all"] if left else []
     if len(rows) > MOST_ROWS:
         notes.append(f"{counted(len(rows) - MOST_ROWS, 'row')} left out: the waveform has all")
         rows = _chosen_rows(rows)
@@ -68,20 +68,27 @@ def step_table(
     return StepTable(titles, tuple(rows), "; ".join(notes))
 
 
-def _of_part(trace: Trace, shown: Sequence[Variable], first: int, last: int) -> Trace:
-    """The steps from ``first`` to ``last`` as a run, to see which variables act in it."""
-    if (first, last) == (0, trace.length):
-        return trace
-    columns = {var.name: trace.columns[var.name][first : last + 1] for var in shown}
-    within = {
-        name: [each for each in own if each.first <= last and each.end > first] for name, own in trace.differs.items()
+def _part(trace: Trace, first: int, last: int) -> Trace:
+    """The steps from ``first`` to ``last`` of a run as one that begins there."""
+    columns = {name: column[first : last + 1] for name, column in trace.columns.items()}
+    differs = {
+        name: [
+            Differing(max(each.first, first) - first, min(each.end, last + 1) - first, each.expected) for each in own
+        ]
+        for name, every in trace.differs.items()
+        if (own := [each for each in every if each.first <= last and each.end > first])
     }
-    return replace(trace, length=last - first, columns=columns, differs=within)
+    goals, failed = (
+        tuple((step - first, goal) for step, goal in flags if first <= step <= last)
+        for flags in (trace.goals, trace.failed)
+    )
+    return replace(trace, length=last - first, columns=columns, differs=differs, goals=goals, failed=failed)
 
 
-def _cell(trace: Trace, var: Variable, expected: Mapping[int, str], first: int, end: int) -> Cell:
-    """A variable in the row of the steps ``first`` to ``end`` - 1, with what was ``expected`` there."""
-    if var.role == "inputs" and first == trace.length:
+def _cell(trace: Trace, var: Variable, expected: Mapping[int, str], first: int, end: int, ends: bool) -> Cell:
+    """A variable in the row of the steps ``first`` to ``end`` - 1, with what was ``expected`` there; ``ends``: the run
+    has ended, and has no inputs any more."""
+    if var.role == "inputs" and ends:
         return "(end)", "", False
     column = trace.columns[var.name]
     value, last = var.called(column[first]), var.called(column[end - 1])
@@ -122,16 +129,14 @@ def _expected(trace: Trace, var: Variable) -> dict[int, str]:
     return {step: each.expected for each in trace.differs.get(var.name, ()) for step in range(each.first, each.end)}
 
 
-def _spans(trace: Trace, first: int, last: int, marks: Marks) -> list[tuple[int, int]]:
+def _spans(trace: Trace, marks: Sequence[int]) -> list[tuple[int, int]]:
     """First step and step behind the last of each row: waiting is one row, a marked step has its own."""
     ends: dict[int, int] = {}
     for begin, end in trace.folds(LEAST_FOLDED):
-        if end > first:
-            apart = {at for mark in marks for at in (mark, mark + 1) if begin < at < end}
-            ends |= pairwise(sorted({max(begin, first), end, *apart}))
-    spans, step = [], first
-    while step <= last:
-        end = min(ends.get(step, step + 1), last + 1)
-        spans.append((step, end))
-        step = end
+        apart = {at for mark in marks for at in (mark, mark + 1) if begin < at < end}
+        ends |= pairwise(sorted({begin, end, *apart}))
+    spans, step = [], 0
+    while step <= trace.length:
+        spans.append((step, ends.get(step, step + 1)))
+        step = spans[-1][1]
     return spans

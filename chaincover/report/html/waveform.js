@@ -4,9 +4,10 @@
   if (!data.traces?.length) return;
   const $ = (id) => document.getElementById(id);
   const ROWS = 24; // rows of the table at once
+  const MOST = 4; // rows of flags, at most
   const ROLE = { inputs: "input", state: "state", outputs: "output" };
   const canvas = $("wave-canvas"), scroll = $("wave-scroll");
-  const wave = waveformData(data), view = waveformView(wave), draw = waveformDrawing(wave, view);
+  const wave = waveformData(data), view = waveformView(wave), { draw, placed } = waveformDrawing(wave, view);
   const { variables, traces, shown, difference, mayDiffer, counted, time } = wave;
   const { lay, foldAt, stepAt, total, room, least, x, clamp, choose, measure } = view;
 
@@ -117,6 +118,10 @@
     redraw();
   };
   const all = () => { view.begin = 0; view.unit = least(); redraw(); };
+  const fewRows = () => { // of flags, as few as all names need
+    view.rows = 1;
+    while (view.rows < MOST && placed(0, view.trace.length).some((flag) => !/\D/.test(flag.text))) view.rows++;
+  };
   const besides = (number) => {
     view.beside = number < 0 ? null : wave.trace(number);
     $("wave-beside").value = number < 0 ? "" : String(number);
@@ -130,7 +135,9 @@
     flagTable();
     view.second = null;
     view.begin = 0;
-    view.unit = Math.max(room() / total(), 14);
+    view.unit = view.widened(Math.max(room() / total(), 14));
+    fewRows();
+    measure();
     move(step);
   };
   const again = () => { choose(); measure(); lay(); tell(); table(); redraw(); };
@@ -223,7 +230,7 @@
   };
   addEventListener("hashchange", permalink);
   addEventListener("resize", again);
-  addEventListener("beforeprint", () => { measure(true); view.begin = 0; view.unit = least(); clamp(); draw(); });
+  addEventListener("beforeprint", () => { view.begin = 0; view.unit = least(); fewRows(); measure(true); clamp(); draw(); });
   addEventListener("afterprint", again);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   choose();

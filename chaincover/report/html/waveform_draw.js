@@ -146,10 +146,10 @@ const waveformDrawing = (wave, view) => {
     pen.beginPath(); pen.rect(view.left, Math.max(top, view.head), view.width - view.left, LANE); pen.clip();
     const behind = (step) => Math.min(view.width + 20, x(Math.min(step, view.trace.length + 1)) + Math.max(0, step - view.trace.length - 1) * view.unit);
     pen.fillStyle = held === false ? view.colours.bad : view.colours.open;
-    pen.fillRect(x(from), top + 9, Math.max(2, behind(check) - x(from)), LANE - 18);
+    pen.fillRect(x(from), top + 7, Math.max(2, behind(check) - x(from)), LANE - 14);
     pen.strokeStyle = view.colours.open;
     pen.setLineDash([3, 3]);
-    pen.strokeRect(behind(check), top + 9.5, Math.max(0, behind(end) - behind(check)), LANE - 19);
+    pen.strokeRect(behind(check), top + 7.5, Math.max(0, behind(end) - behind(check)), LANE - 15);
     pen.setLineDash([]);
     const within = Math.max(view.left, x(from)) + 4, wide = told.length * view.letter + 8;
     const places = [[within, behind(check) - within, view.colours.ground], [behind(end) + 4, view.width - behind(end), view.colours.ink]];
@@ -264,5 +264,5 @@ const waveformDrawing = (wave, view) => {
       pen.textAlign = "left";
     }
   };
-  return draw;
+  return { draw, placed };
 };

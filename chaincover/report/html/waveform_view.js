@@ -3,7 +3,6 @@
 const waveformView = (wave) => {
   const FOLD = 6; // steps
   const WIDEST = 48; // pixels of a step, at most
-  const ROWS = 4; // of names of flags, at most
   const $ = (id) => document.getElementById(id);
   const canvas = $("wave-canvas"), scroll = $("wave-scroll");
   const view = {
@@ -56,7 +55,6 @@ const waveformView = (wave) => {
     const style = getComputedStyle(document.documentElement);
     for (const name of ["ink", "faint", "grid", "ground", "raised", "accent", "good", "bad", "open", "marked"]) view.colours[name] = style.getPropertyValue(`--${name}`).trim();
     view.width = scroll.clientWidth;
-    view.rows = Math.max(1, Math.min(ROWS, view.trace.marks.length));
     view.head = view.TOP + view.rows * view.ROW + 7;
     const wanted = view.head + (view.trace.deadlines.length + view.lanes.length) * view.LANE + 4;
     scroll.style.height = `${whole ? wanted + 2 : Math.min(wanted + 2, Math.max(220, innerHeight * 0.7))}px`;

@@ -468,3 +468,16 @@ def test_why_it_is_not_known_whether_a_requirement_can_fail_is_told(tmp_path: Pa
     place = lines.index("undecided: whether one can fail")
     assert "stopped by the effort" in lines[place + 1]
     assert lines[place + 2].startswith("  next: allow more --effort")
+
+
+def test_an_input_is_told_as_it_is_and_not_as_if_the_program_had_set_it(tmp_path: Path) -> None:
+    (tmp_path / "c.c").write_text(
+        "static _Bool motor;\nvoid init(void) { motor = 0; }\nvoid compute(unsigned char volt) { motor = volt > 90; }\n"
+    )
+    ended = chaincover(
+        *("generate", tmp_path / "c.c", "--property", "one: G(motor -> X(!motor || volt >= 105))", "--no-native"),
+        *("-o", tmp_path / "out"),
+    )
+    found = " ".join(ended.out.split())
+    assert "expected false" in found
+    assert "expected 105" not in found

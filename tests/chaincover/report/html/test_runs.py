@@ -159,6 +159,12 @@ def test_a_requirement_that_failed_on_several_runs_counts_once_and_other_sources
     )
 
 
+def test_a_run_that_deviates_and_fails_nothing_is_told_in_the_head(out: Path) -> None:
+    """No requirement reads the counter."""
+    on = judged(out, TABLE.replace("1,0,1,2", "1,0,1,3"))["on"]
+    assert f"1 requirement can fail; {on} deviates from the model; one chain of 4 steps" in shown(out)[0].text
+
+
 def test_a_judgement_of_another_controller_is_left_out_with_a_note(out: Path) -> None:
     other = judged(out, TABLE) | {"controller": "valve"}
     (out / "judged.json").write_text(json.dumps(other))
