@@ -29,8 +29,7 @@ def find_variable(
     """
     if text in names:
         return text
-    loose = text.replace("->", ".").replace("*", "").strip()
-    found = [name for name in names if _has_tail(name, loose)]
+    found = with_tail(text, names)
     if len(found) == 1:
         return found[0]
     if found:
@@ -40,6 +39,12 @@ def find_variable(
             f"write the full name, such as '{min(found, key=len)}'",
         )
     raise UnknownName(f"unknown {what} '{text}'", where, suggestion(text, [*names, *extra]))
+
+
+def with_tail(text: str, names: Iterable[str]) -> list[str]:
+    """Those of ``names`` that end in ``text``, a whole part of them."""
+    loose = text.replace("->", ".").replace("*", "").strip()
+    return [name for name in names if _has_tail(name, loose)]
 
 
 def _has_tail(name: str, tail: str) -> bool:

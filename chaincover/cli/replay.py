@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
-from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -37,12 +36,14 @@ from chaincover.formats.chain_file import (
 )
 from chaincover.formats.document import CHAINS_FILE, chain_place
 from chaincover.formats.output import to_json, write_text
+from chaincover.formats.recorded_subject import changed_sources
+from chaincover.formats.writer import sources_of
 from chaincover.library import Bounded, TrueRuns
 from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Program, Request
 from chaincover.project.project_file import refuse_project
 from chaincover.report import console
-from chaincover.report.console_replay import show_judged
+from chaincover.report.console_replay import same_but_included, show_judged
 from chaincover.report.documents import judged_document, judgements_document
 from chaincover.subject import Subject
 from chaincover.target.judge import JudgedRun
@@ -175,7 +176,8 @@ def _played(request: Request, shown: Shown, chain: str, against: str | None) -> 
             with other_build(request, read.subject, against) as (built, renumbered):
                 played = replay(read.subject, read.stimulus, read.never, built)
             played = replace(played, against=against, renumbered=renumbered)
-    played = replace(played, not_known=read.not_known, remarks=(*played.remarks, *read.notes), changed=read.changed)
+    played = replace(played, not_known=read.not_known, remarks=(*played.remarks, *read.notes))
+    played = replace(played, changed=read.changed, included=read.included)
     read.progress.done()
     return Played(read.subject, read.stimulus, played, _next_command(request, chain, read, played, against))
 
@@ -241,7 +243,8 @@ def _types(system: TransitionSystem) -> dict[str, ValueType]:
 class ReadChain:
     """A chain with the controller that it is for: ``never`` are the goals that it says to be unreachable, ``not_known``
     those that the program does not have, ``notes`` what was done to bring goals back, with the ``criteria`` that nobody
-    gave; ``changed`` are the source files that are not those of the chain."""
+    gave; ``changed`` are the source files whose code is not that of the chain, ``included`` those among them that are
+    the same themselves."""
 
     subject: Subject
     stimulus: chain_file.Stimulus
@@ -250,13 +253,15 @@ class ReadChain:
     notes: tuple[str, ...]
     criteria: tuple[str, ...]
     changed: tuple[str, ...]
+    included: tuple[str, ...]
     progress: Progress
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """The notes, with that on changed files."""
-        code = f"the code has changed since the chain was made: {', '.join(self.changed)}"
-        return (*self.notes, *([code] if self.changed else []))
+        own = [name for name in self.changed if name not in self.included]
+        code = [f"the code has changed since the chain was made: {', '.join(own)}"] if own else []
+        return (*self.notes, *code, *(same_but_included(name) for name in self.included))
 
 
 def one_chain(chain: str) -> str:
@@ -295,15 +300,17 @@ def read_chain(request: Request, shown: Shown, chain: str) -> ReadChain:
     asked = None if stimulus.asked is None else stimulus.asked - not_known
     stimulus = replace(stimulus, claimed=claimed, asked=asked)
     never = tuple(goal for goal in recorded.infeasible if goal not in not_known)
-    changed = tuple(_changed_sources(recorded, subject))
+    changed, included = _changed_sources(recorded, subject)
     found = restored.not_known, restored.notes, restored.criteria
-    return ReadChain(subject, stimulus, never, *found, changed, progress)
+    return ReadChain(subject, stimulus, never, *found, changed, included, progress)
 
 
-def _changed_sources(recorded: Recorded, subject: Subject) -> list[str]:
-    """The files whose code is not that which the chain was made for."""
-    now = {each.name: sha256(each.text.encode()).hexdigest() for each in subject.sources}
-    return [name for name, digest in recorded.sources.items() if name in now and now[name] != digest]
+def _changed_sources(recorded: Recorded, subject: Subject) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The files whose code is not that which the chain was made for, and those among them that are the same themselves:
+    what they include has changed, or a macro."""
+    changed = tuple(changed_sources({name: code for name, (_, code) in recorded.sources.items()}, subject))
+    now = {each["file"]: each["sha256"] for each in sources_of(subject)} if changed else {}
+    return changed, tuple(name for name in changed if now[name] == recorded.sources[name][0])
 
 
 def with_values(system: TransitionSystem, known: Bounded, stimulus: chain_file.Stimulus) -> Bounded:

@@ -384,15 +384,15 @@ class RecordedGoal:
 class Recorded:
     """What a chain says of its goals: ``criteria`` generated some, ``infeasible`` are those proved unreachable.
 
-    ``hold``: it changes its inputs only every so many steps. ``sources`` has the digest of the preprocessed code of
-    each source file that it was made from.
+    ``hold``: it changes its inputs only every so many steps. ``sources`` has the digests of each source file that
+    it was made from: of its bytes, and of its preprocessed code.
     """
 
     goals: tuple[RecordedGoal, ...] = ()
     criteria: tuple[str, ...] = ()
     infeasible: tuple[str, ...] = ()
     hold: int = 1
-    sources: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def chain_files(path: str) -> list[str]:
@@ -426,7 +426,7 @@ def read_recorded(path: str) -> Recorded:
         criteria = tuple(str(text) for text in data["settings"].get("coverage", ()))
         hold = recorded_hold(data["settings"])
         files = data["controller"]["sources"] if "controller" in data else []
-        sources = {str(each["file"]): str(each["preprocessed_sha256"]) for each in files}
+        sources = {str(each["file"]): (str(each["sha256"]), str(each["preprocessed_sha256"])) for each in files}
     except (OSError, InputRefused, ValueError, KeyError, TypeError, AttributeError):
         return Recorded()
     return Recorded(

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import accumulate, groupby, pairwise, product
 from typing import Any
 
 from bmc.records import dataclass
 
 Edge = tuple[str, str]
+
+BELOW_ZERO = "Below 0: goals of several steps overlap, and the second may begin before the first one."
+"""What a negative distance means."""
+UNKNOWN = "(?): nothing is known of the fewest steps."
+"""What stands beside the steps of a chain where neither a distance nor a lower bound is known."""
+SINCE = (
+    "since step n: the fewest steps count from the goals of step n, since no distance is known from those of the step "
+    "before."
+)
+"""What it means that the fewest steps count from an earlier step than the one before."""
 
 
 def steps_at(legs: Iterable[Mapping[str, Any]]) -> dict[str, int]:
@@ -18,31 +28,79 @@ def steps_at(legs: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def exact_distances(data: Mapping[str, Any], at: Mapping[str, int]) -> dict[Edge, int]:
-    """The weights of the graph's ``data`` (see ``graph_data``) that are distances.
+    """The weights and lower bounds of the graph's ``data`` (see ``graph_data``) that are distances.
 
     The search finds a weight from any state in which the first goal is covered, whether or not a run reaches that: no
     run takes fewer steps, and maybe each takes more. A weight is a distance if only reachable states were looked at
-    (the graph is ``exact``), if it is one from init, or if the chain, which is at its nodes in the steps ``at``, takes
-    no more.
+    (the graph is ``exact``), or if it is one from init. A weight or a lower bound is one if the chain, which is at its
+    nodes in the steps ``at``, takes no more.
     """
-    weights = {(edge["from"], edge["to"]): edge["weight"] for edge in data["edges"]}
+    weights, taken = _weights(data), _taken(at)
     return {
-        (a, b): weight
-        for (a, b), weight in weights.items()
-        if data.get("exact") or a == "init" or (a in at and b in at and at[b] - at[a] == weight)
+        edge: bound
+        for edge, bound in {**weights, **_open_bounds(data)}.items()
+        if (edge in weights and (data.get("exact") or edge[0] == "init")) or taken.get(edge) == bound
     }
 
 
-def known_distances(data: Mapping[str, Any], exact: Mapping[Edge, int]) -> dict[Edge, str]:
+def known_distances(data: Mapping[str, Any], at: Mapping[str, int]) -> dict[Edge, str]:
     """What is known of each distance: ``7``, ``≥ 7``, that no run goes there, or that a solver gave up. A bound of 0
-    says nothing."""
-    bounds = {(edge["from"], edge["to"]): edge["weight"] for edge in data["edges"]}
-    open_ones = {(pair["from"], pair["to"]): pair["at_least"] for pair in data.get("open", ())}
-    impossible = set(open_ones) if data.get("exact") else set()
-    told = {edge: f"≥ {bound}" for edge, bound in {**bounds, **open_ones}.items() if bound > 0}
-    told |= dict.fromkeys(impossible, "never")
-    told |= {(pair["from"], pair["to"]): "?" for pair in data.get("unknown", ())}
-    return told | {edge: str(weight) for edge, weight in exact.items()}
+    says nothing.
+
+    A distance is that of runs in which the second goal is over no earlier than the first one. Where the chain, which
+    is ``at`` its nodes in these steps, takes fewer steps, goals of several steps overlap otherwise, and the distance
+    says nothing of its way.
+    """
+    bounds, taken = {**_weights(data), **_open_bounds(data)}, _taken(at)
+    known = {edge: f"≥ {bound}" for edge, bound in bounds.items() if bound > 0}
+    if data.get("exact"):
+        known |= {_edge(pair): "never" for pair in data.get("open", ())}
+    known |= {_edge(pair): "?" for pair in data.get("unknown", ())}
+    known |= {edge: str(steps) for edge, steps in exact_distances(data, at).items()}
+    return {edge: text for edge, text in known.items() if not 0 <= taken.get(edge, -1) < bounds.get(edge, 0)}
+
+
+def better_of(data: Mapping[str, Any], other: Mapping[str, Any], goals: Collection[str]) -> dict[str, Any]:
+    """The graph's ``data`` with the better of what it and an ``other`` graph of the same controller know of each edge.
+
+    ``goals`` are those that mean the same in both. Of two lower bounds the greater one is better; it is a weight where
+    one of the graphs says so.
+    """
+    nodes = {"init", "final", "end"}.union(goals).intersection(data["nodes"], other["nodes"])
+    if data.get("exact"):
+        return {**data}
+    own, weights = {**_weights(data), **_open_bounds(data)}, {*_weights(data).items()}
+    bounds = {**own}
+    for edge, bound in {**_weights(other), **_open_bounds(other)}.items():
+        if nodes.issuperset(edge):
+            bounds[edge] = max(bound, bounds.get(edge, bound))
+            weights |= {(edge, bound)} if edge in _weights(other) else set()
+    entries = [({"from": a, "to": b}, bound, ((a, b), bound) in weights) for (a, b), bound in sorted(bounds.items())]
+    return {
+        **data,
+        "edges": [{**ends, "weight": bound} for ends, bound, weight in entries if weight],
+        "open": [{**ends, "at_least": bound} for ends, bound, weight in entries if not weight],
+        "unknown": [pair for pair in data["unknown"] if bounds.get(_edge(pair)) == own.get(_edge(pair))],
+        "k": max(data["k"], other["k"]) if nodes.issuperset(data["nodes"]) else data["k"],
+    }
+
+
+def _edge(entry: Mapping[str, Any]) -> Edge:
+    return entry["from"], entry["to"]
+
+
+def _weights(data: Mapping[str, Any]) -> dict[Edge, int]:
+    return {_edge(edge): edge["weight"] for edge in data["edges"]}
+
+
+def _open_bounds(data: Mapping[str, Any]) -> dict[Edge, int]:
+    """The lower bounds of edges without a weight; none where no run makes such an edge."""
+    return {} if data.get("exact") else {_edge(pair): pair["at_least"] for pair in data.get("open", ())}
+
+
+def _taken(at: Mapping[str, int]) -> dict[Edge, int]:
+    """The steps that the chain takes from each of its nodes to each other one."""
+    return {(a, b): at[b] - at[a] for a, b in product(at, at) if a != b}
 
 
 @dataclass(frozen=True)
@@ -65,6 +123,13 @@ class Leg:
         if not self.fewest or self.since == self.step - self.taken:
             return self.fewest
         return f"{self.fewest} since step {self.since}"
+
+    @property
+    def label(self) -> str:
+        """The steps taken, and in brackets what is known of the fewest unless these are as many."""
+        if self.shortest and self.since == self.step - self.taken:
+            return str(self.taken)
+        return f"{self.taken} (fewest {self.compared})" if self.fewest else f"{self.taken} (?)"
 
     @property
     def longer(self) -> bool:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from html import escape
 from itertools import pairwise
 from typing import Any
 
 from bmc.records import dataclass
-from chaincover.formats.distances import Edge, exact_distances, known_distances, legs_between, made_up, steps_at
+from chaincover.formats.distances import (
+    BELOW_ZERO,
+    SINCE,
+    UNKNOWN,
+    Edge,
+    exact_distances,
+    known_distances,
+    legs_between,
+    made_up,
+    steps_at,
+)
 from chaincover.formats.document import Document
 
 ENDS = ("init", "final", "end")
@@ -59,12 +69,13 @@ def to_dot(name: str, data: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def edges_of(document: Document, end: str) -> list[dict[str, Any]]:
-    """The edges of a graph that the chain of a document goes along, to the node ``end``, with the steps it takes."""
+def edges_of(document: Document, goals: Collection[str], end: str) -> list[dict[str, Any]]:
+    """The edges of a graph of ``goals`` that the chain of a document goes along, to the node ``end``, with the steps
+    that it takes."""
     chain = document.chain
     assert chain is not None
     steps = {hit.goal: hit.step for hit in chain.hits}
-    return legs_of([("init", 0), *((goal, steps[goal]) for goal in chain.order), (end, chain.length)])
+    return legs_of([("init", 0), *((goal, steps[goal]) for goal in chain.order if goal in goals), (end, chain.length)])
 
 
 def legs_of(places: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
@@ -73,16 +84,22 @@ def legs_of(places: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
 
 
 def _labels(data: Mapping[str, Any]) -> tuple[dict[Edge, str], dict[Edge, str]]:
-    """What stands beside edges: what is known of their distances; and on the chain the steps that it takes, with the
-    fewest that are known from a goal of one step to one of the next where these are not the same."""
+    """What stands beside edges: what is known of their distances, '' for nothing; and on the chain the steps that it
+    takes, with the fewest that are known from a goal of one step to one of the next where these are not the same."""
     at = steps_at(data.get("chain", ()))
-    known = known_distances(data, exact_distances(data, at))
+    known = known_distances(data, at)
     legs = dict.fromkeys(pairwise(at), "0")
     for before, leg in pairwise(legs_between(at, known)):
-        fewest = "" if leg.fewest in ("", str(leg.taken)) else f" (fewest {leg.compared})"
-        legs[before.goals[-1], leg.goals[0]] = f"{leg.taken}{fewest}"
+        legs[before.goals[-1], leg.goals[0]] = leg.label
     edges = [(edge["from"], edge["to"]) for edge in data["edges"]]
-    return {ends: known.get(ends, "≥ 0") for ends in edges if ends not in legs}, legs
+    return {ends: known.get(ends, "") for ends in edges if ends not in legs}, legs
+
+
+THIN = (
+    "Thin: the fewest steps from one goal to another. Not all are drawn, and those that are not are no sums of those "
+    "that are."
+)
+"""What is said of arcs."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +118,15 @@ class Drawn:
         texts = [*self.arcs.values(), *self.legs.values()]
         notes = {
             "Bold: the chain, with the step in which each goal is covered, the steps taken from one to the next, and "
-            "the fewest known where it takes more.": bool(self.legs),
-            "Thin: the fewest steps from one goal to another; those made up of others are not drawn.": bool(self.arcs),
+            "in brackets the fewest known unless these are as many.": bool(self.legs),
+            UNKNOWN: any("?" in text for text in self.legs.values()),
+            SINCE: any("since" in text for text in self.legs.values()),
+            THIN: bool(self.arcs),
             f"Only the chain is drawn, since it has more than {MOST_GOALS} goals.": self.large,
             "≥ n: no run takes fewer than n steps; whether one takes n is not known.": any(
                 "≥" in text for text in texts
             ),
+            BELOW_ZERO: any("-" in text for text in texts),
             "Dashed: a goal that the chain does not cover.": bool(self.at) and len(self.nodes) > len(self.at),
         }
         return [note for note, wanted in notes.items() if wanted]
@@ -127,7 +147,7 @@ def drawn_of(data: Mapping[str, Any]) -> Drawn:
     arcs, legs = _labels(data)
     drawn = Drawn([*at, *(node for node in data["nodes"] if node not in at)], arcs, legs, at)
     sums = made_up(exact_distances(data, at))
-    few = {ends: text for ends, text in arcs.items() if ends not in sums and text != "≥ 0"}
+    few = {ends: text for ends, text in arcs.items() if text and ends not in sums}
     return replace(drawn, arcs={} if drawn.large else few)
 
 

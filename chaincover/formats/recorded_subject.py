@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
+from typing import Any
 
 from bmc.errors import InputRefused, UsageError
 from chaincover.formats.chain_file import RecordedGoal, missing_criteria, unreadable
 from chaincover.formats.document import Document, GoalClaim
+from chaincover.formats.writer import CHOSEN_STARTS, chosen_starts, controller_data
 from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Program, Request
 from chaincover.project.project_file import Project, read_project
@@ -43,6 +47,37 @@ def load_for(document: Document, request: Request, bounds: UseOfBounds = UseOfBo
     if subject.library is None:
         return subject
     return replace(subject, library=subject.library.with_data(document.data.get("library"), document.where))
+
+
+def changed_sources(recorded: Mapping[str, str], subject: Subject) -> list[str]:
+    """The files whose code is not that of which a result ``recorded`` the digest."""
+    now = {each.name: sha256(each.text.encode()).hexdigest() for each in subject.sources}
+    return [name for name, digest in recorded.items() if name in now and now[name] != digest]
+
+
+def unlike(document: Document, subject: Subject, overlap: str) -> str:
+    """Why distances that ``document`` has are not those of ``subject``, '' if they are.
+
+    Conditions on inputs other than their ranges are not recorded: only whether there are any.
+    """
+    changed = changed_sources({each.file: each.preprocessed_sha256 for each in document.sources}, subject)
+    if changed:
+        return f"the code has changed since: {', '.join(changed)}"
+    was = document.settings
+    if (was.final or "", was.overlap, was.hold) != (subject.final_text, overlap, subject.hold):
+        return "its final condition, overlap or hold is another one"
+    assumed = {*subject.assumed, *subject.model.assumed, *chosen_starts(subject)}
+    lost = {claim for claim in document.claims if claim.startswith(("input assumption", CHOSEN_STARTS))} - assumed
+    same = _interface(document.data["controller"]) == _interface(controller_data(subject, (), None))
+    return "" if same and not lost and assumed <= {*document.claims} else "its interface or assumptions are others"
+
+
+def _interface(controller: Mapping[str, Any]) -> Any:
+    """What a document says of the controller but for its sources and for what it is called, as it is read again."""
+    kept = {name: value for name, value in controller.items() if name not in ("name", "sources", "reset_seconds")}
+    for kind in ("inputs", "state", "outputs"):
+        kept[kind] = [{**row, "labels": None} for row in controller[kind]]
+    return json.loads(json.dumps(kept))
 
 
 def _load(document: Document, request: Request, project: Project, cover: Sequence[str], bounds: UseOfBounds) -> Subject:

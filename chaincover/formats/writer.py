@@ -32,6 +32,8 @@ from properties.goal import Goal, kind
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
 
+CHOSEN_STARTS = "start values chosen by the tester"
+"""How a claim begins that names the state that the tester sets."""
 _LIBRARIES = (
     "pysmt",
     "z3-solver",
@@ -71,7 +73,7 @@ def chain_document(
     return {
         "schema": SCHEMA,
         "tool": {"name": "chaincover", "version": tool_version()},
-        "controller": _controller(subject, sources_of(subject) if sources is None else sources, result.chain),
+        "controller": controller_data(subject, sources_of(subject) if sources is None else sources, result.chain),
         "settings": _settings(subject, result.options),
         "versions": versions(),
         "goals": _goals(subject, result),
@@ -103,7 +105,7 @@ def sources_of(subject: Subject) -> list[dict[str, str]]:
     ]
 
 
-def _controller(subject: Subject, sources: Sequence[Mapping[str, str]], chain: Chain | None) -> dict[str, Any]:
+def controller_data(subject: Subject, sources: Sequence[Mapping[str, str]], chain: Chain | None) -> dict[str, Any]:
     """The controller's ``sources`` as they are given, its functions, and its variables with their types and values.
 
     ``labels``: what values of a variable are called, where those of ``chain`` have names.
@@ -218,8 +220,7 @@ def _claims(subject: Subject, result: ChainResult) -> list[str]:
     found += [f"invariant proved inductive: {c.name}" for c in subject.system.invariants if c.proved]
     found += [f"invariant not proved, not used: {c.name}" for c in subject.system.invariants if not c.proved]
     found += subject.model.assumed
-    if subject.system.chosen:
-        found.append(f"start values chosen by the tester: {', '.join(subject.system.chosen)}")
+    found += chosen_starts(subject)
     if result.chain is not None and result.chain.relies_on:
         found.append(f"start values left open by init: {', '.join(result.chain.relies_on)}")
     if subject.hold > 1:
@@ -229,6 +230,12 @@ def _claims(subject: Subject, result: ChainResult) -> list[str]:
         found.append(f"length and bounds speak of chains through the {covered} of {goals} goals that this one covers")
     found.append(f"overlap {result.options.overlap}")
     return found
+
+
+def chosen_starts(subject: Subject) -> list[str]:
+    """That the tester chooses start values, a sentence if so."""
+    chosen = subject.system.chosen
+    return [f"{CHOSEN_STARTS}: {', '.join(chosen)}"] if chosen else []
 
 
 def _chain(subject: Subject, result: ChainResult) -> dict[str, Any] | None:

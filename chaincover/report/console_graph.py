@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, filterfalse, pairwise, zip_longest
 from typing import Any
 
 from bmc.errors import counted
-from chaincover.formats.distances import Edge, exact_distances, known_distances, legs_between, steps_at
+from chaincover.formats.distances import Edge, known_distances, legs_between, steps_at
 from chaincover.report.console import NARROW, Console, say, shortened
-from chaincover.report.distances import cell, implied_ones, meaning, said_of_legs, without_distances
+from chaincover.report.distances import cell, implied_ones, meaning, meaning_of_legs, said_of_legs, without_distances
 
 WHOLE = "--format json has all distances"
 MOST_ROWS = 30
@@ -21,20 +21,29 @@ _PIECES = re.compile(r"[^_:=>.,(]*[_:=>.,(]*")
 """The parts of a goal's name between which a title may be broken."""
 
 
-def show_graph(out: Console, name: str, data: Mapping[str, Any], implied: Mapping[str, str] | None = None) -> None:
+def show_graph(
+    out: Console,
+    name: str,
+    data: Mapping[str, Any],
+    implied: Mapping[str, str] | None = None,
+    notes: Iterable[str] = (),
+) -> None:
     """The graph's ``data`` (see ``graph_data``): the steps at which the chain covers goals, then the distances as a
     matrix, in as many parts as the terminal's width asks for.
 
     ``implied``: of goals that others imply these others. Where there are too many for a matrix they are left out.
+    ``notes`` on the search stand below.
     """
     nodes = data["nodes"]
-    sought = "" if data.get("exact") else f"; sought up to K = {data['k']} steps"
+    sought = "" if data.get("exact") or data["k"] < 0 else f"; sought up to K = {data['k']} steps"
     say(out, f"{name}: fewest steps between {counted(len(nodes) - 2, 'goal')}, init and {nodes[-1]}{sought}", "bold")
     at = steps_at(data.get("chain", ()))
-    known = known_distances(data, exact_distances(data, at))
+    known = known_distances(data, at)
     if at:
         _show_way(out, at, known)
     _show_matrix(out, data, known, at, implied or {})
+    for note in notes:
+        say(out, note)
 
 
 def _show_way(out: Console, at: Mapping[str, int], known: Mapping[Edge, str]) -> None:
@@ -51,7 +60,8 @@ def _show_way(out: Console, at: Mapping[str, int], known: Mapping[Edge, str]) ->
     table = [[row[part] for part in kept] for row in (titles, *first, *rows)]
     out.table(table[0], table[1:], right=titles[:3])
     if compared:
-        say(out, said_of_legs(legs))
+        for sentence in (said_of_legs(legs), *meaning_of_legs(legs)):
+            say(out, sentence)
 
 
 def _names(nodes: Sequence[str], width: int) -> str:
@@ -71,7 +81,8 @@ def _show_matrix(
     nodes = [node for node in dict.fromkeys([*at, *data["nodes"]]) if node in joined]
     say(out, "")
     if not known:
-        say(out, f"no distance above K = {data['k']} was looked for: {WHOLE}")
+        above = f" above K = {data['k']}" if data["k"] >= 0 else ""
+        say(out, f"no distance{above} was looked for: {WHOLE}")
         return
     left = _left_out(nodes, implied)
     nodes = list(filterfalse(left.__contains__, nodes))

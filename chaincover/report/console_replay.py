@@ -14,7 +14,7 @@ from bmc.system.transition import Run
 from chaincover.chain import Chain, Hit, ReadValue
 from chaincover.replaying.judge import explained, failing_values
 from chaincover.report.chain_table import ChainTable, Marks, read_by_goals
-from chaincover.report.console import MANY_LINES, MOST_LINES, Console, say
+from chaincover.report.console import FEW_LINES, MANY_LINES, MOST_LINES, Console, say
 from chaincover.report.console_requirements import failing_so, named
 from chaincover.report.findings import (
     FINDING,
@@ -98,14 +98,21 @@ def answer(judged: JudgedRun) -> str:
     differences = judged.differences
     if not (judged.changed or differences):
         return ""
-    who = _with_verb(judged.changed, "differs from that of the chain", "differ from that of the chain")
+    own = [name for name in judged.changed if name not in judged.included]
+    who = [_with_verb(own, "differs from that of the chain", "differ from that of the chain")]
+    who += map(same_but_included, judged.included)
     parts = [
-        who or f"{judged.place} differs from {_other(differences[0])}",
+        "; ".join(filter(None, who)) or f"{judged.place} differs from {_other(differences[0])}",
         _with_verb(judged.renumbered, "has", "have") + OTHER_NUMBERS if judged.renumbered else "",
         _first_difference(differences) if differences else f"no difference in {counted(judged.steps, 'step')}",
         *_of_goals(judged),
     ]
     return "; ".join(part for part in parts if part)
+
+
+def same_but_included(name: str) -> str:
+    """What is said of a source file that is that of the chain, and whose code is not."""
+    return f"{name} is the same, but what it includes, or its macros, have changed"
 
 
 def _of_goals(judged: JudgedRun) -> list[str]:
@@ -114,14 +121,30 @@ def _of_goals(judged: JudgedRun) -> list[str]:
     asked = _of_chain(judged)
     lost = [goal.goal for goal in asked if goal.lost]
     moved = [f"{goal.goal} at step {goal.step}, not {goal.claimed}" for goal in asked if _moved(goal)]
-    failed = [goal.goal for goal in judged.goals if goal.failed_at is not None]
     return [
         f"{sum(1 for goal in asked if goal.step is not None)} of {counted(len(asked), 'goal')}",
         f"{counted(len(judged.not_known), 'goal')} not looked at" if judged.not_known else "",
         _with_verb(lost, "is lost", "are lost"),
         listed(moved),
-        _with_verb(failed, "fails", "fail"),
+        *_failures(judged.goals),
     ]
+
+
+def _failures(goals: Iterable[JudgedGoal]) -> Iterator[str]:
+    """Which requirements fail: first those that are new, last those that fail on the chain too, there or elsewhere."""
+    new, other, as_there = list[str](), list[str](), list[str]()
+    moved = list[str]()
+    for goal in (goal for goal in goals if goal.failed_at is not None):
+        if goal.failed_on_chain is None:
+            (new if goal.newly_failed else other).append(goal.goal)
+        elif goal.failed_on_chain == goal.failed_at:
+            as_there.append(goal.goal)
+        else:
+            moved.append(f"{goal.goal} fails at step {goal.failed_at}, on the chain at step {goal.failed_on_chain}")
+    yield _with_verb(new, "fails (new)", "fail (new)")
+    yield _with_verb(other, "fails", "fail")
+    yield from moved
+    yield _with_verb(as_there, "fails as on the chain", "fail as on the chain")
 
 
 def _of_chain(judged: JudgedRun) -> list[JudgedGoal]:
@@ -269,14 +292,15 @@ def _lost(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
 
 
 def _failed(subject: Subject, judged: JudgedRun) -> Iterator[Finding]:
-    """The requirements that fail on the run, each with what it reads, where that is what the model does."""
+    """The requirements that fail on the run, first those that do not on the chain, each with what it reads, where that
+    is what the model does."""
     goals, labels = {goal.name: goal for goal in subject.goals}, subject.value_names
     run, shown = _run(subject, judged), _shown_run(subject, judged)
-    for own in judged.goals:
+    for own in sorted(judged.goals, key=lambda goal: not goal.newly_failed):
         goal, step = goals[own.goal], own.failed_at
         if step is None or own.others is None:
             continue
-        line, failure = f"{FINDING} {named(goal)} fails at step {step}", None
+        line, failure = f"{FINDING} {named(goal)} fails at step {step}{' (new)' * own.newly_failed}", None
         with suppress(CheckDisagreed):
             failure = explained(subject.problem, goal.name, run, step)
         values = _seen(judged, () if failure is None else failure.values)
@@ -334,7 +358,9 @@ def _show_summary(out: Console, judged: JudgedRun) -> None:
     what = "replay on" if judged.comparison is None else "run of"
     say(out, f"{what} {judged.place}: {counted(judged.steps, 'step')}, {verdict}")
     for remark in judged.remarks:
-        say(out, f"note: {remark}")
+        part = out.part()
+        say(part, f"note: {remark}")
+        out.show(part.cut(FEW_LINES, "-v tells all"))
 
 
 def _show_comparison(out: Console, found: Comparison) -> None:
@@ -362,24 +388,27 @@ def show_replays(out: Console, played: Sequence[JudgedRun | None], unplayed: Seq
 
 
 def show_replay_goals(out: Console, replay: JudgedRun) -> None:
-    """What became of each goal of a run that was judged: those that are lost, then those that fail or are covered
-    elsewhere, last those that the chain does not cover; of many those of which there is something to say.
+    """What became of each goal of a run that was judged: those that are lost, then those that fail (first those that do
+    not on the chain) or are covered elsewhere, last those that the chain does not cover; of many those of which there
+    is something to say.
 
     Of inputs that claim nothing they stay in their order.
     """
     claims = any(goal.claimed is not None for goal in replay.goals)
     many = len(replay.goals) > MANY_LINES and not out.everything
     groups: list[list[JudgedGoal]] = [[] for _ in range(5)]
-    for goal in replay.goals:
+    for goal in sorted(replay.goals, key=lambda goal: not goal.newly_failed):
         groups[_group(goal, claims)].append(goal)
     *_, plain, besides = groups
     ordered = [goal for group in groups for goal in group] if claims else replay.goals
     aside = [*plain, *besides] if many else []
     _show_goal_rows(out, [goal for goal in ordered if goal not in aside], claims, len(groups[0]))
-    if many and plain:
-        say(out, f"{counted(len(plain), 'goal')} covered with nothing to say of them: -v tells where")
-    if many and besides:
-        say(out, f"{counted(len(besides), 'goal')} neither covered by the chain nor by this run: -v tells which")
+    for left, what in (
+        (plain, "covered with nothing to say of them: -v tells where"),
+        (besides, "neither covered by the chain nor by this run: -v tells which"),
+    ):
+        if many and left:
+            say(out, f"{counted(len(left), 'goal')} {what}")
 
 
 def _show_goal_rows(out: Console, goals: Sequence[JudgedGoal], claims: bool, lost: int) -> None:
@@ -420,5 +449,5 @@ def _covered_at(goal: JudgedGoal, claims: bool) -> str:
 def _ruling(goal: JudgedGoal) -> str:
     """What became of the requirement of a goal."""
     if goal.failed_at is not None:
-        return f"{FAILED.upper()} at step {goal.failed_at}"
+        return f"{FAILED.upper()} at step {goal.failed_at}{' (new)' * goal.newly_failed}"
     return goal.requirement + (f": {goal.why}" if goal.why else "")

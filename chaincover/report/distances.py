@@ -3,9 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from bmc.ending import INTERRUPT, TERMINATED
 from bmc.errors import counted, listed
-from chaincover.formats.distances import Edge, Leg
+from chaincover.formats.distances import BELOW_ZERO, SINCE, UNKNOWN, Edge, Leg
+
+if TYPE_CHECKING:
+    from chaincover.graph.reachability import CoveringGraph
+
+
+def said_of_search(found: CoveringGraph, most: int | None) -> str:
+    """Why the search for distances stopped, and what to do for more of them; '' where none are left to be found.
+    ``most``: the largest K, None without one."""
+    graph = found.graph
+    complete = graph.depth >= 0 and {*graph.lower} <= {*graph.weights, *graph.unknown}
+    if graph.exact or (complete and not found.stopped_by):
+        return ""
+    if found.stopped_by in (INTERRUPT, TERMINATED):
+        why = "since the run was called off: begin again for more"
+    elif found.stopped_by:
+        why = f"because of the {found.stopped_by}: allow more (--{found.stopped_by.replace(' ', '-')})"
+    elif found.used_up:
+        why = "since the effort was used up: allow more (--effort)"
+    elif most is not None and graph.depth >= most:
+        why = "since K may not be larger: allow more (--bound)"
+    else:
+        why = (
+            "since the distances up to there make a path through all goals: 'generate' with more --effort decides "
+            "more of them, and 'graph' with its chain shows these too"
+        )
+    at = f"at K = {graph.depth}" if graph.depth >= 0 else "before any distance was decided"
+    return f"This search stopped {at}, {why}."
 
 
 def said_of_legs(legs: Sequence[Leg]) -> str:
@@ -27,6 +56,14 @@ def said_of_legs(legs: Sequence[Leg]) -> str:
     return f"{', '.join(parts)}.{why if longer else ''}"
 
 
+def meaning_of_legs(legs: Sequence[Leg]) -> Iterator[str]:
+    """What stands in a table of these legs, a sentence for each kind of entry that a reader may not know."""
+    if any("since" in leg.compared for leg in legs):
+        yield SINCE
+    if any(leg.fewest.startswith("-") for leg in legs):
+        yield BELOW_ZERO
+
+
 def _take(number: int) -> str:
     return "takes" if number == 1 else "take"
 
@@ -44,11 +81,13 @@ def meaning(
         most = max(longer, key=taken.__getitem__, default=None)
         example = f"; {_example(most, taken[most], known[most], star)}" if most else ""
         yield f"{marked}: the way of the chain, with the steps that it takes{example}."
+    if any(known.get(edge, "?") == "?" for edge in taken):
+        yield UNKNOWN
     texts = {*known.values()}
     if any(text.startswith("≥") for text in texts):
         yield "≥ n: no run takes fewer than n steps; whether one takes n is not known."
     if any(text.startswith("-") for text in texts):
-        yield "Below 0: of two goals of several steps the second may begin before the first one."
+        yield BELOW_ZERO
     if "never" in texts:
         yield "never: no run goes there."
     if "?" in texts:
@@ -64,8 +103,9 @@ def _example(edge: Edge, steps: int, told: str, star: str) -> str:
 
 
 def cell(steps: int, told: str, star: str = "") -> str:
-    """A cell on the way of a chain: the steps that it takes, and in brackets what is known of the fewest."""
-    return f"{steps}{star} ({told})" if told not in ("", "?", str(steps)) else f"{steps}{star}"
+    """A cell on the way of a chain: the steps that it takes, and in brackets what is known of the fewest unless these
+    are as many."""
+    return f"{steps}{star}" if told == str(steps) else f"{steps}{star} ({told or '?'})"
 
 
 def implied_ones(number: int, where: str) -> str:

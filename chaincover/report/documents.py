@@ -163,6 +163,8 @@ def replay_data(replay: JudgedRun) -> dict[str, Any]:
                 "claimed_at": g.claimed,
                 "deadline": None if g.deadline is None else asdict(g.deadline),
                 "others": None if g.others is None else asdict(g.others),
+                "failed_on_chain": g.failed_on_chain,
+                "newly_failed": g.newly_failed,
             }
             for g in replay.goals
         ],
@@ -171,6 +173,7 @@ def replay_data(replay: JudgedRun) -> dict[str, Any]:
         "disagreements": list(replay.disagreements),
         "differences": [asdict(each) for each in replay.differences],
         "changed_sources": list(replay.changed),
+        "same_but_included": list(replay.included),
         "refused_steps": list(replay.refused),
         "assertions_failed": list(replay.violations),
         "remarks": list(replay.remarks),

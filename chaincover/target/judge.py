@@ -76,13 +76,16 @@ class JudgedGoal:
     (held, failed, not exercised, not observable, not judged to the end or undecided; '' for a goal without consequent).
 
     ``step`` is where it is covered (the claimed step if the run covers it there, else the first; None: nowhere),
-    ``how`` whether that was seen or is predicted, ``times`` how often it was seen. ``consequent_held`` is of ``step``.
+    ``how`` whether that was seen or is predicted, ``times`` how often it was seen: at so many steps; of a deadline so
+    many occurrences of its antecedent are decided, each by itself. ``consequent_held`` is of ``step``.
     ``failed_at``: the first step from which the antecedent held and the consequent did not; of a deadline the first
     step at which some occurrence of the antecedent has failed, whether or not it is the one judged at ``step``.
     ``detail`` says what leaves the goal open, ``why`` what leaves the requirement open.
     ``asked``: whether the chain was made for this goal; one that it was not made for need not be covered.
     ``deadline`` is the occurrence of a deadline that failed first, else the one that covers the goal at ``step``, else
     the first that is left open. ``others`` says what became of the other requirements at ``failed_at``.
+    ``failed_on_chain`` is the first step at which the requirement fails on the chain itself; ``newly_failed``: it fails
+    on this run and is known not to fail on the chain.
     """
 
     goal: str
@@ -101,6 +104,8 @@ class JudgedGoal:
     why: str = ""
     deadline: JudgedDeadline | None = None
     others: Others | None = None
+    failed_on_chain: int | None = None
+    newly_failed: bool = False
 
     @property
     def lost(self) -> bool:
@@ -179,7 +184,9 @@ class _Judge:
         failed_at = min(occurrences.failed, default=None)
         others = None if failed_at is None else self._others(judged.goal, failed_at)
         deadline = occurrences.deadline(judged.step)
-        return replace(judged, requirement=requirement, why=why, failed_at=failed_at, deadline=deadline, others=others)
+        times = occurrences.decided if judged.times and deadline is not None else judged.times
+        found = replace(judged, requirement=requirement, why=why, failed_at=failed_at, times=times)
+        return replace(found, deadline=deadline, others=others)
 
     def _others(self, goal: str, step: int) -> Others:
         """What became at ``step`` of the requirements but that of ``goal``."""
@@ -210,8 +217,12 @@ def _in_doubt(doubts: Sequence[Doubt]) -> tuple[str, str]:
     return UNDECIDED, f"it depends on {where[0]}{more}" if where else ""
 
 
+BEFORE_FIRST = "before the first step, which a row 'init' records"
+"""When a value was that leaves something open because the recording has no start state."""
+
+
 def _when(step: int) -> str:
-    return f"before step {step}" if step else "before the first step, which a row 'init' records"
+    return f"before step {step}" if step else BEFORE_FIRST
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +262,11 @@ class _Occurrences:
     def failed(self) -> list[int]:
         """The steps at which an occurrence has failed, for certain."""
         return [each.end for each in self._found if each.certain and each.held is False and not each.beyond]
+
+    @property
+    def decided(self) -> int:
+        """How many occurrences there are for certain that are decided."""
+        return sum(1 for each in self._found if each.certain and each.held is not None and not each.beyond)
 
     def verdict(self) -> tuple[str, str]:
         """The verdict of the requirement, and what leaves it open, or what was not judged."""
@@ -394,7 +410,8 @@ class JudgedRun:
     recorded; None where every variable was compared. ``other_inputs`` say where the inputs were not those of the
     chain: it is the model under the recorded ones that the run is compared with. ``cut_short``: the run ends before the
     chain does. ``differences`` are those among the disagreements that are values of variables, ``changed`` the source
-    files that are not those of the chain. ``observed``: the values of the run beside the expected ones; None for a
+    files that are not those of the chain, ``included`` those among them that are the same themselves, and of which only
+    what they include, or a macro, has changed. ``observed``: the values of the run beside the expected ones; None for a
     replay that has those of the chain. ``against`` is the place of another build that was run in place of the sources
     of the project; '' for these. ``renumbered`` are enumerations that give other numbers to the same names in the
     build that was run: its numbers are told by the names that they have in the program.
@@ -417,6 +434,7 @@ class JudgedRun:
     steps: int = 0
     differences: tuple[Difference, ...] = ()
     changed: tuple[str, ...] = ()
+    included: tuple[str, ...] = ()
     observed: Observed | None = None
     against: str = ""
     renumbered: tuple[str, ...] = ()

@@ -22,8 +22,9 @@ from chaincover.formats.chain_file import Stimulus
 from chaincover.project.values import show_ranges, show_value
 from chaincover.subject import Subject
 from chaincover.target.comparison import Difference, Observed, Value, differences
-from chaincover.target.judge import Claims, JudgedRun, failing, judge_goals
+from chaincover.target.judge import Claims, JudgedGoal, JudgedRun, failing, judge_goals
 from chaincover.target.sight import WholeRun
+from chaincover.verdicts import OPEN_REQUIREMENTS
 
 AS_THE_CHAIN_SAYS = "as the chain says"
 """Where the values are from that the file of a chain has after its steps."""
@@ -62,6 +63,8 @@ def replay(
     )
     claims = Claims(stimulus.claimed, stimulus.asked, frozenset(infeasible))
     judged = tuple(judge_goals(system, subject.goals, WholeRun(system, run), claims))
+    if built is not None or stimulus.states:
+        judged = tuple(beside_chain(subject, judged, chain_run(system, stimulus, expected)))
     disagreements = [each.told for each in different]
     disagreements += [
         f"{g.goal} is covered at step {g.step}, though it is said to be unreachable"
@@ -94,9 +97,33 @@ def _final(subject: Subject, stimulus: Stimulus, run: Run) -> bool | None:
 
 def _observed(run: Run, expected: Run, stimulus: Stimulus) -> Observed:
     """The ``run`` beside the values that the file of the chain has, and beside those of the model where it has none."""
+    return Observed(run.inputs, run.states, Run(_claimed(stimulus, expected), stimulus.inputs))
+
+
+def _claimed(stimulus: Stimulus, expected: Run) -> tuple[Valuation, ...]:
+    """The states of ``expected``, the run of the model, with the values that the file of the chain has of them."""
     claimed = [{}, *stimulus.states, *({} for _ in expected.states[len(stimulus.states) + 1 :])]
-    states = tuple({**model, **own} for model, own in zip(expected.states, claimed, strict=True))
-    return Observed(run.inputs, run.states, Run(states, stimulus.inputs))
+    return tuple({**model, **own} for model, own in zip(expected.states, claimed, strict=False))
+
+
+def chain_run(system: TransitionSystem, stimulus: Stimulus, expected: Run) -> Run | None:
+    """The run of the chain, as far as ``expected`` goes, the run of the model: by the values in the file of the chain
+    where that has any. None where it has none of some variable, which the program did not have then."""
+    if stimulus.states and not {var.name for var in system.visible_state} <= stimulus.states[0].keys():
+        return None
+    return Run(remembered(system, _claimed(stimulus, expected), expected), expected.inputs)
+
+
+def beside_chain(subject: Subject, judged: Sequence[JudgedGoal], chain: Run | None) -> Iterator[JudgedGoal]:
+    """What was ``judged`` of each goal of ``subject``, with whether and where its requirement fails on the ``chain``
+    too, where it fails on this run or is open there."""
+    for own, goal in zip(judged, subject.goals, strict=True):
+        if chain is None or not (own.failed_at is not None or own.requirement in OPEN_REQUIREMENTS):
+            yield own
+            continue
+        before = min(failing(subject.system, goal, chain), default=None)
+        new = before is None and own.failed_at is not None
+        yield replace(own, failed_on_chain=before, newly_failed=new)
 
 
 @contextmanager

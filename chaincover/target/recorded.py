@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -15,10 +15,10 @@ from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.formats.chain_file import Stimulus
 from chaincover.subject import Subject
 from chaincover.target.comparison import Observed
-from chaincover.target.judge import Claims, JudgedGoal, JudgedRun, Prediction, judge_goals
+from chaincover.target.judge import BEFORE_FIRST, Claims, JudgedGoal, JudgedRun, Prediction, judge_goals
 from chaincover.target.observation import PartialSight
-from chaincover.target.original import ends_within, refused_steps
-from chaincover.target.recording import Recording, compared, differing_inputs, observed
+from chaincover.target.original import beside_chain, chain_run, ends_within, refused_steps
+from chaincover.target.recording import Recording, compared, differing_inputs, like_start_row, observed
 from chaincover.target.table import Layout
 from properties.goal import Goal
 
@@ -40,6 +40,18 @@ def read_recording(path: str, layout: Layout) -> Recording:
     return found
 
 
+def _known_until(
+    steps: int, seen: Sequence[Mapping[str, int]], inputs: Sequence[Mapping[str, int]], names: Sequence[str]
+) -> bool:
+    """Whether all ``inputs`` of the first ``steps`` steps, called so, were seen as they are."""
+    pairs = zip(seen[:steps], inputs, strict=False)
+    return all(own.items() >= {name: raw[name] for name in names}.items() for own, raw in pairs)
+
+
+NOT_COMPARED = "neither state nor outputs were recorded: nothing is compared, and no goal is covered as predicted"
+"""What is told of a recording of inputs alone."""
+
+
 def judge_recording(
     subject: Subject, stimulus: Stimulus, recording: Recording, infeasible: Collection[str] = (), shift: int = 0
 ) -> JudgedRun:
@@ -55,8 +67,7 @@ def judge_recording(
     expected = simulator.run(simulator.initial(stimulus.initial), inputs)
     comparison = compared(recording, expected, system, _served(subject, stimulus))
     seen = observed(recording, system)
-    pairs = zip(seen.inputs[: comparison.agrees], stimulus.inputs, strict=False)
-    known = all(own.items() >= {var.name: raw[var.name] for var in system.inputs}.items() for own, raw in pairs)
+    known = _known_until(comparison.agrees, seen.inputs, stimulus.inputs, [var.name for var in system.inputs])
     prediction = Prediction(expected, comparison.agrees) if known and not differing else None
     sight = PartialSight(system, seen)
     claims = Claims({}, stimulus.asked, frozenset(infeasible))
@@ -64,17 +75,19 @@ def judge_recording(
         _as_claimed(each, goal, stimulus.claimed.get(each.goal), recording.length)
         for goal, each in zip(subject.goals, judge_goals(system, subject.goals, sight, claims, prediction), strict=True)
     )
+    chain = None if differing else chain_run(system, stimulus, expected)
+    judged = tuple(beside_chain(subject, judged, chain))
     final, cut_short = None, recording.length < len(stimulus.inputs)
     if subject.final_text and stimulus.to_final and not cut_short:
         final = _final(subject, sight, prediction)
-    remarks = [*recording.notes]
-    if not comparison.signals:
-        remarks.append(
-            "neither state nor outputs were recorded: nothing is compared, and no goal is covered as predicted"
-        )
+    remarks = [*recording.notes, *_on_start(recording, judged, expected.states[0], system)]
+    remarks += [NOT_COMPARED] if not comparison.signals else []
     if cut_short:
         ends = f"the recording ends after {counted(recording.length, 'step')}"
         remarks.append(f"{ends}, the chain has {len(stimulus.inputs)}")
+    agrees = bool(comparison.signals) and comparison.first is None
+    if agrees and chain is not None and chain.states == expected.states:
+        remarks += _failing_on_chain(judged)
     return JudgedRun(
         recording.source,
         expected,
@@ -90,6 +103,28 @@ def judge_recording(
         steps=recording.length,
         observed=Observed(recording.inputs, recording.states, Run(expected.states, stimulus.inputs), recording.signals),
     )
+
+
+def _on_start(
+    recording: Recording, judged: Sequence[JudgedGoal], state: Valuation, system: TransitionSystem
+) -> Iterator[str]:
+    """How a row with the values before the first step looks, where something is open for the table has none; the
+    ``state`` is that of the model, which says nothing of what was not seen."""
+    row = recording.start_row
+    if row is None or not any(BEFORE_FIRST in each.detail + each.why for each in judged):
+        return
+    column = " under a further first title 'step', with 0, 1, 2, ... below it" if row.added else ""
+    told = like_start_row(row, state, system, recording.signals)
+    yield f"a row 'init' looks as follows{column}; write what the bench read in place of the model's values: {told}"
+
+
+def _failing_on_chain(judged: Sequence[JudgedGoal]) -> Iterator[str]:
+    """What is said of requirements that fail on the chain, where nothing that was recorded deviates from that run, and
+    too little was recorded to see them fail."""
+    for goal in judged:
+        if goal.failed_on_chain is not None and goal.failed_at is None:
+            failure = f"{goal.goal} fails on the chain (step {goal.failed_on_chain})"
+            yield f"{failure}; the recording agrees with that run as far as it was seen"
 
 
 def _served(subject: Subject, stimulus: Stimulus) -> Callable[[int], Sequence[str]]:
@@ -150,7 +185,7 @@ def _aligned(recording: Recording, inputs: Sequence[Valuation], system: Transiti
 
 def _from_reset(recording: Recording, by: int) -> Recording:
     """The recording from a reset after so many steps on: what was there before is not the start state."""
-    return replace(recording, inputs=recording.inputs[by:], states=({}, *recording.states[by + 1 :]))
+    return replace(recording, inputs=recording.inputs[by:], states=({}, *recording.states[by + 1 :]), start_row=None)
 
 
 def _applied(recording: Recording, inputs: Sequence[Valuation], system: TransitionSystem) -> list[Valuation]:

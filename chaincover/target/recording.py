@@ -12,7 +12,7 @@ from bmc.floats.format import FORMATS, is_nan, nearest
 from bmc.floats.ranges import between
 from bmc.formulas.value_sets import Ranges, only, united
 from bmc.records import dataclass
-from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, Valuation, ValueType
 from chaincover.formats.rows import defined
 from chaincover.project.bench import Signal
 from chaincover.project.values import parse_value, show_value
@@ -26,12 +26,26 @@ or may differ from the expected one."""
 
 
 @dataclass(frozen=True)
+class StartRow:
+    """How the row of a table looks that has the values before the first step: what each of its ``cells`` has, the name
+    of a variable, the word that says which row it is, or nothing; ``between`` is the mark between columns.
+
+    ``added``: the table has no column with the numbers of its steps, and the first cell is that of one.
+    """
+
+    cells: tuple[str, ...]
+    between: str
+    added: bool
+
+
+@dataclass(frozen=True)
 class Recording:
     """A run as it was recorded, from a reset on.
 
     ``inputs`` has for each step, and ``states`` for each number of steps from 0 on, the cells that were recorded, by
     the names of variables. ``recorded`` are the variables that the recording has at all. ``signals`` says how each is
     recorded. ``notes`` say what a reader should know. ``late`` are the steps that the bench began too late.
+    ``start_row``: how a table is to tell the values before the first step, where it may and does not.
     """
 
     source: str
@@ -41,11 +55,27 @@ class Recording:
     signals: Mapping[str, Signal] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     late: frozenset[int] = frozenset()
+    start_row: StartRow | None = None
 
     @property
     def length(self) -> int:
         """Number of steps."""
         return len(self.inputs)
+
+
+def like_start_row(row: StartRow, state: Valuation, system: TransitionSystem, signals: Mapping[str, Signal]) -> str:
+    """The row with the values of ``state``, the first one of the model, as they would be recorded; those that are not
+    defined there are left empty."""
+    known = {var.name: var for var in system.visible_state if defined([var], state)}
+    texts = {name: _recorded(state[name], var, signals.get(name)) for name, var in known.items()}
+    variables = {var.name for var in system.visible_state}
+    return row.between.join(texts.get(each, "") if each in variables else each for each in row.cells)
+
+
+def _recorded(raw: int, variable: Variable, signal: Signal | None) -> str:
+    """A value as a table has it."""
+    number = signal.number(raw, variable.type) if signal is not None and signal.scaled else None
+    return show_value(variable.type, raw) if number is None else f"{float(number):.9g}"
 
 
 def cell(text: str, variable: Variable, signal: Signal | None, where: Location) -> Cell:

@@ -10,7 +10,7 @@ from pathlib import Path
 from bmc.errors import InputRefused, Location, counted, listed
 from bmc.limits import InputLimit, read_text
 from bmc.records import dataclass
-from bmc.system.names import suggestion
+from bmc.system.names import suggestion, with_tail
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import STORED
 from chaincover.formats.exported import DRIVEN, EXPECTED
@@ -18,10 +18,13 @@ from chaincover.formats.result_file import most_bytes
 from chaincover.formats.table_style import END_ROW, START_ROW, read_rows, with_point
 from chaincover.project.bench import Signal
 from chaincover.project.names import Labels, named_type
-from chaincover.target.recording import Cell, Recording, Variable, cell
+from chaincover.target.recording import Cell, Recording, StartRow, Variable, cell
 
 _BESIDE = ("step", "time", "goals", "serves", "")
 """Titles of columns that are no signals."""
+
+_COMPARED = 200
+"""Titles for which the nearest variable is looked for. Twice as many: twice the time for large recordings."""
 
 
 @dataclass(frozen=True)
@@ -59,39 +62,78 @@ class Layout:
         known = {var.name: replace(var, type=named_type(var, names or {})) for var in both}
         return Layout(known, signals, frozenset(var.name for var in system.inputs), period, start)
 
-    def found(self, titles: Sequence[str], place: Location) -> tuple[dict[str, int], int]:
-        """The column of each variable that has one, and how many titles are those of none.
+    def found(self, titles: Sequence[str], place: Location) -> tuple[dict[str, int], dict[int, str]]:
+        """The column of each variable that has one, and by their columns what is said of titles that are those of none.
 
+        A title is the name of a signal of the project, that of a variable, or a tail of the names of one variable only.
         ``step`` is a variable of that name, unless an exported table has that one as ``step [driven]``. InputRefused
         where a signal of the project has no column, where a variable has two, or no variable has one.
         """
         by_title = {signal.name: name for name, signal in self.signals.items()}
         by_title |= {name: name for name in self.variables if name not in self.signals}
         columns: dict[str, int] = {}
-        other = 0
+        others: dict[int, str] = {}
         numbering = {each for each in _BESIDE if each + DRIVEN in titles or each + EXPECTED in titles}
         for index, title in enumerate(titles):
             if title in numbering:
                 continue
-            name = by_title.get(title.removesuffix(DRIVEN).removesuffix(EXPECTED))
+            plain = title.removesuffix(DRIVEN).removesuffix(EXPECTED)
+            name = by_title.get(plain)
             if name is None:
-                other += title not in _BESIDE
+                others |= {} if title in _BESIDE else {index: plain}
                 continue
             if name in columns:
                 raise InputRefused(f"a second column for '{name}'", place, "leave one of them out")
             columns[name] = index
-        self._refuse_missing(columns, titles, place)
-        return columns, other
+        passed = self._take_tails(columns, others)
+        self._refuse_missing(columns, titles, place, passed)
+        return columns, passed
 
-    def _refuse_missing(self, columns: Mapping[str, int], titles: Sequence[str], place: Location) -> None:
+    def _take_tails(self, columns: dict[str, int], others: Mapping[int, str]) -> dict[int, str]:
+        """Add to ``columns`` those of ``others`` whose titles are a tail of one variable that no signal and no other
+        column names; what is said of each other one, first of those that may be meant for a variable."""
+        tails = {index: with_tail(title, self.variables) for index, title in others.items()}
+        single = [found[0] for found in tails.values() if len(found) == 1]
+        taken = {*columns, *self.signals, *(name for name in single if single.count(name) > 1)}
+        for index, found in tails.items():
+            if len(found) == 1 and found[0] not in taken:
+                columns[found[0]] = index
+        left = [name for name in self.variables if name not in columns]
+        passed_over = [index for index in others if index not in columns.values()]
+        return _passed_over({index: others[index] for index in passed_over}, tails, left)
+
+    def _refuse_missing(
+        self, columns: Mapping[str, int], titles: Sequence[str], place: Location, passed: Mapping[int, str]
+    ) -> None:
         """InputRefused where a signal of the project has none of the ``columns``, or there is none at all."""
         missing = [signal.name for name, signal in self.signals.items() if name not in columns]
         if missing:
             hint = suggestion(missing[0], [title for title in titles if title not in _BESIDE])
             raise InputRefused(f"the recording has no column for {listed(missing)}", place, hint)
         if not columns:
+            text = "no column is that of a variable of the program"
+            text += f"; {not_looked_at([*passed.values()], 'column')}" if passed else ""
             hint = suggestion(titles[0] if titles else "", [*self.variables]) + "; or set [target.signals]"
-            raise InputRefused("no column is that of a variable of the program", place, hint)
+            raise InputRefused(text, place, hint)
+
+
+def _unclear(title: str, found: Sequence[str]) -> str:
+    """Why a column whose title is a tail of the variables ``found`` is not looked at; '' where it is one of none."""
+    if len(found) > 1:
+        return f" (ambiguous: {listed(found)}; write the full name)"
+    return f" ({found[0]} has another column)" if found else ""
+
+
+def _nearest(title: str, names: Sequence[str]) -> str:
+    """Which of ``names`` was probably meant by a title, in brackets; '' where none is near."""
+    hint = suggestion(title, names)
+    return f" ({hint})" if hint.startswith("did you mean") else ""
+
+
+def not_looked_at(told: Sequence[str], noun: str) -> str:
+    """That columns or signals of a recording are passed over, which are ``told`` by their titles."""
+    passed_over = f"{counted(len(told), noun)} of the recording {'is' if len(told) == 1 else 'are'} not looked at"
+    return f"{passed_over}: {', '.join(told)}"
 
 
 CELL = 16
@@ -110,12 +152,23 @@ def read_table(path: str, layout: Layout) -> Recording:
     text = read_text(place, "the recording", "name a recording as .csv or .vcd", most=largest())
     rows, comma = read_rows(place, text, "the signals' names")
     titles = [title.strip().removeprefix("'") for title in rows[0]]
-    columns, other = layout.found(titles, Location(str(place), 1))
+    columns, passed = layout.found(titles, Location(str(place), 1))
     samples = [*_Table(place, titles, columns, comma).samples(rows[1:], layout)]
-    notes = (
-        [f"{counted(other, 'column')} of the recording {'is' if other == 1 else 'are'} not looked at"] if other else []
-    )
-    return in_steps(str(place), samples, frozenset(columns), layout, notes)
+    notes = [not_looked_at([*passed.values()], "column")] if passed else []
+    found = in_steps(str(place), samples, frozenset(columns), layout, notes)
+    first = text.splitlines()[0]
+    return found if found.states[0] else replace(found, start_row=_start_row(titles, columns, layout, first))
+
+
+def _start_row(titles: Sequence[str], columns: Mapping[str, int], layout: Layout, first: str) -> StartRow | None:
+    """How the row of the start state looks in a table whose ``first`` line has these ``titles``; None where it can have
+    none, for its rows before the reset are left out, or a variable is called as the numbers of the steps are."""
+    if layout.start is not None or "step" in layout.variables:
+        return None
+    state = {index: name for name, index in columns.items() if name not in layout.inputs}
+    cells = [START_ROW if title == "step" else state.get(index, "") for index, title in enumerate(titles)]
+    added = START_ROW not in cells
+    return StartRow((*([START_ROW] if added else []), *cells), max(",;\t", key=first.count), added)
 
 
 @dataclass(frozen=True)
@@ -232,3 +285,13 @@ class _Steps:
             self.states.append(state)
         for name, value in row.items():
             (self.inputs[step] if name in self._layout.inputs else self.states[step + 1])[name] = value
+
+
+def _passed_over(titles: Mapping[int, str], tails: Mapping[int, Sequence[str]], left: Sequence[str]) -> dict[int, str]:
+    """What is said of the columns with these ``titles``, first of those that may be meant for a variable; ``left`` are
+    the variables without a column."""
+    meant, rest = dict[int, str](), dict[int, str]()
+    for number, (index, title) in enumerate(titles.items()):
+        why = _unclear(title, tails[index]) if tails[index] or number >= _COMPARED else _nearest(title, left)
+        (meant if why else rest)[index] = title + why
+    return meant | rest

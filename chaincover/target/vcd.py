@@ -9,14 +9,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from bmc.errors import InputRefused, Location, UsageError, counted
+from bmc.errors import InputRefused, Location, UsageError
 from bmc.floats.format import FORMATS, show
 from bmc.limits import read_text
 from bmc.records import dataclass
 from chaincover.chain import STORED
 from chaincover.formats.exported import SIGNALS
 from chaincover.target.recording import Recording, Variable
-from chaincover.target.table import Layout, Sample, in_steps, largest
+from chaincover.target.table import Layout, Sample, in_steps, largest, not_looked_at
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def read_vcd(path: str, layout: Layout) -> Recording:
     try:
         header = _header(tokens, TokenKind)
         titles = [header.title(name) for name in header.codes]
-        columns, other = layout.found(titles, Location(path))
+        columns, passed = layout.found(titles, Location(path))
         names = [*header.codes]
         of_code = {header.codes[names[index]]: name for name, index in columns.items()}
         bits = {
@@ -57,7 +57,8 @@ def read_vcd(path: str, layout: Layout) -> Recording:
         }
         ticks = _ticks(header, layout, path)
         samples = _Samples(layout, header, {**of_code}, bits, ticks, Location(path))
-        notes = [f"{counted(other - len(bits), 'signal')} of the recording not looked at"] if other > len(bits) else []
+        told = [text for index, text in passed.items() if header.codes[names[index]] not in bits]
+        notes = [not_looked_at(told, "signal")] if told else []
         return in_steps(path, samples.all(tokens, TokenKind), frozenset(columns), layout, notes)
     except (VCDParseError, ValueError, KeyError) as error:
         raise InputRefused(f"this is no VCD file: {error}", Location(path), "record it again") from None

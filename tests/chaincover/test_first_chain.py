@@ -48,7 +48,7 @@ void compute(t_state *s){ if (s->n < 100000000) s->n += 7;
 TRIPLE = CLOCK.replace("s->now >= s->last + 100", "s->now * 3 >= s->last * 3 + 300")
 """It has no normal form of finitely many states."""
 
-FIRST_UNITS = 2.0
+FIRST_UNITS = 2.5
 """Units of work within which there is the first chain; about as many seconds."""
 
 

@@ -134,7 +134,7 @@ void compute(t_input *i, t_state *s) {
 }
 """
     write_files(tmp_path, {"c.c": code})
-    asked = ["--cover", "transitions(m, 0..2)", "--effort", "0.04"]
+    asked = ["--cover", "transitions(m, 0..2)", "--effort", "0.05"]
     found = chaincover("generate", "c.c", *asked, "-o", "out", "--json", cwd=tmp_path).json
     assert (found["bounds"]["length"], found["bounds"]["minimal"], found["effort_used_up"]) == (12, True, False)
 

@@ -10,12 +10,13 @@ from typing import Any
 from bmc.errors import counted
 from bmc.records import dataclass
 from chaincover.chain import COVERED
-from chaincover.formats.distances import Edge, Leg, exact_distances, known_distances, legs_between
+from chaincover.formats.distances import Edge, Leg, known_distances, legs_between
 from chaincover.formats.drawing import MOST_GOALS, drawn_of, legs_of, svg_of
 from chaincover.report.distances import (
     cell,
     implied_ones,
     meaning,
+    meaning_of_legs,
     said_of_legs,
     without_distances,
 )
@@ -87,13 +88,15 @@ class Matrix:
 @dataclass(frozen=True)
 class Graph:
     """The graph of a chain: a drawing where it has few goals, with what that means, the ``legs`` of the chain with how
-    they compare with the fewest steps, and a matrix where distances are known."""
+    they are ``compared`` with the fewest steps and what is ``explained`` of their table, and a matrix where distances
+    are known."""
 
     file: str
     svg: str
     notes: tuple[str, ...]
     legs: tuple[Leg, ...]
     compared: str
+    explained: tuple[str, ...]
     matrix: Matrix | None
 
 
@@ -106,14 +109,14 @@ def graph_of(chain: SavedChain) -> Graph | None:
         [("init", 0), *((g, hits[g]) for g in own["order"]), *((e, own["length"]) for e in ends[:1])] if own else []
     )
     at = dict(places)
-    known = known_distances(data, exact_distances(data, at))
+    known = known_distances(data, at)
     if not at and not known:
         return None
     legs = legs_between(at, known) if at else []
     compared = said_of_legs(legs) if any(leg.fewest for leg in legs) else ""
     matrix = _matrix(data, at, known) if known else None
     svg, notes = _drawing(chain.data["controller"]["name"], data, places, known)
-    return Graph(chain.file, svg, tuple(notes), tuple(legs), compared, matrix)
+    return Graph(chain.file, svg, tuple(notes), tuple(legs), compared, (*meaning_of_legs(legs),), matrix)
 
 
 def _drawing(
@@ -162,7 +165,7 @@ def _absent(data: Mapping[str, Any], at: Mapping[str, int], joined: Set[str]) ->
 def _cell(edge: Edge, known: Mapping[Edge, str], taken: Mapping[Edge, int]) -> tuple[str, bool, str]:
     """What stands in a cell, whether the chain goes there, and what is said of it to who points at it."""
     told, words = known.get(edge, ""), [f"the chain takes {taken[edge]}"] if edge in taken else []
-    if told:
+    if told or words:
         words.insert(0, _in_words(told))
     title = f"{edge[0]} to {edge[1]}: {'; '.join(words)}" if words else ""
     return cell(taken[edge], told) if edge in taken else told, edge in taken, title
@@ -172,7 +175,7 @@ def _in_words(told: str) -> str:
     """What is known of a distance, as it is told where there is room."""
     if told.startswith("≥ "):
         return f"at least {counted(int(told[2:]), 'step')}"
-    said = {"never": "no run goes there", "?": "a solver gave up"}.get(told)
+    said = {"never": "no run goes there", "?": "a solver gave up", "": "the fewest steps are not known"}.get(told)
     return said or f"the fewest steps are {told}"
 
 

@@ -24,6 +24,9 @@ class Part:
 CONSEQUENT = "the consequent reads"
 """The title of the values that a consequent reads in a run that violates it; all of them are told."""
 
+IN_MODEL = "in the model"
+"""The title of the values that the model has beside those of a judged run, where these are not as the model's."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -31,7 +34,8 @@ class Finding:
 
     ``about`` is the goal or assertion; of undefined behaviour its place in the source, such as ``a.c:3:7``, or ''.
     ``trace`` is the name of its run among the traces of the waveform, ``step`` where to look; ``commands`` show it
-    again; ``others`` says what became of other requirements at that step. ``reads`` is the title of ``parts``.
+    again; ``others`` says what became of other requirements at that step. ``reads`` is the title of ``parts``,
+    ``expects`` that of their other values.
     """
 
     kind: str
@@ -42,6 +46,7 @@ class Finding:
     step: int | None = None
     parts: tuple[Part, ...] = ()
     reads: str = CONSEQUENT
+    expects: str = "expected"
     others: str = ""
     table: StepTable | None = None
     commands: tuple[str, ...] = ()

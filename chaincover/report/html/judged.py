@@ -8,7 +8,7 @@ from typing import Any
 
 from bmc.errors import listed
 from bmc.records import dataclass
-from chaincover.report.html.finding import Finding, Part, named, others_told, read_by
+from chaincover.report.html.finding import IN_MODEL, Finding, Part, named, others_told, read_by
 from chaincover.report.html.runs import Run, judged_run
 from chaincover.report.html.saved import Saved
 from chaincover.report.html.summary import command, goals_of, has_deadline, lost_in, period_of, place_of, seconds
@@ -139,6 +139,7 @@ def _failed(judged: Judgement) -> Iterator[Finding]:
             property=goal.get("property", ""),
             parts=parts,
             reads="what it reads",
+            expects=IN_MODEL,
             others=others_told(others) if others else "",
             table=judged.table(read_by(goal, parts), marks, (begin - 1, end + 1)),
             about=own["name"],
@@ -204,6 +205,7 @@ def _lost(judged: Judgement) -> Iterator[Finding]:
             property=goal.get("property", ""),
             parts=parts,
             reads="what it reads",
+            expects=IN_MODEL,
             table=judged.table(read_by(goal, parts), {step: "covered by the chain"}, (step - 1, end)),
             about=own["name"],
         )

@@ -110,10 +110,12 @@ def _own_sources(judged: Mapping[str, Any]) -> str:
 
 
 def _failed_besides(saved: Saved, told: set[str]) -> tuple[int, str]:
-    """How many requirements but those ``told`` failed on judged runs, each counted once, and on which runs."""
+    """How many requirements but those ``told`` failed on judged runs, each counted once, and on which runs they did."""
     found = [(_failed(judged) - told, place_of(judged)) for _, judged in saved.judged]
     places = dict.fromkeys(on for names, on in found if names)
-    return len({name for names, _ in found for name in names}), listed([*places])
+    number = len({name for names, _ in found for name in names})
+    which = "failed on" if 1 in (number, len(places)) else "failed, on one or more of"
+    return number, f"{which} {listed([*places])}"
 
 
 def is_aside(goal: Mapping[str, Any]) -> bool:
@@ -209,7 +211,7 @@ def _wrong(saved: Saved) -> list[str]:
     told = (
         (len(can_fail), "requirement", "can fail"),
         (failed, "assertion", "failed"),
-        (more, "more requirement" if can_fail else "requirement", f"failed on {on}"),
+        (more, "more requirement" if can_fail else "requirement", on),
     )
     parts = [f"{counted(number, what)} {how}" for number, what, how in told if number]
     parts += map(_lost_told, (judged for _, judged in saved.judged if lost_in(judged)))

@@ -55,10 +55,10 @@ def step_table(
     rows: list[Row] = []
     for begin, end in _spans(own, [step - first for step in marks]):
         ends = begin + first == trace.length
-        cells = tuple(_cell(own, var, expected, begin, end, ends) for var, expected in columns)
+        cells = tuple(_cell(own, var, expected, (begin, end), ends) for var, expected in columns)
         steps = str(begin + first) if end - begin == 1 else f"{begin + first}..{end + first - 1}"
         rows.append((steps, cells, marks.get(begin + first, "")))
-    left = len([var for var in shown if _acts(var, own) and var not in chosen])
+    left = sum(_acts(var, own) and var not in chosen for var in shown)
     notes = [] if own is trace else [f"Steps {first} to {last} of {trace.length}"]
     notes += [f"{counted(left, 'more variable')} with changes or inputs: the waveform has all"] if left else []
     if len(rows) > MOST_ROWS:
@@ -85,9 +85,10 @@ def _part(trace: Trace, first: int, last: int) -> Trace:
     return replace(trace, length=last - first, columns=columns, differs=differs, goals=goals, failed=failed)
 
 
-def _cell(trace: Trace, var: Variable, expected: Mapping[int, str], first: int, end: int, ends: bool) -> Cell:
-    """A variable in the row of the steps ``first`` to ``end`` - 1, with what was ``expected`` there; ``ends``: the run
-    has ended, and has no inputs any more."""
+def _cell(trace: Trace, var: Variable, expected: Mapping[int, str], steps: tuple[int, int], ends: bool) -> Cell:
+    """A variable in the row of the ``steps`` from one to before another, with what was ``expected`` there; ``ends``:
+    the run has ended, and has no inputs any more."""
+    first, end = steps
     if var.role == "inputs" and ends:
         return "(end)", "", False
     column = trace.columns[var.name]

@@ -88,7 +88,12 @@ ENDS = [
         "--exclude",
         EITHER,
     ),
-    End("no-covering-path", 4, ("graph", "c.c", *goals("x: cover(n == 9)"), "-K", "3"), ('"k": 3',)),
+    End(
+        "no-covering-path",
+        4,
+        ("graph", "c.c", *goals("x: cover(n == 9)"), "-K", "3", "--format", "text"),
+        ("sought up to K = 3", "This search stopped at K = 3, since K may not be larger: allow more (--bound)."),
+    ),
     End(
         "time-limit",
         5,

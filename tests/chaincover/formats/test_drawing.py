@@ -105,6 +105,25 @@ def test_a_bound_is_told_from_a_distance() -> None:
     assert "≥" not in to_svg("x", {**DATA, "chain": CHAIN})
 
 
+def test_a_leg_is_a_bare_number_only_where_no_run_takes_fewer_steps() -> None:
+    """No distance is known from ``a``: that from init to ``b``, which is as many steps as the leg to ``b`` has, is not
+    that of the leg. Of the last leg nothing is known."""
+    edges = [{"from": "init", "to": node, "weight": 3} for node in "ab"] + [{"from": "b", "to": "a", "weight": 1}]
+    chain = legs_of([("init", 0), ("a", 3), ("b", 6), ("end", 7)])
+    drawing = drawn({"nodes": ["init", *"ab", "end"], "edges": edges, "chain": chain})
+    labels = [str(each.text) for each in drawing.iter(f"{SVG}text") if each.get("class") == "weight path"]
+    assert labels == ["3", "3 (fewest 3 since step 0)", "1 (?)"]
+    assert "since step n: " in notes(drawing)
+    assert "(?): nothing is known" in notes(drawing)
+    whole = notes(drawn({**DATA, "chain": CHAIN}))
+    assert not [sign for sign in ("since", "(?)", "Below 0") if sign in whole]
+
+
+def test_a_number_below_zero_is_explained_with_the_drawing() -> None:
+    edges = [*DATA["edges"], {"from": 'say "c"', "to": "a<b", "weight": -1}]
+    assert "Below 0: goals of several steps overlap" in notes(drawn({**DATA, "edges": edges}))
+
+
 def test_distances_that_are_made_up_of_others_are_not_drawn() -> None:
     sums = {**DATA, "edges": [*DATA["edges"][:3], {"from": "init", "to": 'say "c"', "weight": 33}]}
     assert "33" not in texts(drawn(sums))

@@ -75,12 +75,12 @@ void compute(unsigned char a) { if (k < 9) k++; o = k != 5; }
 @pytest.mark.parametrize(
     ("occurs", "deadline", "covered", "times", "failed"),
     [
-        ("k == 0 || k == 2", "G[0,3](o == 1)", 3, 1, 5),  # the second one begins while the first is judged
+        ("k == 0 || k == 2", "G[0,3](o == 1)", 3, 2, 5),  # the second one begins while the first is judged
         ("k == 0 || k == 3", "G[0,3](o == 1)", 3, 2, 5),  # it begins where that one ends
         ("k == 0 || k == 4", "G[0,3](o == 1)", 3, 2, 5),
-        ("k <= 2", "G[0,2](o == 1)", 2, 2, None),
-        ("k <= 3", "G[0,2](o == 1)", 2, 2, 5),
-        ("k == 0 || k == 2 || k == 4", "F[0,3](o == 0)", 3, 2, 3),  # the first fails, the second holds
+        ("k <= 2", "G[0,2](o == 1)", 2, 3, None),
+        ("k <= 3", "G[0,2](o == 1)", 2, 4, 5),
+        ("k == 0 || k == 2 || k == 4", "F[0,3](o == 0)", 3, 3, 3),  # the first fails, the second holds
         ("k == 1 || k == 4", "F[0,3](o == 0)", 4, 2, 4),  # it begins where the first one fails
     ],
 )

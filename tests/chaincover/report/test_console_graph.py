@@ -65,6 +65,25 @@ def test_where_the_goals_of_a_step_have_no_distances_the_fewest_steps_count_from
     said = " ".join(lines)
     assert "2 of 4 legs take the fewest steps that any run takes, 1 takes more, of 1 the fewest steps are not" in said
     assert "so it may need more." in said
+    assert "since step n: the fewest steps count from the goals of step n" in said
+    assert "since step n" not in " ".join(shown(graph("iaz", {"ia": 2, "az": 1}, {"ia": 3, "az": 1}, exact=True)))
+
+
+def test_a_lower_bound_that_the_chain_meets_is_a_distance() -> None:
+    lines = shown(graph("iaz", {"ia": 2}, {"ia": 2, "az": 3}, exact=False, az=3), 200)
+    assert lines[4].split() == ["5", "3", "3", "end"]
+    assert lines[5].startswith("Each leg takes the fewest steps")
+    assert rows_of(lines)["a"] == ["3*"]
+    assert "≥" not in "".join(lines)
+
+
+def test_below_zero_is_explained_where_it_occurs_and_goals_that_overlap_otherwise_are_not_compared() -> None:
+    """Goal ``a`` is over before ``b``, and begins after it; the distance from ``b`` is that of runs which cover ``a``
+    later, so the chain takes fewer steps."""
+    lines = shown(graph("ibaz", {"ib": 2, "ba": 4, "ab": -1}, {"ib": 2, "ba": 1, "az": 1}, exact=True), 200)
+    assert rows_of(lines)["b"] == ["1*", "(?)"]
+    assert "Below 0: goals of several steps overlap, and the second may begin before the first one." in lines
+    assert "Below 0" not in " ".join(shown(graph("iaz", {"ia": 2}, {"ia": 2, "az": 3}, exact=False)))
 
 
 def test_a_weight_from_any_state_is_a_lower_bound_unless_the_chain_takes_no_more() -> None:
@@ -72,12 +91,13 @@ def test_a_weight_from_any_state_is_a_lower_bound_unless_the_chain_takes_no_more
     weights, chain = {"ia": 2, "ab": 3, "ba": 1, "az": 0}, {"ia": 2, "ab": 3, "bz": 1}
     lines = shown(graph("iabz", weights, chain, exact=False), 200)
     rows = rows_of(lines)
-    assert (rows["init"], rows["a"], rows["b"]) == (["2*"], ["3*"], ["≥", "1", "1*"])
+    assert (rows["init"], rows["a"], rows["b"]) == (["2*"], ["3*"], ["≥", "1", "1*", "(?)"])
     assert "≥ n: no run takes fewer than n steps; whether one takes n is not known." in lines
+    assert "(?): nothing is known of the fewest steps." in lines
     assert lines[0].endswith("; sought up to K = 1 steps")
     exact = shown(graph("iabz", weights, chain, exact=True, bz=77))
     assert rows_of(exact)["b"] == ["1", "1*", "(never)"]
-    assert "≥" not in "".join(exact)
+    assert not [sign for sign in ("≥", "(?)") if sign in "".join(exact)]
     assert "K =" not in exact[0]
 
 

@@ -134,7 +134,7 @@ def test_a_replay_after_a_change_leads_with_the_answer(wash: Path) -> None:
     assert told.code == 1
     assert first == (
         "wash.c differs from that of the chain; first difference at step 10: Out.Fault 1 instead of 0 "
-        "(phase Phase_ERROR instead of Phase_IDLE); 1 of 1 goal; stop fails"
+        "(phase Phase_ERROR instead of Phase_IDLE); 1 of 1 goal; stop fails (new)"
     )
     assert [line.split() for line in [command, *rest][:3]] == [
         ["variable", "before", "step", "is", "instead", "of", "times"],
@@ -169,6 +169,68 @@ def test_a_replay_after_a_change_leads_with_the_answer(wash: Path) -> None:
     assert told.out.startswith(
         "wash.c differs from that of the chain; no difference in 10 steps; 1 of 1 goal\nreplay on"
     )
+
+
+@needs_compiler
+def test_failures_that_are_new_stand_before_those_of_the_chain(wash: Path) -> None:
+    """The chain shows that an open door does not stop the drum; after the change the error is not told either."""
+    (wash / "chaincover.toml").write_text(PROJECT + DOOR.replace("timer >= 6", "timer >= 7"))
+    generated(wash)
+    changed = WASH.replace("Out.Fault = phase == Phase_ERROR", "Out.Fault = phase == Phase_ERROR && In.Stop")
+    write_files(wash, {"other/wash.c": changed})
+    against = chaincover("replay", ".", "out", "--against", "other/wash.c", "-o", "judged.json", cwd=wash)
+    (wash / "wash.c").write_text(changed)
+    own = chaincover("replay", ".", "out", cwd=wash)
+    for told in (against, own):
+        first, *rest = told.out.splitlines()
+        assert first.endswith("; fault fails (new); door fails as on the chain")
+        findings = [line for line in rest if line.startswith("FINDING")]
+        assert [line.split(" fails")[0].split()[1] for line in findings] == ["fault", "door"]
+        assert [" (new)" in line for line in findings] == [True, False]
+        at = next(number for number, line in enumerate(rest) if line.startswith("goal "))
+        assert [line.split()[0] for line in rest[at + 1 : at + 3]] == ["fault", "door"]
+    goals = {goal["name"]: goal for goal in json.loads((wash / "judged.json").read_text())["goals"]}
+    assert [(goals[name]["newly_failed"], goals[name]["failed_on_chain"] is None) for name in ("fault", "door")] == [
+        (True, True),
+        (False, False),
+    ]
+
+
+INCLUDING = '#include "wash.h"\n' + WASH.replace("timer >= 8", "timer >= LATE")
+
+
+@needs_compiler
+def test_a_file_that_is_the_same_is_told_from_what_it_includes(wash: Path) -> None:
+    write_files(wash, {"wash.h": "#define LATE 8\n", "wash.c": INCLUDING})
+    assert generated(wash, "--goal", "stop").code == 0
+    (wash / "wash.h").write_text("#define LATE 200\n")
+    told = chaincover("replay", ".", "out", "-o", "judged.json", cwd=wash).out
+    assert told.startswith("wash.c is the same, but what it includes, or its macros, have changed; first difference at")
+    document = json.loads((wash / "judged.json").read_text())
+    assert (document["changed_sources"], document["same_but_included"]) == (["wash.c"], ["wash.c"])
+    recorded(wash, {})
+    note = "note: wash.c is the same, but what it includes, or its macros, have changed"
+    assert note in chaincover("judge", ".", "out", "run.csv", cwd=wash).out
+    (wash / "wash.c").write_text(INCLUDING.replace("? 40 : 0", "? 40 : 1"))
+    assert chaincover("replay", ".", "out", cwd=wash).out.startswith("wash.c differs from that of the chain; ")
+
+
+def test_a_requirement_that_fails_on_the_chain_and_cannot_be_seen_is_told(wash: Path) -> None:
+    """Only inputs and outputs were recorded, and all of them are those of the chain, on which the door fails."""
+    (wash / "chaincover.toml").write_text(PROJECT + DOOR)
+    generated(wash)
+    recorded(wash, {})
+    table = [*csv.reader((wash / "run.csv").open())]
+    kept = [place for place, title in enumerate(table[0]) if title.startswith(("In.", "Out."))]
+    (wash / "run.csv").write_text("".join(",".join(row[place] for place in kept) + "\n" for row in table))
+    told = chaincover("judge", ".", "out", "run.csv", "--json", cwd=wash).json
+    assert [goal["requirement"] for goal in told["goals"] if goal["name"] == "door"] == ["not observable"]
+    step = next(goal["failed_on_chain"] for goal in told["goals"] if goal["name"] == "door")
+    expected = f"door fails on the chain (step {step}); the recording agrees with that run as far as it was seen"
+    assert expected in told["remarks"]
+    deviating = (wash / "run.csv").read_text().rstrip("\n").rpartition(",")[0] + ",1\n"
+    (wash / "run.csv").write_text(deviating)
+    assert not chaincover("judge", ".", "out", "run.csv", "--json", cwd=wash).json["remarks"]
 
 
 @needs_compiler
@@ -220,7 +282,7 @@ def test_a_judged_recording_shows_each_finding_with_its_own_values(wash: Path) -
         "  before step 10 Out.Fault is 1, expected 0",
         "  before step 10 phase is Phase_ERROR, expected Phase_IDLE",
     ]
-    assert "FINDING: stop fails at step 9; at its end phase is Phase_ERROR, expected Phase_IDLE" in told
+    assert "FINDING: stop fails at step 9 (new); at its end phase is Phase_ERROR, expected Phase_IDLE" in told
     assert [">", "4", "40", "(expected", "0)", "(all", "0)"] in rows(told)
     assert [">", "10", "ERROR", "(expected", "IDLE)", "(end)"] in rows(told)
 

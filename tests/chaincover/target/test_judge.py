@@ -38,6 +38,16 @@ def test_a_deadline_beyond_the_end_is_not_judged_and_told_as_far_as_it_was_seen(
     assert found["deadline"] == {"asked": asked, "antecedent": 1, "check": check, "last": 41, "held": held}
 
 
+@pytest.mark.parametrize("last", [1, 5, 40])
+@pytest.mark.parametrize("check", ["F[0,{}](o == 1)", "G[0,{}](o == 0)"])
+def test_occurrences_that_overlap_are_counted_each(check: str, last: int, tmp_path: Path) -> None:
+    """The antecedent holds from step 1 on; at the last of the 60 steps the deadline is not decided any more."""
+    write_files(tmp_path, {"c.c": CODE, "in.csv": "a\n" + "0\n" * 60})
+    goal = f"x: G(k >= 1 -> {check.format(last)})"
+    outcome = chaincover("replay", "c.c", "in.csv", "--property", goal, "--json", "--no-native", cwd=tmp_path)
+    assert outcome.json["goals"][0]["times"] == 60 - last
+
+
 PULSE = ("--property", "late: G(a && prev(!a) -> F[0,3](k == 200))")
 OTHERS = {
     "dark": "G(k >= 5 -> o == 0)",

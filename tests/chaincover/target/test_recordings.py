@@ -72,8 +72,13 @@ PLAIN = rows(start=False, **{"o.level": LEVELS, "o.lamp": LAMPS})
 """The same as rows of values alone: what was there before the first step is not known."""
 
 
-def judge(folder: Path, recording: str, *options: str, target: str = "", name: str = "run.csv") -> Outcome:
-    files = {"c.c": COUNTER, "chaincover.toml": PROJECT + target, "in.csv": INPUTS, name: recording}
+TWO_HIDDEN = "another output is called hidden, too"
+
+
+def judge(
+    folder: Path, recording: str, *options: str, target: str = "", name: str = "run.csv", code: str = COUNTER
+) -> Outcome:
+    files = {"c.c": code, "chaincover.toml": PROJECT + target, "in.csv": INPUTS, name: recording}
     write_files(folder, files)
     return chaincover("judge", ".", "in.csv", name, *options, "--json", cwd=folder, CHAINCOVER_NO_NATIVE="1")
 
@@ -219,6 +224,73 @@ def test_variables_that_are_called_like_columns_of_a_table(tmp_path: Path) -> No
     for table in ("chain.csv", "own.csv"):
         found = chaincover("judge", "c.c", "in.csv", table, *goal, "--json", cwd=tmp_path).json["comparison"]
         assert (sorted(found["signals"]), found["steps"], found["first"]) == (["step", "time"], 3, None)
+
+
+def test_a_title_may_be_the_tail_of_one_variable(tmp_path: Path) -> None:
+    """The judgement is that of the full names: each tail is that of one variable only."""
+    short = GOOD.replace("o.level", "level").replace("o.lamp", "lamp").replace("i->up", "up")
+    full = judge(tmp_path, GOOD, name="full.csv").json
+    tails = judge(tmp_path, short, name="tails.csv").json
+    assert (tails["goals"], tails["comparison"], tails["remarks"]) == (full["goals"], full["comparison"], [])
+
+
+@pytest.mark.parametrize(
+    ("title", "target", "why"),
+    [
+        ("hidden", TWO_HIDDEN, "hidden (ambiguous: s.hidden, o.hidden; write the full name)"),
+        ("lamp", "", "lamp (o.lamp has another column)"),
+        ("level", '[target.signals]\n"o.level" = "Level"\n', "level (o.level has another column)"),
+        ("hiden", "", "hiden (did you mean 's.hidden'?)"),
+        ("zzz", "", "zzz"),
+    ],
+)
+def test_a_column_that_is_not_looked_at_is_named(title: str, target: str, why: str, tmp_path: Path) -> None:
+    """No title is taken for a variable where another variable, another column or a signal may be meant."""
+    table = rows(**{"o.level": LEVELS, "o.lamp": LAMPS, title: (1,) * 6})
+    table = table.replace("o.level", "Level") if "Level" in target else table
+    code = COUNTER.replace("unsigned char lamp", "unsigned char lamp, hidden") if target == TWO_HIDDEN else COUNTER
+    target = "" if target == TWO_HIDDEN else target
+    found = judge(tmp_path, table, target=target, code=code).json
+    assert found["remarks"] == [f"1 column of the recording is not looked at: {why}"]
+    assert {*found["comparison"]["signals"]} == {"o.level", "o.lamp"}
+
+
+def test_two_columns_with_the_tail_of_one_variable_are_both_left_out(tmp_path: Path) -> None:
+    table = rows(**{"o.level": LEVELS, "o.lamp": LAMPS, "hidden": (0,) * 6, "*hidden": (0,) * 6})
+    (note,) = judge(tmp_path, table).json["remarks"]
+    assert note.startswith("2 columns of the recording are not looked at: hidden (")
+
+
+def test_of_many_columns_that_are_not_looked_at_the_first_are_named(tmp_path: Path) -> None:
+    """All are with -v, and in the file of the judgement; one that may be meant for a variable stands first."""
+    others = {f"analogue_channel_{number}": (0,) * 6 for number in range(90)}
+    table = rows(**{"o.level": LEVELS, "o.lamp": LAMPS, **others, "hiden": (0,) * 6})
+    (note,) = judge(tmp_path, table).json["remarks"]
+    assert note.startswith("91 columns of the recording are not looked at: hiden (did you mean 's.hidden'?), analogue_")
+    command = ("judge", ".", "in.csv", "run.csv")
+    short, whole = (chaincover(*command, *more, cwd=tmp_path, COLUMNS="100").out for more in ((), ("-v",)))
+    assert "did you mean 's.hidden'" in short
+    assert "more lines: -v tells all" in short
+    assert ("analogue_channel_89" in short, "analogue_channel_89" in whole) == (False, True)
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_start_state_that_was_not_recorded_is_asked_for_as_a_row(numbered: bool, tmp_path: Path) -> None:
+    """What is shown is read again, once it stands below the titles; until then the model's values decide nothing."""
+    target = '[target.signals]\n"o.level" = { name = "Level", factor = 0.5, unit = "V" }\n'
+    halves = [level / 2 for level in LEVELS]
+    plain = rows(start=False, Level=halves, **{"o.lamp": LAMPS, "s.n": (1, 2, 3, 4, 0, 0)})
+    with_numbers = with_steps(plain, 0)
+    found = judge(tmp_path, with_numbers if numbered else plain, target=target)
+    assert verdicts(found)["lights"][2] == "undecided"
+    (note,) = found.json["remarks"]
+    assert note.startswith("a row 'init' looks as follows")
+    assert ("under a further first title 'step'" in note) is not numbered
+    row = note.rpartition(": ")[2]
+    assert row == "init,,,0,0,0"
+    titles, *steps = with_numbers.splitlines()
+    whole = judge(tmp_path, "\n".join([titles, row, *steps]) + "\n", target=target)
+    assert (verdicts(whole)["lights"][2], whole.json["remarks"]) == ("held", [])
 
 
 def test_an_antecedent_that_may_never_have_held_is_not_called_unjudged(tmp_path: Path) -> None:
@@ -394,7 +466,7 @@ def test_times_and_decimal_commas(tmp_path: Path) -> None:
     outcome = judge(tmp_path, "\n".join(table) + "\n")
     assert outcome.json["comparison"]["steps"] == 6
     assert outcome.json["comparison"]["first"] is None
-    assert outcome.json["remarks"][0] == "1 column of the recording is not looked at"
+    assert outcome.json["remarks"][0] == "1 column of the recording is not looked at: room"
 
 
 MODES = """\
@@ -469,7 +541,11 @@ def test_a_vcd_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("recording", "target", "message"),
     [
-        ("a,b\n1,2\n", "", "run.csv:1: no column is that of a variable of the program"),
+        (
+            "a,b\n1,2\n",
+            "",
+            "no column is that of a variable of the program; 2 columns of the recording are not looked at",
+        ),
         ("", "", "run.csv: the file is empty"),
         ("i->up,i->up\n1,1\n", "", "run.csv:1: a second column for 'i->up'"),
         (PLAIN, '[target.signals]\n"o.lamp" = "Light"\n', "run.csv:1: the recording has no column for Light"),

@@ -274,6 +274,12 @@ def test_no_barrier_is_serious_and_nothing_is_wider_than_the_window(tmp_path: Pa
                 assert wide <= width, (width, dark)  # innerWidth grows with what is too wide
 
 
+def test_on_a_phone_the_drawing_of_the_graph_lies_within_the_window(window: Path) -> None:
+    with opened(window / "report.html", WIDTHS["phone"]) as driver:
+        right = "return document.querySelector('#graph svg').getBoundingClientRect().right"
+        assert driver.execute_script(right) <= WIDTHS["phone"]
+
+
 def test_ten_thousand_steps_of_forty_variables_are_redrawn_soon(window: Path, tmp_path: Path) -> None:
     document = json.loads((window / "chain.json").read_text())
     draw = random.Random(1)
