@@ -21,7 +21,10 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc.evaluation.vectors import (
+    BINARY,
+    COMPARISONS,
     OVERHEAD,
+    UNARY,
     WORD,
     Column,
     Columns,
@@ -32,11 +35,12 @@ from bmc.evaluation.vectors import (
     walk,
     word,
 )
-from bmc.floats.operations import Operation, operation_of
+from bmc.floats.format import FLOAT32, FLOAT64, Format
+from bmc.floats.operations import Kind, Operation, operation_of
 from bmc.native.build import compiler_words, find_compiler, version
 from bmc.native.cache import open_cache
 from bmc.native.commands import run
-from bmc.native.kernel import HELPERS
+from bmc.native.kernel import HELPERS, floating_expression
 
 FLAGS = ["-x", "c", "-std=gnu11", "-O3", "-w", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC"]
 """What the interpreter is compiled with: its loops over columns become operations on several values at once."""
@@ -51,30 +55,20 @@ random runs of large programs have turns of half as many steps."""
 
 Evaluate = Callable[[Columns], tuple[Column, ...]]
 
-_FLOATING = {
-    "add": "p{0}(f{0}(A) + f{0}(B))",
-    "subtract": "p{0}(f{0}(A) - f{0}(B))",
-    "multiply": "p{0}(f{0}(A) * f{0}(B))",
-    "divide": "p{0}(f{0}(A) / f{0}(B))",
-    "remainder": "p{0}(fmod{1}(f{0}(A), f{0}(B)))",
-    "root": "p{0}(sqrt{1}(f{0}(A)))",
-    "floor": "p{0}(floor{1}(f{0}(A)))",
-    "ceiling": "p{0}(ceil{1}(f{0}(A)))",
-    "truncate": "p{0}(trunc{1}(f{0}(A)))",
-    "round_half_even": "p{0}(rint{1}(f{0}(A)))",
-    "round_half_away": "p{0}(away(f{0}(A)))",
-    "equal": "f{0}(A) == f{0}(B)",
-    "less": "f{0}(A) < f{0}(B)",
-    "less_equal": "f{0}(A) <= f{0}(B)",
-    "fmin": "least{0}(A, B, 1)",
-    "fmax": "least{0}(A, B, 0)",
-    "negate": "p{0}(f{0}(A ^ m))",
-    "absolute": "p{0}(f{0}(A & ~m))",
-    "from_signed": "p{0}((N{0})S(A))",
-    "from_unsigned": "p{0}((N{0})A)",
-    "resize": "p{0}((N{0})f{2}(A))",
-}
-"""Floating operations: on patterns of {0} bits; {1} ends the names of C's functions on them, {2} are the other bits."""
+_NAMES = (*BINARY, *UNARY, *COMPARISONS, "fmin", "fmax", "negate", "absolute")
+"""The floating operations whose operands and result have one format, or the result none."""
+
+
+def _floating(form: Format, other: Format) -> dict[str, str]:
+    """The floating operations with results of one format, or comparisons of it; ``other`` is the other format."""
+    number = "float" if form.bits == 32 else "double"
+    return {
+        **{f"{name}_{form.bits}": floating_expression(Kind(name, form), ("A", "B")) for name in _NAMES},
+        f"resize_{form.bits}": floating_expression(Kind("resize", other, form), ("A",)),
+        f"from_signed_{form.bits}": f"p{form.bits}(({number})S(A))",
+        f"from_unsigned_{form.bits}": f"p{form.bits}(({number})A)",
+    }
+
 
 OPERATIONS = {
     "copy": "A",
@@ -103,11 +97,8 @@ OPERATIONS = {
     "join": "A << p | B",
     "part": "A >> p & m",
     "sign_extended": "S(A) & m",
-    **{
-        f"{name}_{bits}": text.format(bits, "f" if bits == 32 else "", 96 - bits)
-        for bits in (32, 64)
-        for name, text in _FLOATING.items()
-    },
+    **_floating(FLOAT32, FLOAT64),
+    **_floating(FLOAT64, FLOAT32),
 }
 """What an operation computes from the values A, B and C of its arguments, with parameters p (bits) and m (a mask)."""
 
@@ -306,7 +297,7 @@ def _floating_operation(operation: Operation) -> tuple[str, int, int]:
         raise NotInterpreted
     if name == "from_int":
         name = "from_signed" if operation.signed else "from_unsigned"
-    return f"{name}_{form.bits}", operation.bits, form.sign
+    return f"{name}_{form.bits}", operation.bits, 0
 
 
 def interpreter() -> ctypes.CDLL | None:
@@ -318,7 +309,7 @@ def interpreter() -> ctypes.CDLL | None:
 def _loaded(words: tuple[str, ...]) -> ctypes.CDLL | None:
     cases = "\n".join(f"    case {number}: EACH({text})" for number, text in enumerate(OPERATIONS.values()))
     text = resources.files("bmc.explicit").joinpath("columns.c").read_text(encoding="utf-8").replace("CASES", cases)
-    text = f"{HELPERS}#define N32 float\n#define N64 double\n{text}"
+    text = HELPERS + text
     key = sha256("\0".join([*words, *FLAGS, version(words), text]).encode()).hexdigest()
     with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as folder, open_cache() as cache:
         source, target = Path(folder) / "columns.c", Path(folder) / "columns.so"

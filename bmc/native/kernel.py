@@ -20,7 +20,7 @@ from pysmt.fnode import FNode
 
 from bmc.errors import ChainCoverError, LimitReached
 from bmc.floats.format import FLOAT32, FLOAT64, Format
-from bmc.floats.operations import Operation, operation_of
+from bmc.floats.operations import Kind, Operation, operation_of
 from bmc.native.build import compiler_words, first_line
 from bmc.native.commands import kill
 
@@ -121,7 +121,7 @@ def expression(node: FNode, names: Mapping[FNode, str]) -> str:
     """The C expression of ``node`` over the ``names`` of what it reads. NoTranslation if it has none."""
     floating = _floating(node)
     if floating is not None:
-        return _floating_expression(floating, [names[a] for a in floating.operands])
+        return floating_expression(floating, [names[a] for a in floating.operands])
     if node.is_constant():
         return literal(int(node.constant_value()), bits_of(node))
     kind, word = node.node_type(), word_of(node)
@@ -203,7 +203,8 @@ def _floating(node: FNode) -> Operation | None:
     return found if named or (found.name == "from_int" and found.bits <= 64) else None
 
 
-def _floating_expression(operation: Operation, given: Sequence[str]) -> str:
+def floating_expression(operation: Operation | Kind, given: Sequence[str]) -> str:
+    """The C expression of a floating operation on the patterns ``given``."""
     name, form = operation.name, operation.form
     values = [f"f{form.bits}({each})" for each in given]
     if name in _COMPARED:

@@ -96,8 +96,8 @@ def _labels(data: Mapping[str, Any]) -> tuple[dict[Edge, str], dict[Edge, str]]:
 
 
 THIN = (
-    "Thin: the fewest steps from one goal to another. Not all are drawn, and those that are not are no sums of those "
-    "that are."
+    "Thin: the fewest steps from one goal to another. Not all are drawn, and those that are not need not be sums of "
+    "those that are."
 )
 """What is said of arcs."""
 
@@ -140,8 +140,8 @@ class Drawn:
 def drawn_of(data: Mapping[str, Any]) -> Drawn:
     """What is drawn of the graph's ``data``: the chain from top to bottom, then goals that it does not cover.
 
-    Distances that are made up of others are left out, and of a chain through more than ``MOST_GOALS`` all others than
-    its own.
+    Distances that are no less than those of a way over another goal together are left out, and of a chain through more
+    than ``MOST_GOALS`` all others than its own.
     """
     at = steps_at(data.get("chain", ()))
     arcs, legs = _labels(data)

@@ -50,6 +50,13 @@ class Judgement:
         trace = "" if self.run is None else self.run[0].name
         return Finding(kind, title, text, trace=trace, step=step, commands=self.commands, **more)
 
+    def of_goal(self, kind: str, name: str, what: str, text: str, step: int, **more: Any) -> Finding:
+        """A finding on the goal ``name``: ``what`` became of it, beside the values of the model."""
+        goal = self.goals.get(name, {})
+        title, asked = f"{name}{named(goal)} {what} ({self.name})", goal.get("property", "")
+        beside = {"reads": "what it reads", "expects": IN_MODEL, "about": name}
+        return self.finding(kind, title, f"{text}.", step, property=asked, **beside, **more)
+
 
 def judgements(saved: Saved) -> Iterator[Judgement]:
     """The judgements of a result, each with what the report knows of its run."""
@@ -131,18 +138,11 @@ def _failed(judged: Judgement) -> Iterator[Finding]:
         parts, values = ((), "") if judged.run is None else _values(*judged.run, goal, end)
         marks = {end: "fails"} if begin == end else {begin: "antecedent", end: "fails"}
         others = own.get("others")
-        yield judged.finding(
-            "requirement",
-            f"{own['name']}{named(goal)} failed on {place_of(judged.data)} ({judged.name})",
-            f"{text}{values}.",
-            step,
-            property=goal.get("property", ""),
+        yield judged.of_goal(
+            *("requirement", own["name"], f"failed on {place_of(judged.data)}", f"{text}{values}", step),
             parts=parts,
-            reads="what it reads",
-            expects=IN_MODEL,
             others=others_told(others) if others else "",
             table=judged.table(read_by(goal, parts), marks, (begin - 1, end + 1)),
-            about=own["name"],
         )
 
 
@@ -197,17 +197,10 @@ def _lost(judged: Judgement) -> Iterator[Finding]:
         place, end = place_of(judged.data), step + goal.get("length", 0)
         text = f"The chain covers it at {judged.at(step)}, and {place} does not"
         parts = () if judged.run is None else _lost_values(*judged.run, goal, step, end)
-        yield judged.finding(
-            "lost",
-            f"{own['name']}{named(goal)} is lost on {place} ({judged.name})",
-            f"{text}.",
-            step,
-            property=goal.get("property", ""),
+        yield judged.of_goal(
+            *("lost", own["name"], f"is lost on {place}", text, step),
             parts=parts,
-            reads="what it reads",
-            expects=IN_MODEL,
             table=judged.table(read_by(goal, parts), {step: "covered by the chain"}, (step - 1, end)),
-            about=own["name"],
         )
 
 
