@@ -89,7 +89,6 @@ MEASURES = {
         "measures.hard.beside", "programs that are hard for the search, beside a driver in C", "20 minutes"
     ),
     "house": Command("measures.house", "the size and the shape of the source", "15 s"),
-    "jobs": Command("measures.jobs", "one process against two", "10 minutes"),
     "mutants": Command(
         "measures.mutants.run", "which small faults in a room its tests do not find", "2 minutes a fault"
     ),
@@ -98,6 +97,7 @@ MEASURES = {
     "rivals": Command("measures.rivals.run", "beside CBMC (needs cbmc)", "10 minutes"),
     "scale": Command("measures.scale.run", "how reading grows with the code", "50 s"),
     "stations": Command("measures.stations.run", "one chain beside random runs, where luck decides", "10 s"),
+    "yardstick": Command("measures.hard.yardstick", "the covering search beside a search written by hand", "30 s"),
 }
 """Commands that measure what ChainCover costs, and how large it is."""
 

@@ -30,37 +30,18 @@ that is reserved count as data, but are mostly not taken. With twice as much, ar
 
 _CGROUPS = Path("/sys/fs/cgroup")
 
-_shares: dict[str, int] = {}
-"""The limits in force, in bytes, by whose they are."""
+_given: list[int] = []
+"""The limit in force, in bytes, if one was given."""
 
 
 def allow(megabytes: int | None) -> None:
-    """This process and its children may take ``megabytes`` together; None: half of the machine's memory.
-
-    A process that works for another one never takes more than its share.
-    """
-    _put("given", megabytes)
-
-
-def share(megabytes: int | None) -> None:
-    """This process works for another one, which leaves ``megabytes`` to it; None: for none."""
-    _put("share", megabytes)
-
-
-def _put(name: str, megabytes: int | None) -> None:
-    _shares.pop(name, None)
-    if megabytes is not None:
-        _shares[name] = megabytes * MB
+    """This process and its children may take ``megabytes`` together; None: half of the machine's memory."""
+    _given[:] = [] if megabytes is None else [megabytes * MB]
 
 
 def allowed() -> int:
     """The bytes that this process and its children may take together."""
-    return min(_shares.values(), default=machine() // HALF)
-
-
-def share_of(processes: int) -> int:
-    """The megabytes of each of so many processes that work for this one, which keeps as much for itself."""
-    return max(1, allowed() // MB // (processes + 1))
+    return _given[0] if _given else machine() // HALF
 
 
 def part(most: int) -> int:

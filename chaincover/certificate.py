@@ -6,6 +6,7 @@ import json
 from collections import UserList, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, field
+from functools import lru_cache
 from io import StringIO
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -212,6 +213,7 @@ class Certificate:
         return lengths if 0 <= self.refuted[0] < self.refuted[1] else None
 
 
+@lru_cache(maxsize=1 << 10)  # each better bound is told with the same formulas
 def formula_text(formula: FNode) -> str:
     """A formula over plain state symbols as it stands in ``Certificate.formulas``."""
     return str(to_smtlib(formula))

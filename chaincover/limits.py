@@ -269,6 +269,11 @@ class Limits:
         made.effort = units / UNITS if made.effort is None else min(made.effort, units / UNITS)
         return made
 
+    def go_on(self, units: float) -> None:
+        """In a share: allow at most so many ``units`` of work from now on, of what is left of the whole."""
+        left = units if self._of is None else min(units, self._of.unspent)
+        self.effort = (self.spent + left) / UNITS
+
     def after(self) -> Limits:
         """Limits for a part of what comes once the search is over, and which a result is right without: ``AFTER`` of
         the effort beside it, and where the clock or a signal has ended the search, ``AFTER_SECONDS`` from then on."""
@@ -294,14 +299,14 @@ class Limits:
             raise LimitReached(
                 f"the time limit of {self.seconds:g} s was reached", hint="allow more time, or fewer goals"
             )
-        if self._of is not None and self.used_up:
-            raise EffortUsedUp("the effort was used up", hint="allow more of it (--effort)")
         spent = self.spent
         if spent - self._looked_at >= LOOK:
             self._looked_at = spent
             self._look(footprint.taken())
         if self._pause is not None and spent >= self._turn:
             self._pause()
+        if self._of is not None and self.used_up:
+            raise EffortUsedUp("the effort was used up", hint="allow more of it (--effort)")
 
 
 def _within_memory(taken: int) -> None:

@@ -16,12 +16,6 @@ STEP_BYTES = 2_000
 """Bytes that a step of a chain takes while the chain is made, judged and written. With twice as many, a run for which
 memory is short is given up at half of the steps."""
 
-MOST_JOBS = 10_000
-"""Processes that may share independent chains: no system has more to give."""
-
-HERE = ("jobs", "scheduler")
-"""The options that change where and how fast a result is found, but not the result."""
-
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -34,8 +28,7 @@ class Options:
     ``time_limit`` for the whole run and ``query_limit`` for one solver query are in seconds; None for no limit.
     ``memory_limit`` is for the process and its children together, in megabytes (None: half of the machine's memory).
     ``engine``: ``auto`` enumerates the reachable states where that is possible, and asks a solver; any other one
-    answers all questions itself. ``jobs`` processes, or the Dask cluster of ``scheduler`` (an address), share
-    independent chains; the result is the same.
+    answers all questions itself.
     """
 
     bound: int | None = None
@@ -48,8 +41,6 @@ class Options:
     time_limit: float | None = None
     query_limit: float | None = None
     memory_limit: int | None = None
-    jobs: int = 1
-    scheduler: str | None = None
 
     @property
     def most_steps(self) -> int:
@@ -66,8 +57,6 @@ class Options:
             raise UsageError(f"repair must be auto, refine, paths or none, not {self.repair!r}")
         _check_positive(self.effort, "the effort must be a number above 0", hint="give a number, or none")
         _check_least(self.memory_limit, 1, "the memory limit must be at least 1 megabyte")
-        if not 1 <= self.jobs <= MOST_JOBS:
-            raise UsageError(f"the number of jobs must be from 1 to {MOST_JOBS:,}, not {self.jobs}")
         if self.ordering not in ORDERINGS:
             raise UsageError(f"no ordering is called {self.ordering!r}", hint=f"choose one of {', '.join(ORDERINGS)}")
         if self.engine not in ENGINES:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from math import inf
 
 from bmc import ending, footprint
@@ -56,7 +57,8 @@ from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
 from chaincover.reductions.reduction import Reduction, distinct_goals, in_turn
-from chaincover.reductions.slicing import sliced_problem
+from chaincover.reductions.slicing import first_slice
+from chaincover.reductions.starts import few_starts
 from chaincover.replaying.judge import Judge
 from chaincover.result import ChainResult, Listener, Silent
 from chaincover.stages import FIRST_TURN, PARTS, Profiler, Stage, later, take_turns
@@ -174,16 +176,15 @@ STAGES = (
     Stage(
         "leave out",
         later("chaincover.runs.leave_out:leave_out_steps"),
-        4.0,
+        2.0,
         needs=(CHAIN,),
         gives=(BETTER,),
     ),
     Stage(
         "each goal alone",
         later("chaincover.reductions.alone:each_alone"),
-        1.0,
+        2.5,
         gives=(CHAIN, COMPLETE, TESTS, TARGETS, BETTER),
-        put_off=COMPLETE,
     ),
     Stage(
         "simulate from tests",
@@ -282,7 +283,7 @@ def _generate(problem: Problem, options: Options, listener: Listener, stages: Se
     stopped_by = ""
     try:
         with ending.interruptible():
-            reduction = in_turn(problem, (distinct_goals, monitored, sliced_problem))
+            reduction = in_turn(problem, (distinct_goals, monitored, first_slice, few_starts))
     except LimitReached as error:
         reduction, stopped_by = Reduction(problem, lambda result: result), error.limit
     except KeyboardInterrupt as error:
@@ -293,7 +294,7 @@ def _generate(problem: Problem, options: Options, listener: Listener, stages: Se
 
     def improved(known: Known) -> None:
         normal = board.restore
-        listener.improved(lambda: whole(replace(result_of(board, known, ""), finished=False), normal))
+        listener.improved(cache(lambda: whole(replace(result_of(board, known, ""), finished=False), normal)))
 
     profiler = Profiler(listener, improved)
     engine = profiler.watch(choose_engine(options.engine, options.memory_limit))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import time
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
@@ -281,7 +281,16 @@ def await_news(board: Board, fact: Fact, seen: object = None) -> None:
 
 
 def take_turns(stages: Sequence[Stage], board: Board) -> None:
-    """Let ``stages`` work in turns, until all is settled, none has anything left to do, or the effort is used up.
+    """Let ``stages`` work in turns, until all is settled, none has anything left to do, or the effort is used up."""
+    rounds = Rounds(stages, board)
+    try:
+        rounds.go_on()
+    finally:
+        rounds.end()
+
+
+class Rounds:
+    """Rounds in which ``stages`` have their turns; they go on from where the effort was used up, once there is more.
 
     A stage whose turn brought a better chain, a higher bound or a verdict has the next turn too, a few times. Where the
     goals that a chain is sought for become others, the stages begin anew that work for them. Where it is proved that
@@ -289,30 +298,42 @@ def take_turns(stages: Sequence[Stage], board: Board) -> None:
     out; in the latter case at once if there is a chain through fewer goals. LimitReached when time is over, or where
     too much memory is taken although the stages that took it have given up.
     """
-    memory = _Memory()
-    works = {stage.work: _Work(stage, board, memory) for stage in stages}
-    board.limits.look_at_memory(memory.look)
-    try:
-        _take_turns([_Turns(stage, works[stage.work], board) for stage in stages], board)
-    finally:
-        board.limits.look_at_memory(None)
+
+    def __init__(self, stages: Sequence[Stage], board: Board) -> None:
+        self._board, memory = board, _Memory()
+        self._works = {stage.work: _Work(stage, board, memory) for stage in stages}
+        self._turns = [_Turns(stage, self._works[stage.work], board) for stage in stages]
+        self._left = self._taken()
+        board.limits.look_at_memory(memory.look)
+
+    def go_on(self) -> bool:
+        """Let the stages work until all is settled, none has anything left to do, or the effort is used up; whether
+        there is something left to do."""
+        board = self._board
+        return any(board.settled or board.limits.used_up for _ in self._left) and not board.settled
+
+    def end(self) -> None:
+        """End all stages where they are paused."""
+        self._board.limits.look_at_memory(None)
         with ending.uninterrupted():
-            for work in works.values():
+            for work in self._works.values():
                 work.end()
 
-
-def _take_turns(turns: Sequence[_Turns], board: Board) -> None:
-    """``take_turns``, from the first turn on."""
-    groups = [list(each) for _, each in groupby(turns, key=lambda turn: turn.stage.question or turn.stage.name)]
-    units = FIRST_TURN
-    while True:
-        before, spent = board.known, board.limits.spent
-        if any(_alternate(group, units, board) for group in groups):
-            return
-        if board.too_long or board.known.no_chain or (board.known is before and board.limits.spent == spent):
-            return
-        _end_those_in_vain(turns)
-        units = min(2 * units, LONGEST_TURN)
+    def _taken(self) -> Iterator[None]:
+        """The turns of one question after the other, round by round."""
+        board, units = self._board, FIRST_TURN
+        groups = [
+            list(each) for _, each in groupby(self._turns, key=lambda turn: turn.stage.question or turn.stage.name)
+        ]
+        while True:
+            before, spent = board.known, board.limits.spent
+            for group in groups:
+                _alternate(group, units, board)
+                yield
+            if board.too_long or board.known.no_chain or (board.known is before and board.limits.spent == spent):
+                return
+            _end_those_in_vain(self._turns)
+            units = min(2 * units, LONGEST_TURN)
 
 
 def _end_those_in_vain(turns: Sequence[_Turns]) -> None:
@@ -334,27 +355,26 @@ def _given(turns: Sequence[_Turns], work: _Work, left: Set[_Work]) -> set[Fact]:
     return {part for turn in others if turn.work is not work for fact in turn.stage.gives for part in fact.any_of}
 
 
-def _alternate(group: Sequence[_Turns], units: float, board: Board) -> bool:
-    """A turn for each of ``group``, in alternation, and further ones where it brings something new; whether the run is
+def _alternate(group: Sequence[_Turns], units: float, board: Board) -> None:
+    """A turn for each of ``group``, in alternation, and further ones where it brings something new, until the run is
     over."""
     parts = PARTS if len(group) > 1 else 1
     left = [parts] * len(group)
     for _ in range(MOST_TURNS * parts):
         for place, turn in enumerate(group):
-            known = board.known
+            known, spent = board.known, board.limits.spent
             left[place] = left[place] if left[place] and turn.due() else 0
             if not left[place]:
                 continue
             turn.take(units, parts)
             if board.settled or board.limits.used_up:
-                return True
-            if better(board.known, known):
+                return
+            if _goes_on(board, known, board.limits.spent - spent):
                 left[place] = parts
                 if _covers_more(board.known, known):
                     turn.go_on()
             else:
                 left[place] -= 1
-    return False
 
 
 def better(known: Known, before: Known) -> bool:
@@ -365,6 +385,15 @@ def better(known: Known, before: Known) -> bool:
         or known.uncoverable is not before.uncoverable
         or known.no_chain != before.no_chain
     )
+
+
+def _goes_on(board: Board, before: Known, units: float) -> bool:
+    """Whether a turn of so many ``units`` brought what is worth another one: a better chain, another verdict, or a
+    bound that meets the chain with no more work than is foreseen, if it rises on as fast as in that turn."""
+    known = board.known
+    if not better(known, before) or known.length is None or replace(before, proof=known.proof) != known:
+        return better(known, before)
+    return (known.length - known.lower) * units <= (known.lower - before.lower) * board.limits.foreseen
 
 
 def _covers_more(known: Known, before: Known) -> bool:

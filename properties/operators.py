@@ -215,6 +215,8 @@ def rounded(word: str, first: bool, strict: bool | None) -> Rounding:
 def _refuse_slips(tokens: Sequence[str]) -> None:
     """InputRefused where a backquote quotes no name, or an operator has numbers or lacks brackets against its form."""
     for index, token in enumerate(tokens):
+        if slip := _bounded_by_comparison(tokens, index):
+            raise InputRefused(*slip)
         if token == "`":
             before = "".join(tokens[:index])[-20:].lstrip()
             place = f"after '{before}'" if before else "at the beginning"
@@ -238,6 +240,25 @@ def _refuse_slips(tokens: Sequence[str]) -> None:
         ):
             form = OPERATORS[token].written if last == index else f"{''.join(tokens[index : last + 1])}(e)"
             raise InputRefused(f"put brackets around what {token} applies to: {form}", None, FORMS)
+
+
+def _bounded_by_comparison(tokens: Sequence[str], index: int) -> tuple[str, None, str] | None:
+    """What to say of an operator with its bound behind a comparison, as other tools write it: ``F<=50(e)``."""
+    comparison = _next(tokens, index)
+    number = _next(tokens, comparison)
+    bracket = _next(tokens, number)
+    if bracket >= len(tokens) or tokens[index] not in ("X", "F", "G") or tokens[comparison] not in ("<", "<=", "=="):
+        return None
+    if tokens[bracket] != "(" or not tokens[number][0].isdigit():
+        return None
+    written = "".join(tokens[each] for each in (index, comparison, number))
+    bounds = tokens[number] if tokens[index] == "X" else f"0,{tokens[number]}"
+    return f"'{written}(...)' is no operator", None, f"did you mean {tokens[index]}[{bounds}](...)? {FORMS}"
+
+
+def assigns(text: str) -> bool:
+    """Whether ``text`` has a ``=`` that C reads as an assignment."""
+    return "=" in tokens_of(text)
 
 
 def missing_operator(text: str) -> str:

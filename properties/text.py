@@ -37,6 +37,7 @@ from properties.operators import (
     around,
     as_c,
     as_written,
+    assigns,
     has_implication,
     is_operator,
     missing_operator,
@@ -175,12 +176,18 @@ def read_constraint(model: Model, given: PropertyText) -> tuple[FNode, tuple[str
     return framed, reader.times
 
 
+def _swapped(word: str, bounds: Sequence[str]) -> str:
+    """The hint that the two bounds of an operator are reversed."""
+    return f"swap the bounds: {word}[{bounds[1]},{bounds[0]}](...)"
+
+
 class _Reader:
     """Evaluates the conditions of one property; operators move on to the memory of other steps."""
 
     def __init__(self, model: Model, where: Location, name: str = "", period: Period | None = None) -> None:
         """``period`` is None for a condition that may look at its own step alone: what a time is does not matter."""
         self.where = where
+        self._name = name
         self._period = period
         self.times: tuple[str, ...] = ()
         """Each operator with a time in it, and the numbers of steps that were read for that."""
@@ -295,17 +302,26 @@ class _Reader:
             if isinstance(error, NotAMember) or has_implication(text):
                 hint = f"{FORM}; elsewhere 'a implies b' is !(a) || (b)"
                 raise InputRefused(f"{_ONE_IMPLICATION}, not in '{text.strip()}'", self.where, hint) from None
-            message, hint = self._as_written(error.message, text), error.hint
-            if isinstance(error, UnknownFunction):
-                hint = FORMS
-            if hidden := self._in_macro(text):
-                message = f"a macro holds the operator {hidden}, and operators are not seen inside macros"
-                hint = f"write {OPERATORS[hidden].written} in the property itself"
-            elif message.startswith("cannot read") and (told := missing_operator(text)):
-                message, hint = told, FORMS
+            message, hint = self._told(error, text)
             if f"'{text.strip()}'" not in message:
                 message = f"{message} in '{text.strip()}'"
             raise InputRefused(message, self.where, hint) from None
+
+    def _told(self, error: InputRefused, text: str) -> tuple[str, str]:
+        """What is wrong with a condition, and what to do next, in the words of properties."""
+        message, hint = self._as_written(error.message, text), error.hint
+        if hidden := self._in_macro(text):
+            told = f"a macro holds the operator {hidden}, and operators are not seen inside macros"
+            return told, f"write {OPERATORS[hidden].written} in the property itself"
+        if assigns(text) and message.endswith(("as an lvalue", "where an object is expected")):
+            return "'=' assigns to what is no variable", "did you mean '=='? A condition compares, it assigns nothing"
+        if message.startswith("cannot read") and (told := missing_operator(text)):
+            return told, FORMS
+        if isinstance(error, UnknownFunction):
+            return message, FORMS
+        if hint == InputRefused.next_step and self._name:
+            return message, f"correct it in the property '{self._name}' and run the command again"
+        return message, hint
 
     def _as_written(self, message: str, text: str) -> str:
         """``message``, about what the parser got for ``text``, in the words of ``text``."""
@@ -359,7 +375,10 @@ class _Reader:
         shown = ",".join(time or str(number) for time, number in zip(written, numbers, strict=True))
         if numbers != sorted(numbers):
             text = f"no step lies in {use.word}[{shown}]: as numbers of steps these are {', '.join(map(str, numbers))}"
-            raise InputRefused(text, self.where, "write a longer time, or numbers of steps that rise")
+            longer = "write a longer time, or numbers of steps that rise"
+            # Rounding makes the first number greater than the last by 1 at most.
+            hint = _swapped(use.word, shown.split(",")) if numbers[0] > numbers[-1] + 1 else longer
+            raise InputRefused(text, self.where, hint)
         told = f"{use.word}[{shown}] is {use.word}[{','.join(map(str, numbers))}]"
         self.times = (*self.times, *([] if told in self.times else [told]))
 
@@ -419,6 +438,9 @@ class _Reader:
                 raise InputRefused(text, self.where, FORMS)
         numbers = [self.language.constant(number) for number in use.numbers] or [1]
         first, last = numbers[0], numbers[-1]
+        if 0 <= last < first:
+            text = f"{use.word}[{first},{last}] ends before it begins"
+            raise InputRefused(text, self.where, _swapped(use.word, (str(first), str(last))))
         if not 0 <= first <= last:
             text = f"{use.word}{numbers}: the numbers of steps are not 0 or more, and rising"
             raise InputRefused(text, self.where, f"{FORMS}; prev(e) looks back")

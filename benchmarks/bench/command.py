@@ -29,9 +29,9 @@ def bench(suite: str, output: str, resume: bool, old: str | None, only_list: boo
     and memory.
     """
     from benchmarks.bench import session
+    from benchmarks.bench.cluster import Cluster
     from benchmarks.bench.plan import plan
     from benchmarks.bench.suite import read_suite
-    from chaincover.work.workers import Cluster
 
     read = read_suite(suite)
     runs = plan(read)

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench import guard, tools
+from benchmarks.bench.cluster import Cluster
 from benchmarks.bench.plan import Run, code_of
 from benchmarks.bench.table import COMMAND, LOG, RUNS, Ended
 from benchmarks.bench.tools.protocol import CRASHED, MISSING, OUT_OF_MEMORY, TIME_OUT, Outcome
 from bmc import ending, footprint
 from bmc.errors import InputRefused, UsageError, shortened
-from chaincover.work.workers import Cluster
 
 ROOT = Path(__file__).parents[2]
 COST = "cost.json"

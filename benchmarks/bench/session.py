@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.bench import diff
+from benchmarks.bench.cluster import Cluster
 from benchmarks.bench.plan import Run
 from benchmarks.bench.row import Row
 from benchmarks.bench.run import Runner
@@ -24,7 +25,6 @@ from chaincover.cli.entry import closing
 from chaincover.cli.main import tell
 from chaincover.formats.output import prepare_folder, to_json, write_text
 from chaincover.report.console import ended_by
-from chaincover.work.workers import Cluster
 
 SUITE = "suite.toml"
 RESUME = "--resume"

@@ -173,8 +173,11 @@ def without_impossible(system: TransitionSystem, observed: Sequence[FNode]) -> T
     """``system`` without those conditions on a step to be defined which hold in all reachable states.
 
     Looked at are only conditions on variables that ``observed`` (plain formulas) does not depend on, and values of the
-    state that are found without a solver. Runs from init are the same; in other states more steps may be allowed.
+    state that are found without a solver; none where a step is large. Runs from init are the same; in other states more
+    steps may be allowed.
     """
+    if is_large(system):
+        return system
     asked = loose_conditions(system, observed)
     if not asked:
         return system
@@ -191,13 +194,18 @@ def always_true(system: TransitionSystem, asked: Sequence[FNode]) -> set[FNode]:
 def _in_every_step(system: TransitionSystem, terms: Sequence[FNode]) -> Sequence[Ranges]:
     """The values that each of ``terms`` can have in a step of a run, as far as they are known without a solver: all,
     where a step is large."""
-    following = next_states(system)
-    if len(post_order([*following.values()])) > MOST_NODES:
+    if is_large(system):
         return [whole(width_of(term)) for term in terms]
+    following = next_states(system)
     free = every_step(replace(system, state=tuple(replace(var, next=following[var.name]) for var in system.state)))
     sets = state_values(free)
     assert sets is not None
     return values_of(terms, free, sets)
+
+
+def is_large(system: TransitionSystem) -> bool:
+    """Whether a step is so large that the values of its variables are not looked at."""
+    return len(post_order([*next_states(system).values()])) > MOST_NODES
 
 
 def loose_conditions(system: TransitionSystem, observed: Sequence[FNode]) -> list[FNode]:

@@ -102,10 +102,11 @@ def every_step(system: TransitionSystem) -> TransitionSystem:
     return replace(system, defined=TRUE(), input_constraint=TRUE())
 
 
-def values_of(formulas: Sequence[FNode], system: TransitionSystem, sets: Sets) -> list[Ranges]:
-    """The sets of ``formulas`` (plain) in all states within ``sets``, for all allowed values of inputs."""
+def values_of(formulas: Sequence[FNode], system: TransitionSystem, sets: Sets, refined: bool = True) -> list[Ranges]:
+    """The sets of ``formulas`` (plain) in all states within ``sets``, for all allowed values of inputs; ``refined`` as
+    in ``sets_of``."""
     known = (each.formulas for each in _KNOWN.values() if each.sets is sets and each.inputs == system.inputs)
-    return sets_of(Program(formulas), {**sets, **input_values(system)}, next(known, None))
+    return sets_of(Program(formulas), {**sets, **input_values(system)}, next(known, None), refined)
 
 
 def input_values(system: TransitionSystem) -> Sets:

@@ -52,27 +52,50 @@ NESTED = 40
 """Depth down to which a condition narrows symbols."""
 LOOKED_AT = 20_000
 """So many parts of a condition narrow symbols; where alternatives share parts, each of these is one anew."""
+MOST_KEPT = 10_000
+"""Conditions of which it is kept what they say by themselves: those of some 12,000 lines. Twice as many take twice the
+memory, and less is found anew in longer programs."""
 Facts = dict[int, Ranges]
 """What is known of instructions, by place, where a condition is decided."""
 NOTHING: Facts = {}
+FLOATING = -1
+"""What stands for the kind of the node of a floating operation."""
 
-_ORDERS = (op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE)
+_COMPARED = (op.EQUALS, op.IFF, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE)
 
 
-def sets_of(program: Program, box: Box, known: Mapping[FNode, Ranges] | None = None) -> list[Ranges]:
-    """The set of each result of ``program``; ``known`` are those of some formulas, and of all below them."""
-    found = Evaluation(program, box, known).found
+def sets_of(
+    program: Program, box: Box, known: Mapping[FNode, Ranges] | None = None, refined: bool = True
+) -> list[Ranges]:
+    """The set of each result of ``program``; ``known`` are those of some formulas, and of all below them.
+
+    Unless they are ``refined``, the branches of a choice are taken as they are, whatever its condition: that is much
+    sooner done, and tells less.
+    """
+    found = Evaluation(program, box, known, refined).found
     return [found[place] for place in program.results]
 
 
 class Evaluation:
     """The sets of all instructions of a program: ``found``, by place. Without a box they are empty until asked for."""
 
-    def __init__(self, program: Program, box: Box | None = None, known: Mapping[FNode, Ranges] | None = None) -> None:
-        self._program = program
+    def __init__(
+        self,
+        program: Program,
+        box: Box | None = None,
+        known: Mapping[FNode, Ranges] | None = None,
+        refined: bool = True,
+    ) -> None:
+        self._program, self._refined = program, refined
+        self._kinds = [
+            FLOATING if each.floating is not None else each.node.node_type() for each in program.instructions
+        ]
+        self._arguments = [each.arguments for each in program.instructions]
         self.found: list[Ranges] = [(known or {}).get(instruction.node, ()) for instruction in program.instructions]
         self._compared: dict[int, int] = {}
         self._assumed: dict[tuple[int, int, bool, int], tuple[Facts, Facts | None, set[int]]] = {}
+        self._alone: dict[tuple[int, bool, int], tuple[Facts | None, Mapping[int, Ranges]]] = {}
+        """What conditions say where nothing else is known, with the sets that were read then."""
         self._read: set[int] = set()
         self._choices: dict[int, Sequence[int]] = {}
         """Of choices that were looked into the instructions whose sets were read."""
@@ -87,14 +110,14 @@ class Evaluation:
         changed: set[int] = set()
         computed = 0
         for place in places:
-            before, arguments = self.found[place], self._program.instructions[place].arguments
+            before, arguments = self.found[place], self._arguments[place]
             if before and arguments and changed.isdisjoint(self._choices.get(place, arguments)):
                 continue
             computed += 1
-            self.found[place] = self._first(place, box)
-            if self.found[place] != before:
+            after = self._first(place, box)
+            if after != before:
+                self.found[place] = after
                 changed.add(place)
-        self._assumed.clear()
         return computed
 
     def _first(self, place: int, box: Box) -> Ranges:
@@ -102,10 +125,12 @@ class Evaluation:
         instruction = self._program.instructions[place]
         if instruction.node.is_symbol():
             return box.get(instruction.node.symbol_name()) or whole(width_of(instruction.node))
-        operands = [self.found[argument] for argument in instruction.arguments]
-        if _chooses(instruction) and operands[0] == BOTH:
-            self._read = {*instruction.arguments}
-            found = self._choice(instruction, NOTHING, REFINED)
+        arguments = self._arguments[place]
+        operands = [self.found[argument] for argument in arguments]
+        if self._refined and self._kinds[place] == op.ITE and operands[0] == BOTH:
+            self._read = {*arguments}
+            self._assumed.clear()
+            found = self._choice(arguments, NOTHING, REFINED)
             self._choices[place] = [*self._read]
             return found
         self._choices.pop(place, None)
@@ -126,14 +151,13 @@ class Evaluation:
 
     def _lead(self, place: int, wanted: Ranges, given: Facts, ways: list[Facts]) -> None:
         """Add to ``ways`` what holds besides ``given`` where the instruction at ``place`` is in ``wanted``."""
-        instruction = self._program.instructions[place]
-        chooses = _chooses(instruction) and place not in given
+        chooses = self._kinds[place] == op.ITE and place not in given
         if len(ways) > MOST_PARTS or not self._restrict(place, wanted, given):
             return
         if not chooses:
             ways.append(given)
             return
-        condition, then, other = instruction.arguments
+        condition, then, other = self._arguments[place]
         for branch, holds in ((then, True), (other, False)):
             facts = dict(given)
             if self._assume(condition, holds, facts):
@@ -158,17 +182,16 @@ class Evaluation:
         instruction, compute = self._program.instructions[place], self._program.compute[place]
         if instruction.floating is not None:
             return floating.applied(instruction.floating, operands)
-        kind = instruction.node.node_type()
-        if compute is not None and kind not in (op.ITE, op.AND, op.OR, op.NOT):
+        if compute is not None and self._kinds[place] not in (op.ITE, op.AND, op.OR, op.NOT):
             exact = pointwise(operands, compute)
             if exact is not None:
                 return exact
         return applied(instruction.node, operands)
 
-    def _choice(self, instruction: Instruction, given: Facts, depth: int) -> Ranges:
-        """The union of both branches, each where the condition is so, and ``given`` too."""
-        condition, then, other = instruction.arguments
-        self._read.update(instruction.arguments)
+    def _choice(self, arguments: Sequence[int], given: Facts, depth: int) -> Ranges:
+        """The union of both branches of a choice, each where the condition is so, and ``given`` too."""
+        condition, then, other = arguments
+        self._read.update(arguments)
         pieces: list[tuple[int, int]] = []
         for branch, holds in ((then, True), (other, False)):
             facts = self._assuming(condition, holds, given, min(depth, DECIDING))
@@ -179,35 +202,59 @@ class Evaluation:
     def _assuming(self, condition: int, holds: bool, given: Facts, depth: int) -> Facts | None:
         """What is known where ``given`` is and a condition is ``holds``; None where that cannot be.
 
-        Many choices have one condition. The facts are not to be changed; what was found is kept with what was given.
+        Many choices have one condition. The facts are not to be changed; what was found is kept with what was given, as
+        long as one choice is looked into.
         """
+        if not given:
+            return self._assuming_alone(condition, holds, depth)
         key = (id(given), condition, holds, depth)
         if key not in self._assumed:
-            facts, before, self._read = dict(given), self._read, set()
-            self._assumed[key] = given, facts if self._assume(condition, holds, facts, depth) else None, self._read
-            self._read = before
+            self._assumed[key] = given, *self._assumed_anew(condition, holds, given, depth)
         _, found, read = self._assumed[key]
         self._read |= read
         return found
+
+    def _assuming_alone(self, condition: int, holds: bool, depth: int) -> Facts | None:
+        """What is known where a condition is ``holds``: as it was before while the sets are the same that were read."""
+        key = (condition, holds, depth)
+        found, read = self._alone.get(key, (None, NOTHING))
+        if not read or any(self.found[place] is not before for place, before in read.items()):
+            found, places = self._assumed_anew(condition, holds, NOTHING, depth)
+            read = {place: self.found[place] for place in places}
+            if len(self._alone) >= MOST_KEPT:
+                self._alone.clear()
+            self._alone[key] = found, read
+        self._read.update(read)
+        return found
+
+    def _assumed_anew(self, condition: int, holds: bool, given: Facts, depth: int) -> tuple[Facts | None, set[int]]:
+        """What is known then, and the instructions whose sets were read."""
+        facts, around, self._read = dict(given), self._read, set()
+        found, read = facts if self._assume(condition, holds, facts, depth) else None, self._read
+        self._read = around
+        return found, read
 
     def _again(self, place: int, given: Facts, depth: int) -> Ranges:
         """The set of an instruction where ``given`` is known."""
         if place in given:
             return given[place]
         self._read.add(place)
-        instruction, before = self._program.instructions[place], self.found[place]
-        arguments = instruction.arguments
+        before, arguments = self.found[place], self._arguments[place]
         if not depth or not arguments or len(arguments) > FEW_ARGUMENTS or only(before) is not None:
             return before
         below = self._program.below[place]
-        if not any(below >> known % MASKED & 1 for known in given):
+        for known in given:
+            if below >> known % MASKED & 1:
+                break
+        else:
             return before  # where nothing below it is known, it is as it was
-        if _chooses(instruction) and self._again(arguments[0], given, depth - 1) == BOTH:
-            return common(before, self._choice(instruction, given, depth - 1)) or before
+        if self._kinds[place] == op.ITE and self._again(arguments[0], given, depth - 1) == BOTH:
+            return common(before, self._choice(arguments, given, depth - 1)) or before
         operands = [self._again(argument, given, depth - 1) for argument in arguments]
-        if all(new is self.found[argument] for new, argument in zip(operands, arguments, strict=True)):
-            return before
-        return common(before, self._set(place, operands)) or before
+        for new, argument in zip(operands, arguments, strict=True):
+            if new is not self.found[argument]:
+                return common(before, self._set(place, operands)) or before
+        return before
 
     def _assume(self, condition: int, holds: bool, given: Facts, depth: int = DECIDING) -> bool:
         """Put into ``given`` what a condition's being ``holds`` says of instructions; False where it cannot be.
@@ -219,26 +266,26 @@ class Evaluation:
             if not todo:
                 return True
             place, value = todo.pop()
-            instruction = self._program.instructions[place]
-            if parts := _implied(instruction, value):
+            kind, arguments = self._kinds[place], self._arguments[place]
+            if parts := _implied(kind, arguments, value):
                 todo += parts
                 continue
             if not self._assume_atom(place, value, given):
                 return False
-            if instruction.floating is None and instruction.node.node_type() in (op.AND, op.OR):
-                known = [only(self._again(part, given, depth)) for part in instruction.arguments]
+            if kind in (op.AND, op.OR):
+                known = [only(self._again(part, given, depth)) for part in arguments]
                 if value not in known:  # then one of the parts that are still open has it
-                    open_ones = [part for part, one in zip(instruction.arguments, known, strict=True) if one is None]
+                    open_ones = [part for part, one in zip(arguments, known, strict=True) if one is None]
                     if not open_ones:
                         return False
                     todo += [(open_ones[0], value)] if len(open_ones) == 1 else []
         return True
 
     def _assume_atom(self, place: int, holds: bool, given: Facts) -> bool:
-        instruction = self._program.instructions[place]
-        kind = instruction.node.node_type()
+        kind = self._kinds[place]
         if not self._restrict(place, ALWAYS if holds else NEVER, given):
             return False
+        instruction = self._program.instructions[place]
         if instruction.floating is not None:
             name, form = instruction.floating.name, instruction.floating.form
             if name not in COMPARISONS:
@@ -246,7 +293,7 @@ class Evaluation:
             left, right = (self._known(argument, given) for argument in instruction.arguments)
             parts = floating.compared_so(name, holds, left, right, form)
             return all(self._restrict(a, part, given) for a, part in zip(instruction.arguments, parts, strict=True))
-        if kind not in (op.EQUALS, op.IFF, *_ORDERS):
+        if kind not in _COMPARED:
             return True
         first, second = instruction.arguments
         sides = self._known(first, given), self._known(second, given)
@@ -271,30 +318,26 @@ class Evaluation:
         if not kept:
             return False
         given[place] = kept if len(kept) <= PIECES else united(kept)
-        instruction = self._program.instructions[place]
-        if instruction.floating is None and instruction.node.node_type() in (op.BV_ZEXT, op.BV_SEXT):
-            inner = instruction.node.arg(0)
-            size = 1 << width_of(inner)
+        if self._kinds[place] in (op.BV_ZEXT, op.BV_SEXT):
+            size = 1 << width_of(self._program.instructions[place].node.arg(0))
             back = [(low % size, high % size) for low, high in kept if high - low < size]
             if all(low <= high for low, high in back) and len(back) == len(kept):
-                return self._restrict(instruction.arguments[0], united(back), given)
+                return self._restrict(self._arguments[place][0], united(back), given)
         return True
 
 
-def _implied(instruction: Instruction, value: bool) -> list[tuple[int, bool]]:
+def _kind(instruction: Instruction) -> int:
+    """The kind of an instruction's node; ``FLOATING`` where its value is that of a floating operation."""
+    return FLOATING if instruction.floating is not None else int(instruction.node.node_type())
+
+
+def _implied(kind: int, arguments: Sequence[int], value: bool) -> list[tuple[int, bool]]:
     """The parts of a connective whose values follow from its own alone, each with that value."""
-    kind, arguments = instruction.node.node_type(), instruction.arguments
-    if instruction.floating is not None:
-        return []
     if kind == op.NOT:
         return [(arguments[0], not value)]
     if kind == op.IMPLIES:
         return [] if value else [(arguments[0], True), (arguments[1], False)]
     return [(part, value) for part in arguments] if kind == (op.AND if value else op.OR) else []
-
-
-def _chooses(instruction: Instruction) -> bool:
-    return instruction.floating is None and instruction.node.node_type() == op.ITE
 
 
 def remaining(kind: int, holds: bool, sides: tuple[Ranges, Ranges], bits: int) -> tuple[Ranges, Ranges]:
@@ -396,7 +439,7 @@ def _atom(formula: FNode, holds: bool, box: dict[str, Ranges], budget: list[int]
     if formula.is_symbol():
         return _kept(formula, ALWAYS if holds else NEVER, box)
     kind = formula.node_type()
-    if kind not in (op.EQUALS, op.IFF, *_ORDERS):
+    if kind not in _COMPARED:
         return box
     left, right = formula.args()
     if kind in (op.EQUALS, op.IFF) and left.is_constant():

@@ -14,7 +14,7 @@ from pysmt.fnode import FNode
 
 from bmc.evaluation.vectors import Column, Columns, Program, column, node_count
 from bmc.explicit.columns_in_c import evaluation, nominal
-from bmc.explicit.drawing import NEAR, Drawer, compared, following, read_with
+from bmc.explicit.drawing import NEAR, Drawer, asked_for, compared, following, read_with
 from bmc.explicit.draws import Draws
 from bmc.floats.values import ATTEMPTS
 from bmc.formulas.evaluate import unseen
@@ -32,6 +32,9 @@ from bmc.system.transition import (
 
 RATES = (1.0, 0.5, 0.15, 0.03)
 """How often an input changes, by the number of the run: code that waits needs inputs that stay."""
+
+FREE = -1
+"""The number of no term: an input is not always equal to one."""
 
 RESTS = (0.0, 0.5, 0.875, 0.97)
 """How many of the values of a run are those at rest: what one input brings about needs others that do not interfere."""
@@ -77,7 +80,8 @@ class Manner:
     """How ``count`` runs draw each input: how often it changes, by run, and its ``last`` value if there was a step.
 
     ``rests``: which part of the values of each run is that at rest. ``falls``: in which runs an input whose values
-    follow from the last one goes down rather than up.
+    follow from the last one goes down rather than up. ``meets``: the number of what an input is always equal to, by
+    run, or ``FREE`` where it is now and then.
     """
 
     count: int
@@ -85,12 +89,14 @@ class Manner:
     rests: Column
     last: Mapping[str, Column] = field(default_factory=dict)
     falls: Mapping[str, Column] = field(default_factory=dict)
+    meets: Mapping[str, Column] = field(default_factory=dict)
 
     def of(self, chosen: Column, last: Mapping[str, Column]) -> Manner:
         """That of the runs ``chosen``, whose last inputs were ``last``."""
         rates = {name: values[chosen] for name, values in self.rates.items()}
         falls = {name: values[chosen] for name, values in self.falls.items()}
-        return Manner(len(chosen), rates, self.rests[chosen], last, falls)
+        meets = {name: values[chosen] for name, values in self.meets.items()}
+        return Manner(len(chosen), rates, self.rests[chosen], last, falls, meets)
 
     def still(self) -> Manner:
         """The same, but that inputs stay as they are in one half of the runs, and are all at rest in the other half."""
@@ -132,6 +138,10 @@ class Batch:
             for drawer in self._drawers
             if drawer.name in self._remembered and drawer.name in follow and len(self._apart[drawer.name]) == 1
         }
+        self._met = [
+            (name, Program([term])) for name, term in asked_for([*nexts, self._valid], [*names]) if name not in follow
+        ]
+        self._meeting = {name: [n for n, (other, _) in enumerate(self._met) if other == name] for name, _ in self._met}
         self.nodes = node_count([*nexts, self._valid])
 
     def cost(self, count: int) -> int:
@@ -150,7 +160,8 @@ class Batch:
         starts = self.repeated(start, count)
         rates = np.array([RATES[number % len(RATES)] for number in range(count)])
         rests = np.array([RESTS[number // len(RATES) % len(RESTS)] for number in range(count)])
-        manner = Manner(count, {drawer.name: rates for drawer in self._drawers}, rests, falls=self._falls(count))
+        rated = {drawer.name: rates for drawer in self._drawers}
+        manner = Manner(count, rated, rests, falls=self._falls(count), meets=self._meets(count))
         return self.go_on(starts, manner, steps, check)
 
     def repeated(self, state: Valuation, count: int) -> dict[str, Column]:
@@ -162,7 +173,15 @@ class Batch:
         rates = np.array(RATES)
         drawn = {d.name: rates[self._random.below(len(rates), count)] for d in self._drawers}
         rests = np.array(RESTS)[self._random.below(len(RESTS), count)]
-        return Manner(count, drawn, rests, falls=self._falls(count))
+        return Manner(count, drawn, rests, falls=self._falls(count), meets=self._meets(count))
+
+    def _meets(self, count: int) -> dict[str, Column]:
+        """In half of the runs an input is always equal to one of the terms that it is compared with."""
+        found = {}
+        for name, numbers in self._meeting.items():
+            among = np.array([*numbers, *([FREE] * len(numbers))])
+            found[name] = among[self._random.below(len(among), count)]
+        return found
 
     def _falls(self, count: int) -> dict[str, Column]:
         return {name: self._random.below(2, count) == 1 for name in self._remembered}
@@ -173,11 +192,12 @@ class Batch:
         In as many runs another part of the values is at rest.
         """
         rates, falls, fresh = dict(manner.rates), dict(manner.falls), self.manner(manner.count)
-        for own, other in ((rates, fresh.rates), (falls, fresh.falls)):
+        meets = dict(manner.meets)
+        for own, other in ((rates, fresh.rates), (falls, fresh.falls), (meets, fresh.meets)):
             for name, values in own.items():
                 own[name] = np.where(self._random.parts(manner.count) < part, other[name], values)
         rests = np.where(self._random.parts(manner.count) < part, fresh.rests, manner.rests)
-        return replace(manner, rates=rates, rests=rests, falls=falls)
+        return replace(manner, rates=rates, rests=rests, falls=falls, meets=meets)
 
     def go_on(self, starts: Columns, manner: Manner, steps: int, check: Callable[[], None] = lambda: None) -> Runs:
         """Runs of ``steps`` steps, each from a state of its own, that draw inputs in their ``manner``; see ``draw``."""
@@ -196,6 +216,11 @@ class Batch:
             for name, by in self._grows.items():
                 inputs[name][step] = by(now[self._remembered[name]])
             drawn = {name: values[step] for name, values in inputs.items()}
+            for number, (name, program) in enumerate(self._met):
+                own = np.broadcast_to(program({**now, **drawn})[0], (count,)).astype(drawn[name].dtype)
+                met = manner.meets[name]
+                now_and_then = (met == FREE) & ~kept[name][step] & (self._random.below(2, count) == 1)
+                np.copyto(drawn[name], own, where=(met == number) | now_and_then)
             return self._one_step(now, drawn, (alive, manner.falls), check)
 
         return self._simulated(starts, inputs, (steps, count), take)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -301,7 +302,7 @@ def _floating_operation(operation: Operation) -> tuple[str, int, int]:
 
 
 def interpreter() -> ctypes.CDLL | None:
-    """The compiled interpreter, or None where there is no compiler, or what it makes cannot be loaded."""
+    """The compiled interpreter, or None where there is no compiler, or what it makes cannot be kept or loaded."""
     return None if find_compiler() is None else _loaded(tuple(compiler_words()))
 
 
@@ -311,7 +312,11 @@ def _loaded(words: tuple[str, ...]) -> ctypes.CDLL | None:
     text = resources.files("bmc.explicit").joinpath("columns.c").read_text(encoding="utf-8").replace("CASES", cases)
     text = HELPERS + text
     key = sha256("\0".join([*words, *FLAGS, version(words), text]).encode()).hexdigest()
-    with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as folder, open_cache() as cache:
+    with (
+        suppress(OSError),
+        tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as folder,
+        open_cache() as cache,
+    ):
         source, target = Path(folder) / "columns.c", Path(folder) / "columns.so"
         kept = cache.get(key)
         if kept is not None:
@@ -322,7 +327,5 @@ def _loaded(words: tuple[str, ...]) -> ctypes.CDLL | None:
             if done.returncode or not target.exists():
                 return None
             cache.put(key, {}, target.read_bytes())
-        try:
-            return ctypes.CDLL(str(target))
-        except OSError:
-            return None
+        return ctypes.CDLL(str(target))
+    return None

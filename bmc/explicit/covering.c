@@ -1,79 +1,74 @@
 /* The shortest run that meets all wanted conditions, or that there is none: breadth first over pairs of a state and the
    set of conditions met on the way to it. A pair is left out where no run from it can meet what is left within the
    bound (the exact distances of one condition at a time tell that), and where the state was met with at least the same
-   conditions before, in no more steps. This text follows arrows.c; states go by their numbers there. */
+   conditions before, in no more steps. This text follows merged.c; states go by the numbers of their classes there. */
 
+#define BLOCK 16 /* pairs are kept in blocks of two to this power, so that none moves where there are more */
+#define BUCKETS 1024 /* a layer is sorted by so many parts of all states */
+#define AHEAD 8 /* so many pairs before their turn, what is asked of their states is fetched */
 #define NOWHERE UINT16_MAX /* no run from here meets the condition and goes on to an end */
 #define FARTHEST (UINT16_MAX - 1)
 
-typedef struct { Set *met; uint32_t count, room; } Family;
+/* What a search asks of a state lies together: the sets of conditions that it was met with, which are in no other one;
+   the steps to an end; the steps to meet each wanted condition and then to an end. */
+typedef struct { Set *met; uint32_t count, room, to_end; uint16_t to_meet[]; } Node;
 typedef struct { place at; uint32_t before; Set met; } Pair;
 
 static struct {
-  place start;
-  u64 *back_first, pairs, pair_room, next, stop, work, found;
+  u64 first; /* the pair with which the run that was found begins */
+  u64 *back_first, pairs, next, stop, fresh_pairs, fresh_room, work, found;
   place *back, *queue;
   uint32_t *to_end;
-  Set *set, wanted; /* the sets of arrows.c without conditions that are not wanted */
+  Set wanted;
   int wanted_count, final, prepared;
-  uint16_t *to_meet; /* for each state the steps to meet each wanted condition and to go on to an end */
-  Family *family;
-  Pair *pair;
+  char *nodes;
+  u64 node_size;
+  Pair *block[1 << (32 - BLOCK)], *fresh; /* the pairs up to the layer that is followed; those of the next one */
   int64_t lower, least_total, depth;
 } c;
 
-static inline int within(const Set *a, const Set *b) {
-  for (int i = 0; i < WORDS; i++) if (a->bit[i] & ~b->bit[i]) return 0;
-  return 1;
-}
-static inline Set joined(Set a, const Set *b) {
-  for (int i = 0; i < WORDS; i++) a.bit[i] |= b->bit[i];
-  return a;
-}
+static inline u64 bucket_of(place at) { return (u64)at * BUCKETS / merged.count; }
+static inline Pair *pair_at(u64 i) { return &c.block[i >> BLOCK][i & ((1 << BLOCK) - 1)]; }
+static inline Node *node_of(place at) { return (Node *)(c.nodes + at * c.node_size); }
+
 static void drop(void) {
-  for (u64 i = 0; c.family && i < all.count; i++)
-    c.family[i].met = less(c.family[i].met, c.family[i].room * sizeof(Set));
-  less(c.back_first, (all.count + 2) * sizeof(u64)), less(c.back, (all.arrows + 1) * sizeof(place));
-  less(c.queue, 2 * all.count * sizeof(place)), less(c.to_end, all.count * sizeof(uint32_t));
-  less(c.set, all.sets * sizeof(Set)), less(c.to_meet, (all.count * c.wanted_count + 1) * sizeof(uint16_t));
-  less(c.family, all.count * sizeof(Family)), less(c.pair, c.pair_room * sizeof(Pair));
+  for (u64 i = 0; c.nodes && i < merged.count; i++) less(node_of(i)->met, node_of(i)->room * sizeof(Set));
+  less(c.back_first, (merged.count + 2) * sizeof(u64)), less(c.back, (merged.edges + 1) * sizeof(place));
+  less(c.queue, 2 * merged.count * sizeof(place)), less(c.to_end, merged.count * sizeof(uint32_t));
+  less(c.nodes, merged.count * c.node_size), less(c.fresh, c.fresh_room * sizeof(Pair));
+  for (u64 i = 0; c.block[i]; i++) less(c.block[i], sizeof(Pair) << BLOCK);
   memset(&c, 0, sizeof c);
+  drop_merged();
 }
-static void begin_covering(void) { /* how many conditions are wanted; the final one, if there is one; the start */
+static void begin_covering(void) { /* how many conditions are wanted; the final one, if there is one */
   drop();
   c.wanted_count = (int)word();
   for (int i = 0; i < c.wanted_count; i++) c.wanted.bit[i >> 6] |= (u64)1 << (i & 63);
   c.final = (int)word();
-  c.start = (place)number_of(place_of(key_word(), 0));
-  c.to_end = more(0, 0, all.count * sizeof(uint32_t));
-  c.set = more(0, 0, all.sets * sizeof(Set));
-  if (failed) return;
-  for (u64 i = 0; i < all.sets; i++)
-    for (int w = 0; w < WORDS; w++) c.set[i].bit[w] = all.set[i].bit[w] & c.wanted.bit[w];
-  for (u64 i = 0; i < all.count; i++)
-    c.to_end[i] = c.final >= GOALS || all.set[all.here[i]].bit[c.final >> 6] >> (c.final & 63) & 1 ? 0 : UINT32_MAX;
 }
 static void list_backward(void) {
-  c.back_first = more(0, 0, (all.count + 2) * sizeof(u64));
-  c.back = more(0, 0, (all.arrows + 1) * sizeof(place));
-  c.queue = more(0, 0, 2 * all.count * sizeof(place));
+  c.back_first = more(0, 0, (merged.count + 2) * sizeof(u64));
+  c.back = more(0, 0, (merged.edges + 1) * sizeof(place));
+  c.queue = more(0, 0, 2 * merged.count * sizeof(place));
+  c.to_end = more(0, 0, merged.count * sizeof(uint32_t));
   if (failed) return;
-  for (u64 i = 0; i < all.arrows; i++) c.back_first[all.arrow[i].end + 2]++;
-  for (u64 i = 0; i < all.count; i++) c.back_first[i + 2] += c.back_first[i + 1];
-  for (u64 from = 0; from < all.count; from++)
-    for (u64 i = all.first[from]; i < all.first[from + 1]; i++) c.back[c.back_first[all.arrow[i].end + 1]++] = (place)from;
+  for (u64 i = 0; i < merged.edges; i++) c.back_first[merged.edge[i].end + 2]++;
+  for (u64 i = 0; i < merged.count; i++) c.back_first[i + 2] += c.back_first[i + 1];
+  for (u64 from = 0; from < merged.count; from++)
+    for (u64 i = merged.first[from]; i < merged.first[from + 1]; i++) c.back[c.back_first[merged.edge[i].end + 1]++] = (place)from;
+  for (u64 i = 0; i < merged.count; i++) c.to_end[i] = merged.ends[i] ? 0 : UINT32_MAX;
 }
 /* Lowers each value to one more than the least value to which an arrow leads: states in the order of their own values,
    merged with those that were lowered. */
 static void spread(uint32_t *value) {
-  place *own = c.queue, *lowered = c.queue + all.count;
+  place *own = c.queue, *lowered = c.queue + merged.count;
   u64 owned = 0, taken_own = 0, put = 0, got = 0, *begin, most = 0;
-  for (u64 i = 0; i < all.count; i++) if (value[i] != UINT32_MAX) { owned++; if (value[i] > most) most = value[i]; }
+  for (u64 i = 0; i < merged.count; i++) if (value[i] != UINT32_MAX) { owned++; if (value[i] > most) most = value[i]; }
   begin = more(0, 0, (most + 2) * sizeof(u64));
   if (failed) return;
-  for (u64 i = 0; i < all.count; i++) if (value[i] != UINT32_MAX) begin[value[i] + 1]++;
+  for (u64 i = 0; i < merged.count; i++) if (value[i] != UINT32_MAX) begin[value[i] + 1]++;
   for (u64 i = 0; i <= most; i++) begin[i + 1] += begin[i];
-  for (u64 i = 0; i < all.count; i++) if (value[i] != UINT32_MAX) own[begin[value[i]]++] = (place)i;
+  for (u64 i = 0; i < merged.count; i++) if (value[i] != UINT32_MAX) own[begin[value[i]]++] = (place)i;
   /* begin[v] is now where the states of value v end */
   for (u64 v = 0, depth = 0;; depth++) {
     u64 last = put;
@@ -93,148 +88,206 @@ static void spread(uint32_t *value) {
   taken -= (most + 2) * sizeof(u64);
   free(begin);
 }
-/* One more table of steps to come, or, once they are all there, the first pair. Whether that is all. */
+/* Room for so many more pairs. */
+static void make_room(u64 pairs) {
+  if (c.pairs + pairs > UINT32_MAX) failed = 1;
+  for (u64 i = c.pairs >> BLOCK; !failed && i <= (c.pairs + pairs - 1) >> BLOCK; i++)
+    if (!c.block[i]) c.block[i] = more(0, 0, sizeof(Pair) << BLOCK);
+}
+static void begin_nodes(void) {
+  c.node_size = (sizeof(Node) + c.wanted_count * sizeof(uint16_t) + 7) / 8 * 8;
+  c.nodes = more(0, 0, merged.count * c.node_size);
+  for (u64 i = 0; !failed && i < merged.count; i++) node_of(i)->to_end = c.to_end[i];
+}
+/* The number of a start state in arrows.c; the pair with which runs from it begin. */
+static inline place start_at(u64 i) { return (place)number_of(place_of(starts[i], 0)); }
+static Pair begun_at(place start) {
+  Pair first = {merged.class_of[start], UINT32_MAX, all.set[all.here[start]]};
+  for (int w = 0; w < WORDS; w++) first.met.bit[w] &= c.wanted.bit[w];
+  return first;
+}
+/* One more table of steps to come, or, once they are all there, the first pairs. Whether that is all. */
 static int prepare(void) {
   uint32_t *value;
   int goal;
+  if (!merged.count) { begin_merged(&c.wanted, c.final); return 0; }
+  if (!merged.over) { merge_states(); return 0; }
   if (!c.back) { list_backward(); if (!failed) spread(c.to_end); return 0; }
-  if (!c.to_meet) c.to_meet = more(0, 0, (all.count * c.wanted_count + 1) * sizeof(uint16_t));
-  if (!c.family) c.family = more(0, 0, all.count * sizeof(Family));
+  if (!c.nodes) begin_nodes();
   if (failed) return 0;
   if (c.prepared == c.wanted_count) {
-    Pair first = {c.start, UINT32_MAX, c.set[all.here[c.start]]};
-    c.pair_room = 1 << 12;
-    c.pair = more(0, 0, c.pair_room * sizeof(Pair));
+    make_room(start_count);
     if (failed) return 0;
-    c.pair[c.pairs++] = first;
+    for (u64 i = 0; i < start_count; i++) *pair_at(c.pairs++) = begun_at(start_at(i));
     c.found = UINT64_MAX;
-    c.least_total = 0;
+    c.least_total = INT64_MAX;
     return 1;
   }
   goal = c.prepared;
-  value = more(0, 0, all.count * sizeof(uint32_t));
+  value = more(0, 0, merged.count * sizeof(uint32_t));
   if (failed) return 0;
-  for (u64 from = 0; from < all.count; from++) {
+  for (u64 from = 0; from < merged.count; from++) {
     value[from] = UINT32_MAX;
-    for (u64 i = all.first[from]; i < all.first[from + 1]; i++) {
-      const Arrow *a = &all.arrow[i];
-      u64 meets = (c.set[a->met].bit[goal >> 6] | c.set[all.here[a->end]].bit[goal >> 6]) >> (goal & 63) & 1;
-      if (meets && c.to_end[a->end] != UINT32_MAX && c.to_end[a->end] + 1 < value[from]) value[from] = c.to_end[a->end] + 1;
+    for (u64 i = merged.first[from]; i < merged.first[from + 1]; i++) {
+      Edge edge = merged.edge[i];
+      u64 meets = all.set[edge.met].bit[goal >> 6] >> (goal & 63) & 1;
+      if (meets && c.to_end[edge.end] != UINT32_MAX && c.to_end[edge.end] + 1 < value[from]) value[from] = c.to_end[edge.end] + 1;
     }
   }
   spread(value);
-  for (u64 i = 0; i < all.count; i++)
-    c.to_meet[i * c.wanted_count + c.prepared] = value[i] == UINT32_MAX ? NOWHERE : value[i] < FARTHEST ? value[i] : FARTHEST;
-  taken -= all.count * sizeof(uint32_t);
+  for (u64 i = 0; i < merged.count; i++)
+    node_of(i)->to_meet[goal] = value[i] == UINT32_MAX ? NOWHERE : value[i] < FARTHEST ? value[i] : FARTHEST;
+  taken -= merged.count * sizeof(uint32_t);
   free(value);
   c.prepared++;
   return 0;
 }
 /* At least so many steps are to come from a state with these conditions met; -1 where no run meets the others. */
-static inline int64_t to_come(place at, const Set *met) {
-  const uint16_t *row = c.to_meet + (u64)at * c.wanted_count;
-  int64_t least = c.to_end[at];
-  if (c.to_end[at] == UINT32_MAX) return -1;
-  for (int i = 0; i < c.wanted_count; i++) {
-    if (met->bit[i >> 6] >> (i & 63) & 1) continue;
-    if (row[i] == NOWHERE) return -1;
-    if (row[i] > least) least = row[i];
-  }
+static inline int64_t to_come(const Node *node, const Set *met) {
+  int64_t least = node->to_end;
+  if (node->to_end == UINT32_MAX) return -1;
+  for (int w = 0; w < WORDS; w++)
+    for (u64 left = c.wanted.bit[w] & ~met->bit[w]; left; left &= left - 1) {
+      uint16_t steps = node->to_meet[64 * w + __builtin_ctzll(left)];
+      if (steps == NOWHERE) return -1;
+      if (steps > least) least = steps;
+    }
   return least;
 }
 /* Whether the state was met with all of these conditions before; what hits moves to the front. */
-static inline int dominated(place at, const Set *met) {
-  Family *family = &c.family[at];
-  for (uint32_t i = 0; i < family->count; i++)
-    if (within(met, &family->met[i])) {
-      Set hit = family->met[i];
+static inline int dominated(Node *node, const Set *met) {
+  for (uint32_t i = 0; i < node->count; i++)
+    if (within(met, &node->met[i])) {
+      Set hit = node->met[i];
       c.work += i + 1;
-      family->met[i] = family->met[i / 2];
-      family->met[i / 2] = hit;
+      node->met[i] = node->met[i / 2];
+      node->met[i / 2] = hit;
       return 1;
     }
-  c.work += family->count;
+  c.work += node->count;
   return 0;
 }
-static inline void meet(place at, const Set *met) {
-  Family *family = &c.family[at];
+static inline void meet(Node *node, const Set *met) {
   uint32_t left = 0;
-  for (uint32_t i = 0; i < family->count; i++) if (!within(&family->met[i], met)) family->met[left++] = family->met[i];
-  family->count = left;
-  if (left == family->room) {
+  for (uint32_t i = 0; i < node->count; i++) if (!within(&node->met[i], met)) node->met[left++] = node->met[i];
+  node->count = left;
+  if (left == node->room) {
     uint32_t after = left ? 2 * left : 2;
-    Set *larger = more(family->met, left * sizeof(Set), after * sizeof(Set));
+    Set *larger = more(node->met, left * sizeof(Set), after * sizeof(Set));
     if (failed) return;
-    family->met = larger;
-    family->room = after;
+    node->met = larger;
+    node->room = after;
   }
-  family->met[family->count++] = *met;
+  node->met[node->count++] = *met;
 }
-/* The pairs of the layer that ends here which no other one dominates; they are the next layer. */
+/* The next layer: the pairs that were met on the way and that no other one dominates, by their states, so that what is
+   asked of a state and of those to which it leads is near. */
 static void next_layer(void) {
-  u64 left = c.stop;
-  c.least_total = INT64_MAX;
-  for (u64 i = c.stop; i < c.pairs; i++) {
-    const Family *family = &c.family[c.pair[i].at];
-    for (uint32_t k = 0; k < family->count; k++)
-      if (same(&family->met[k], &c.pair[i].met)) {
-        int64_t total = c.depth + 1 + to_come(c.pair[i].at, &c.pair[i].met);
-        if (total < c.least_total) c.least_total = total;
-        c.pair[left++] = c.pair[i];
-        break;
-      }
+  u64 begin[BUCKETS + 1] = {0}, left = c.pairs;
+  make_room(c.fresh_pairs);
+  if (failed) return;
+  for (u64 i = 0; i < c.fresh_pairs; i++) begin[bucket_of(c.fresh[i].at) + 1]++;
+  for (int b = 0; b < BUCKETS; b++) begin[b + 1] += begin[b];
+  for (u64 i = 0; i < c.fresh_pairs; i++) *pair_at(c.pairs + begin[bucket_of(c.fresh[i].at)]++) = c.fresh[i];
+  for (u64 i = c.pairs; i < c.pairs + c.fresh_pairs; i++) {
+    const Node *node = node_of(pair_at(i)->at);
+    for (uint32_t k = 0; k < node->count; k++)
+      if (same(&node->met[k], &pair_at(i)->met)) { *pair_at(left++) = *pair_at(i); break; }
   }
-  c.pairs = left;
   c.next = c.stop;
-  c.stop = left;
+  c.stop = c.pairs = left;
+  c.fresh_pairs = 0;
   c.depth++;
   if (c.next < c.stop && c.least_total > c.lower) c.lower = c.least_total;
+  c.least_total = INT64_MAX;
+}
+/* Fetches what pairs that have their turn soon ask of the states to which they lead. */
+static inline void fetch(void) {
+  if (c.next + AHEAD < c.stop) {
+    place at = pair_at(c.next + AHEAD)->at, soon = pair_at(c.next + AHEAD / 2)->at;
+    for (u64 i = merged.first[at]; i < merged.first[at + 1]; i++) __builtin_prefetch(node_of(merged.edge[i].end));
+    for (u64 i = merged.first[soon]; i < merged.first[soon + 1]; i++) __builtin_prefetch(node_of(merged.edge[i].end)->met);
+  }
+}
+/* Makes each pair of the run to the one that was found lead to the next one, in place of the one before. */
+static void turn_run(void) {
+  for (u64 at = c.found, next = at; ; ) {
+    uint32_t before = pair_at(at)->before;
+    pair_at(at)->before = (uint32_t)next;
+    c.first = at;
+    if (before == UINT32_MAX) break;
+    next = at;
+    at = before;
+  }
 }
 /* Follows all arrows from up to so many pairs; runs of `below` steps and more are not sought. Whether it is over. */
 static int cover(u64 portion, int64_t below) {
   if (!c.stop) {
-    int64_t least = to_come(c.pair[0].at, &c.pair[0].met);
-    if (least < 0) return 1;
-    c.lower = least;
-    c.stop = 1;
-    if (least < below && !least && within(&c.wanted, &c.pair[0].met)) { c.found = 0; return 1; }
+    c.lower = INT64_MAX;
+    for (u64 i = 0; i < c.pairs; i++) {
+      Pair from = *pair_at(i);
+      int64_t least = to_come(node_of(from.at), &from.met);
+      if (least < 0) continue;
+      if (least < c.lower) c.lower = least;
+      *pair_at(c.stop++) = from;
+      if (!least && below > 0 && within(&c.wanted, &from.met)) { c.found = c.first = c.stop - 1; return 1; }
+    }
+    c.pairs = c.stop;
+    if (!c.stop) { c.lower = 0; return 1; }
   }
   for (; portion; portion--) {
     Pair from;
     if (c.next == c.stop) {
       next_layer();
+      if (failed) return 0;
       if (c.next == c.stop) return 1;
     }
     if (c.lower >= below) return 1;
-    from = c.pair[c.next];
-    for (u64 i = all.first[from.at]; i < all.first[from.at + 1]; i++) {
-      const Arrow *a = &all.arrow[i];
-      Pair after = {a->end, (uint32_t)c.next, joined(joined(from.met, &c.set[a->met]), &c.set[all.here[a->end]])};
-      int64_t least;
+    from = *pair_at(c.next);
+    fetch();
+    for (u64 i = merged.first[from.at]; i < merged.first[from.at + 1]; i++) {
+      place end = merged.edge[i].end;
+      Node *node = node_of(end);
+      Pair after = {end, (uint32_t)c.next, joined(from.met, &all.set[merged.edge[i].met])};
+      int64_t least = to_come(node, &after.met);
       c.work += 8;
-      if (c.to_end[a->end] == UINT32_MAX || dominated(a->end, &after.met)) continue;
-      least = to_come(a->end, &after.met);
-      if (least < 0 || c.depth + 1 + least >= below) continue;
-      meet(a->end, &after.met);
-      if (c.pairs == c.pair_room) {
-        c.pair = more(c.pair, c.pair_room * sizeof(Pair), 2 * c.pair_room * sizeof(Pair));
-        if (!failed) c.pair_room *= 2;
+      if (least < 0 || c.depth + 1 + least >= below || dominated(node, &after.met)) continue;
+      if (c.depth + 1 + least < c.least_total) c.least_total = c.depth + 1 + least;
+      meet(node, &after.met);
+      if (c.fresh_pairs == c.fresh_room) {
+        u64 larger = c.fresh_room ? 2 * c.fresh_room : 1 << 12;
+        c.fresh = more(c.fresh, c.fresh_room * sizeof(Pair), larger * sizeof(Pair));
+        if (!failed) c.fresh_room = larger;
       }
-      if (failed || c.pairs == UINT32_MAX) { failed = 1; return 0; }
-      c.pair[c.pairs++] = after;
-      if (!least && within(&c.wanted, &after.met)) { c.found = c.pairs - 1; c.lower = c.depth + 1; return 1; }
+      if (failed) return 0;
+      c.fresh[c.fresh_pairs++] = after;
+      if (!least && within(&c.wanted, &after.met)) {
+        make_room(1);
+        if (failed) return 0;
+        *pair_at(c.found = c.pairs++) = after;
+        turn_run();
+        c.lower = c.depth + 1;
+        return 1;
+      }
     }
     c.next++;
   }
   return 0;
 }
-/* The inputs of the run to the pair that was found, from its end on: of each step the first one that leads there. */
+/* Where the run to the pair that was found starts, and its inputs: of each step the first one that leads there. */
 static void show_run(void) {
-  for (u64 at = c.found; at; at = c.pair[at].before) {
-    const Pair *after = &c.pair[at], *from = &c.pair[after->before];
-    for (u64 i = all.first[from->at];; i++) {
-      Set met = joined(joined(from->met, &c.set[all.arrow[i].met]), &c.set[all.here[all.arrow[i].end]]);
-      if (all.arrow[i].end == after->at && same(&met, &after->met)) { printf(" %u", all.arrow[i].input); break; }
+  place at = 0;
+  for (u64 i = 0; i < start_count; i++) {
+    Pair first = begun_at(at = start_at(i));
+    if (first.at == pair_at(c.first)->at && same(&first.met, &pair_at(c.first)->met)) break;
+  }
+  show(key_of(place_at(at)));
+  for (u64 i = c.first; i != c.found; i = pair_at(i)->before) {
+    const Pair *after = pair_at(pair_at(i)->before);
+    for (const Arrow *arrow = all.arrow + all.first[at];; arrow++) {
+      Set met = wanted_of(arrow, &c.wanted);
+      met = joined(pair_at(i)->met, &met);
+      if (merged.class_of[arrow->end] == after->at && same(&met, &after->met)) { printf(" %u", arrow->input); at = arrow->end; break; }
     }
   }
 }

@@ -17,13 +17,13 @@ ANY_LENGTH = (1 << 63) - 1
 
 
 class CoveringSearch:
-    """The shortest run from the start of ``made`` that meets the first ``wanted`` of its conditions, each in a state or
+    """The shortest run from a start of ``made`` that meets the first ``wanted`` of its conditions, each in a state or
     on a step, and ends where the condition ``final`` holds, if there is one; in ``layers`` that have noted all arrows.
 
-    ``found`` are the numbers of its inputs once it is known; where the search is ``finished`` without, there is no such
-    run of fewer than ``below`` steps. ``lower``: every such run has at least so many steps, or at least ``below``.
-    ``below`` may be lowered while the search goes on. ``work`` is what it has taken, in nominal nanoseconds, and
-    ``pairs`` counts what it has met.
+    ``found`` are the numbers of its inputs, from ``start`` on, once it is known; where the search is ``finished``
+    without, there is no such run of fewer than ``below`` steps. ``lower``: every such run has at least so many steps,
+    or at least ``below``. ``below`` may be lowered while the search goes on. ``work`` is what it has taken, in nominal
+    nanoseconds, and ``pairs`` counts what it has met.
     """
 
     def __init__(self, layers: CompiledLayers, made: LayeredSystem, wanted: int, final: int | None) -> None:
@@ -33,6 +33,7 @@ class CoveringSearch:
         self._each = ARROW * layers.arrows + 1
         self.below: int | None = None
         self.found: list[int] | None = None
+        self.start = made.starts[0]
         self.work, self.lower, self.pairs = 0.0, 0, 0
         self._portion = 1.0
         self._steps: Iterator[None] | None = self._search()
@@ -57,8 +58,7 @@ class CoveringSearch:
 
     def _search(self) -> Iterator[None]:
         """The search, a portion at a time: the steps to come for one condition after the other, then the pairs."""
-        start = self._made.start
-        self._told("wanted", self._wanted, self._final, start >> 64, start & ((1 << 64) - 1))
+        self._told("wanted", self._wanted, self._final)
         over = False
         while not over:
             over, _ = self._told("prepare")
@@ -72,7 +72,7 @@ class CoveringSearch:
             self.work = before + COMPARED * compared
             yield
         if found:
-            self.found = [int(each) for each in reversed(self._layers.covering("run"))]
+            self.start, self.found = self._layers.run()
 
     def _told(self, what: str, *numbers: int) -> tuple[bool, tuple[int, ...]]:
         """Whether what was asked for is over, and the numbers of the answer."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from math import inf
 from typing import Any
 
 import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
+from pysmt.shortcuts import BVExtract
 
 from bmc.evaluation.vectors import Column, bits_of, column
 from bmc.explicit.draws import Draws
@@ -135,6 +136,43 @@ def following(conditions: Iterable[FNode]) -> set[str]:
     equal = (node for node in unseen(list(conditions), set()) if node.is_equals())
     sides = ((side, other) for node in equal for side, other in (node.args(), node.args()[::-1]))
     return {side.symbol_name() for side, other in sides if side.is_symbol() and not is_constant(other)}
+
+
+def asked_for(formulas: Iterable[FNode], names: Sequence[str]) -> list[tuple[str, FNode]]:
+    """Inputs that the code compares with something that it calculates or is given, such as a checksum, the next number
+    of a sequence, or another sensor, each with the value that makes the two equal. Those come first that are read for
+    others; there are up to ``NEAR`` for each input.
+
+    ``formulas`` are over plain symbols. A value does not depend on the input itself.
+    """
+    found: dict[tuple[str, FNode], set[str]] = {}
+    for node in unseen(list(formulas), set()):
+        for side, other in _sides(node) if node.node_type() in _COMPARISONS else ():
+            word = side.arg(0) if side.is_bv_zext() or side.is_bv_sext() else side
+            name = word.symbol_name() if word.is_symbol() else ""
+            if name not in names or is_constant(other) or word.bv_width() < 2:
+                continue
+            read = {symbol.symbol_name() for symbol in symbols_of(other)}
+            if name not in read and sum(each == name for each, _ in found) < NEAR:
+                term = other if word is side else BVExtract(other, 0, word.bv_width() - 1)
+                found[name, term] = read & {*names}
+    ordered: list[tuple[str, FNode]] = []
+    while found:
+        waiting = {name for name, _ in found}
+        free = [each for each, read in found.items() if not read & waiting] or [*found]
+        ordered += free
+        for each in free:
+            del found[each]
+    return ordered
+
+
+def _sides(comparison: FNode) -> Iterator[tuple[FNode, FNode]]:
+    """Terms that a comparison tells apart: its sides, each with the other one, and those of a difference."""
+    one, other = comparison.args()
+    yield from ((one, other), (other, one))
+    for side in (one, other):
+        if side.is_bv_sub():
+            yield from (side.args(), side.args()[::-1])
 
 
 def _telling(var: InputVariable, spans: Sequence[tuple[int, int]], formulas: Sequence[FNode], wrap: int) -> list[int]:

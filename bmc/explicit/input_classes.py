@@ -124,7 +124,7 @@ def input_tables(inputs: Sequence[InputVariable], formulas: Sequence[FNode]) -> 
     for var in inputs:
         terms = {term: symbol for term, symbol in own.items() if symbols[symbol] == var.name}
         yield min(value_count(var), MOST_VALUES) * (len(terms) + 1)
-        values = _class_values(var, terms)
+        values = class_values(var, terms)
         single[var.name] = Rows({var.name: column(values, var.type.bits)}, len(values))
     tables: list[Rows] = []
     told: dict[FNode, str] = {}
@@ -280,7 +280,7 @@ def _firsts(columns: Sequence[Column], size: int) -> Column:
     return first_of_each([np.broadcast_to(values, (size,)) for values in columns], np.ones(size, bool))
 
 
-def _class_values(var: InputVariable, terms: Mapping[FNode, FNode]) -> list[int]:
+def class_values(var: InputVariable, terms: Mapping[FNode, FNode]) -> list[int]:
     """A raw value of each class of ``var``, which is read in ``terms`` (each with its symbol) only."""
     if value_count(var) <= MOST_VALUES:
         values = all_values(var)

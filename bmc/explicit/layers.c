@@ -19,6 +19,8 @@ static place *queue;
 static Set missing, together[GOALS + 1];
 static int32_t first[GOALS + 1];
 static int whole;
+static KEY *starts;
+static u64 start_count, start_room;
 
 static void *more(void *old, u64 before, u64 after) {
   void *found;
@@ -167,9 +169,20 @@ static void expand(u64 p) {
   tried++;
 }
 
+static void add_start(KEY key) {
+  if (start_count == start_room) {
+    u64 after = start_room ? 2 * start_room : 16;
+    starts = more(starts, start_room * sizeof(KEY), after * sizeof(KEY));
+    if (failed) return;
+    start_room = after;
+  }
+  starts[start_count++] = key;
+}
+
 static char line[LIMIT_LINE];
 static u64 word(void) { char *text = strtok(0, " \n"); return text ? strtoull(text, 0, 16) : 0; }
-static KEY key_word(void) { u64 high = word(), low = word(); return sizeof(KEY) > 8 ? (KEY)((u128)high << 64 | low) : (KEY)low; }
+static KEY key_of_words(u64 high, u64 low) { return sizeof(KEY) > 8 ? (KEY)((u128)high << 64 | low) : (KEY)low; }
+static KEY key_word(void) { u64 high = word(); return key_of_words(high, word()); }
 static void show(KEY key) { printf("%llx %llx", (unsigned long long)((u128)key >> 64), (unsigned long long)key); }
 
 static void begin(void) {
@@ -257,11 +270,10 @@ static void from(const char *what) {
   whole = 0;
   begin();
   if (failed) return;
-  if (!strcmp(what, "starts")) { /* how many, their keys: everything that is reached, to its end */
-    u64 count = word();
+  if (!strcmp(what, "starts")) { /* everything that is reached, to its end */
     whole = 1;
     memset(&missing, -1, sizeof missing);
-    while (count-- && !failed) visit(key_word());
+    for (u64 i = 0; i < start_count && !failed; i++) visit(starts[i]);
   } else if (!strcmp(what, "ends")) { /* goal; which conditions are sought */
     u64 goal = word(), i;
     for (i = 0; i < WORDS; i++) missing.bit[i] = word();
@@ -270,11 +282,12 @@ static void from(const char *what) {
         u64 p = 64 * i + __builtin_ctzll(left);
         if (!has(seen, p)) { add(seen, p); push(p); }
       }
-  } else { /* a key; the goal that is sought */
-    KEY key = key_word();
+  } else { /* the goal that is sought; a key, without which it is sought from the starts */
     u64 goal = word();
+    char *high = strtok(0, " \n");
     missing.bit[goal >> 6] = (u64)1 << (goal & 63);
-    visit(key);
+    if (high) visit(key_of_words(strtoull(high, 0, 16), word()));
+    else for (u64 i = 0; i < start_count && !failed; i++) visit(starts[i]);
   }
   end_layer();
 }
@@ -285,6 +298,7 @@ int main(void) {
     char *what = strtok(line, " \n");
     if (!strcmp(what, "hello")) printf("hello");
     else if (!strcmp(what, "limit")) { limit = word(); printf("ok"); }
+    else if (!strcmp(what, "start")) { add_start(key_word()); printf("ok"); }
     else if (!strcmp(what, "go")) {
       int over = go(word());
       printf("%s %llu %llu %llu", failed == 2 ? "wrong" : failed ? "memory" : over ? "over" : "more", (unsigned long long)tried,
@@ -297,7 +311,7 @@ int main(void) {
     else if (!strcmp(what, "follow")) { /* how many states; without an answer there is more to do */
       int over = follow(word());
       printf("%llu ", (unsigned long long)tried);
-      if (over) show(trail.end);
+      if (over) { show(trail.end); putchar(' '); show(trail.best); }
       for (int32_t i = 0; over && i < trail.length; i++) printf(" %d", trail_inputs[i]);
     }
     else if (!covering(what)) { from(what); printf("ok"); }

@@ -8,10 +8,11 @@ arrays. Both give the same answers; each counts the work that it takes itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
+from itertools import product
 from math import prod
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from pysmt.fnode import FNode
@@ -19,7 +20,7 @@ from pysmt.fnode import FNode
 from bmc.analysis.state_values import state_values
 from bmc.errors import CheckDisagreed
 from bmc.evaluation.vectors import OVERHEAD, VALUE, Column, Program, node_count, word
-from bmc.explicit.input_classes import TooManyValues
+from bmc.explicit.input_classes import MOST_CASES, TooManyValues, all_values, listed, value_count
 from bmc.explicit.rows import Layout, Numbering, distinct
 from bmc.explicit.scope import Inputs, Scope
 from bmc.explicit.steps import BLOCK
@@ -78,18 +79,20 @@ class _Field:
 class LayeredSystem:
     """What a search needs: ``fields`` of the packed state, the ``inputs`` to try, and the formulas of a step.
 
-    ``conditions`` are over plain symbols. NotInLayers where the system has no such form.
+    ``conditions`` are over plain symbols. NotInLayers where the system has no such form. ``spend`` is told of
+    operations on values while the inputs are prepared.
     """
 
-    def __init__(self, system: TransitionSystem, watched: Sequence[Watched]) -> None:
+    def __init__(
+        self, system: TransitionSystem, watched: Sequence[Watched], spend: Callable[[int], None] = lambda work: None
+    ) -> None:
         scope = Scope(system, [each.formula for each in watched])
         self.system, self.watched = scope.system, tuple(watched)
-        left = [var.name for var in self.system.state if var.init is None]
-        if left:
-            raise NotInLayers(f"init leaves '{left[0]}' open")
+        starts = _start_states(self.system)
         inputs = Inputs(scope)
         try:
-            self.preparing = sum(inputs.prepare())
+            for work in inputs.prepare():
+                spend(work)
         except TooManyValues as error:
             raise NotInLayers(str(error)) from error
         if inputs.every is None:
@@ -101,7 +104,7 @@ class LayeredSystem:
         self.allowed, self.nexts = scope.allowed, scope.nexts
         self.conditions = [self._plain(each) for each in watched]
         self.size = 1 + node_count([self.allowed, *self.nexts, *self.conditions])
-        self.start = self.packed(Simulator(self.system).initial())
+        self.starts = tuple(dict.fromkeys(map(self.packed, starts)))
 
     @property
     def bits(self) -> int:
@@ -149,6 +152,13 @@ class LayeredSystem:
             key |= ((state[place.name] - var.least) & var.mask) << (64 * place.word + place.shift)
         return key
 
+    def opened(self, key: Key) -> Valuation:
+        """The values of the variables that init leaves open, raw, in a packed state."""
+        places = {place.name: 64 * place.word + place.shift for place in self.layout.fields}
+        opened = [each for each in self.fields if each.var.init is None]
+        above = {each: (key >> places[each.var.name]) & ((1 << each.bits) - 1) if each.bits else 0 for each in opened}
+        return {each.var.name: (found + each.least) & each.mask for each, found in above.items()}
+
     def input(self, number: int) -> Valuation:
         """The input of this number, every input named."""
         return {**self.rest, **self.inputs[number]} if len(self.inputs) else self.rest
@@ -182,6 +192,24 @@ def _fields(system: TransitionSystem) -> tuple[_Field, ...]:
     return tuple(found)
 
 
+def _start_states(system: TransitionSystem) -> list[Valuation]:
+    """The start states. NotInLayers where they are too many."""
+    opened = [var for var in system.state if var.init is None]
+    names, count = [var.name for var in opened], prod(map(value_count, opened))
+    if count > MOST_CASES:
+        raise NotInLayers(f"init leaves {listed(names)} open, which makes {count} start states")
+    simulator = Simulator(system)
+    return [simulator.initial(dict(zip(names, each, strict=True))) for each in product(*map(all_values, opened))]
+
+
+class Way(NamedTuple):
+    """A run between two states: the numbers of its ``inputs``."""
+
+    start: Key
+    inputs: list[int]
+    end: Key
+
+
 class Layers(Protocol):
     """A breadth-first search that can be begun again elsewhere. A state lies in the layer of its distance.
 
@@ -205,8 +233,8 @@ class Layers(Protocol):
     def from_ends(self, condition: int, sought: Sequence[int]) -> None:
         """Begin at all reachable states in which a run of this condition can end, until all ``sought`` are met."""
 
-    def from_state(self, key: Key, sought: int) -> None:
-        """Begin at one state, until the condition ``sought`` is met."""
+    def from_state(self, key: Key | None, sought: int) -> None:
+        """Begin at one state, or at the start states, until the condition ``sought`` is met."""
 
     def go(self, work: float) -> bool:
         """Go on for about so much more work, by a state at least. Whether the search is over. OutOfMemory may be
@@ -218,8 +246,8 @@ class Layers(Protocol):
     def together(self) -> list[set[int]]:
         """For each condition on steps those that are met in the same state or step, itself included."""
 
-    def way(self, condition: int, portion: float) -> Iterator[tuple[Key, list[int]] | None]:
-        """A shortest run that meets a condition, by the numbers of its inputs, with a condition's own step; its end.
+    def way(self, condition: int, portion: float) -> Iterator[Way | None]:
+        """A shortest run that meets a condition, with a condition's own step, from where the search began.
 
         The states of the layers before it are tried once more: None is yielded after each ``portion`` of that work."""
 
@@ -241,7 +269,7 @@ class VectorLayers:
 
     def from_starts(self) -> None:
         made = self._steps.made
-        self._begin(self._steps.number(made.start), _Search([], {*range(len(made.watched))}, whole=True))
+        self._begin(self._steps.numbered(made.starts), _Search([], {*range(len(made.watched))}, whole=True))
 
     def list_arrows(self, work: float) -> bool:
         return True
@@ -249,8 +277,9 @@ class VectorLayers:
     def from_ends(self, condition: int, sought: Sequence[int]) -> None:
         self._begin(np.flatnonzero(self._ends.get(condition, np.zeros(0, bool))), _Search([], {*sought}))
 
-    def from_state(self, key: Key, sought: int) -> None:
-        self._begin(self._steps.number(key), _Search([], {sought}))
+    def from_state(self, key: Key | None, sought: int) -> None:
+        keys = self._steps.made.starts if key is None else (key,)
+        self._begin(self._steps.numbered(keys), _Search([], {sought}))
 
     def go(self, work: float) -> bool:
         now, due = self._now, self.work + work
@@ -272,15 +301,16 @@ class VectorLayers:
     def together(self) -> list[set[int]]:
         return self._together
 
-    def way(self, condition: int, portion: float) -> Iterator[tuple[Key, list[int]] | None]:
+    def way(self, condition: int, portion: float) -> Iterator[Way | None]:
         steps, due = self._steps, self.work + portion
         layers = self._now.layers[: self._now.first[condition] + 1]
         target: list[Any] | None = None
-        end, found = 0, list[int]()
+        begin = end = 0
+        found: list[int] = []
         if condition in steps.on_state:
             last = layers.pop()
             target = steps.words(steps.least(last[steps.met_in(last)[condition]]))
-            end = steps.key(target)
+            begin = end = steps.key(target)
         for layer in reversed(layers):
             parts = []
             for first in range(0, len(layer), steps.together):
@@ -297,8 +327,9 @@ class VectorLayers:
             place = steps.least_step(sources, choice)
             end = steps.key([column[place] for column in after]) if target is None else end
             target = steps.words(int(sources[place]))
+            begin = steps.key(target)
             found.append(int(choice[place]))
-        yield end, found[::-1]
+        yield Way(begin, found[::-1], end)
 
     def close(self) -> None:
         self._now = _Search([], set())
@@ -381,11 +412,11 @@ class _Steps:
         """Nominal nanoseconds for trying all inputs in so many states at once."""
         return (self.made.size + NUMBERED) * (states * self.made.tried + OVERHEAD) * VALUE
 
-    def number(self, key: Key) -> Column:
-        """The number of a packed state."""
+    def numbered(self, keys: Sequence[Key]) -> Column:
+        """The numbers of packed states."""
         mask = (1 << 64) - 1
         return self.numbers.add(
-            [np.array([key >> (64 * at) & mask], np.uint64) for at in range(self.made.layout.width)]
+            [np.array([key >> (64 * at) & mask for key in keys], np.uint64) for at in range(self.made.layout.width)]
         )
 
     def words(self, number: int) -> list[Any]:

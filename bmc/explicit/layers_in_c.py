@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 
 from pysmt.fnode import FNode
 
 from bmc.errors import CheckDisagreed
-from bmc.explicit.layers import Key, LayeredSystem, Layers, OutOfMemory, VectorLayers
+from bmc.explicit.layers import Key, LayeredSystem, Layers, OutOfMemory, VectorLayers, Way
 from bmc.native.build import find_compiler
-from bmc.native.kernel import Kernel, NoTranslation, arguments_of, declarations, ordered, word_of
+from bmc.native.kernel import Kernel, KernelFailed, NoTranslation, arguments_of, declarations, ordered, word_of
 
 ARROW = 12.0
 """Nominal nanoseconds for an arrow that is followed. With twice as many, turns of searches along them are half as long.
 """
 
-SOURCES = ("layers.c", "arrows.c", "covering.c")
+SOURCES = ("layers.c", "arrows.c", "merged.c", "covering.c")
 
 
-def layers(made: LayeredSystem, memory: int) -> Layers:
-    """A search that takes at most ``memory`` bytes: compiled where there is a compiler."""
+def layers(made: LayeredSystem, memory: int, say: Callable[[str], None]) -> Layers:
+    """A search that takes at most ``memory`` bytes: compiled where there is a compiler that can do so; else ``say`` is
+    told why not."""
     if find_compiler() is not None:
         try:
             return CompiledLayers(made, memory)
-        except NoTranslation:
-            pass
+        except (NoTranslation, KernelFailed) as error:
+            say(f"layers are searched without a compiled program: {error}")
     return VectorLayers(made, memory)
 
 
@@ -40,15 +41,17 @@ class CompiledLayers:
         self._tried = 0
         self._kernel = Kernel(c_text(made))
         self._ask("limit", memory)
+        for key in made.starts:
+            self._ask("start", *self._words(key))
 
     def from_starts(self) -> None:
-        self._ask("starts", 1, *self._words(self._made.start))
+        self._ask("starts")
 
     def from_ends(self, condition: int, sought: Sequence[int]) -> None:
         self._ask("ends", condition, *_sets(sought, len(self._made.watched)))
 
-    def from_state(self, key: Key, sought: int) -> None:
-        self._ask("state", *self._words(key), sought)
+    def from_state(self, key: Key | None, sought: int) -> None:
+        self._ask("state", sought, *(() if key is None else self._words(key)))
 
     def go(self, work: float) -> bool:
         status, tried, states, size = self._ask("go", max(1, int(work / self.work_each)))
@@ -72,7 +75,7 @@ class CompiledLayers:
             found.append({other for other in range(len(self._made.watched)) if every >> other & 1})
         return found
 
-    def way(self, condition: int, portion: float) -> Iterator[tuple[Key, list[int]] | None]:
+    def way(self, condition: int, portion: float) -> Iterator[Way | None]:
         if self._ask("way", condition) == ["memory"]:
             raise OutOfMemory
         answer: list[str] = []
@@ -81,8 +84,8 @@ class CompiledLayers:
             self._count(int(tried), self._made.work_each)
             if not answer:
                 yield None
-        high, low, *inputs = answer
-        yield int(high, 16) << 64 | int(low, 16), [int(each) for each in reversed(inputs)]
+        end, begin, inputs = answer[:2], answer[2:4], answer[4:]
+        yield Way(_key(*begin), [int(each) for each in reversed(inputs)], _key(*end))
 
     def list_arrows(self, work: float) -> bool:
         states = max(1, int(work / self._made.work_each))
@@ -98,6 +101,11 @@ class CompiledLayers:
         """The answer to a question of ``covering.c``."""
         return self._ask(what, *numbers)
 
+    def run(self) -> tuple[Key, list[int]]:
+        """Where the run starts that a search of ``covering.c`` has found, and the numbers of its inputs."""
+        high, low, *inputs = self._ask("run")
+        return _key(high, low), [int(each) for each in inputs]
+
     def _count(self, tried: int, each: float) -> None:
         """Count the work of the states that were tried since the last answer, ``each`` of which takes so much."""
         self.work += (tried - self._tried) * each
@@ -112,6 +120,10 @@ class CompiledLayers:
     @staticmethod
     def _words(key: Key) -> tuple[int, int]:
         return key >> 64, key & ((1 << 64) - 1)
+
+
+def _key(high: str, low: str) -> Key:
+    return int(high, 16) << 64 | int(low, 16)
 
 
 def _sets(numbers: Sequence[int], count: int) -> list[int]:

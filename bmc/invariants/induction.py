@@ -46,11 +46,8 @@ def prove(system: TransitionSystem, invariants: Sequence[Condition], prover: Pro
     """``invariants`` in the same order, ``proved`` where the proof succeeded or had been made before.
 
     The largest set is kept whose members hold in every start state and, taken together with those already proved,
-    again after every allowed step. An unknown answer proves nothing. The solver is asked where sets of values do not
-    tell it for all of them.
+    again after every allowed step. An unknown answer proves nothing.
     """
-    if _told_by_sets(system, invariants):
-        return tuple(replace(c, proved=True) for c in invariants)
     bare = replace(system, invariants=())
     given = conjunction(c.formula for c in (*system.invariants, *invariants) if c.proved)
     start = prover.engine.session(bare, at(system.init_formula, 0), [at(c.formula, 0) for c in invariants])
@@ -70,13 +67,18 @@ def _surely_after(steps: int, conditions: Sequence[Condition], prover: Prover, s
     return [c for c in conditions if prover.asked(session, [at(Not(c.formula), steps)], steps) is Status.UNSAT]
 
 
-def _told_by_sets(system: TransitionSystem, invariants: Sequence[Condition]) -> bool:
-    """Whether sets of values tell that all ``invariants`` hold in start states, and after every step where they do."""
+def told_by_sets(system: TransitionSystem, invariants: Sequence[Condition]) -> bool:
+    """Whether sets of values tell that all ``invariants`` hold in start states, and after every step where they do.
+
+    Mostly these need not be refined for that.
+    """
     formulas = [c.formula for c in invariants]
     start = values_of(formulas, system, start_values(system))
     known = narrowed(conjunction(formulas), {})
+    if known is None or any(told != ALWAYS for told in start):
+        return False
     after = with_terms(formulas, {var.symbol: var.next for var in system.state})
-    return known is not None and all(told == ALWAYS for told in (*start, *values_of(after, system, known)))
+    return any(all(told == ALWAYS for told in values_of(after, system, known, refined)) for refined in (False, True))
 
 
 def inductive(

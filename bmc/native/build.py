@@ -409,8 +409,11 @@ def _object_of(text: str, compiler: tuple[str, ...], flags: tuple[str, ...]) -> 
         return target.read_bytes()
 
 
-def refusal(compiler: Sequence[str], output: str, source: str) -> InputRefused:
-    """The compiler's first error, with its place."""
+def refusal(compiler: Sequence[str], output: str, source: str) -> InputRefused | NoCompiler:
+    """The compiler's first error, with its place; that it is none, where it does not even compile a declaration."""
+    if not why_stopped(output) and not _compiles(compiler):
+        told = f"the C compiler ({shlex.join(compiler)}) compiles nothing in {tempfile.gettempdir()}; it says: "
+        return NoCompiler(told + first_line(output), hint="name another compiler (CC), or make room there (TMPDIR)")
     hint = (
         "replay on the compiled original needs a program that this machine's compiler accepts: "
         f"check it with `{shlex.join(compiler)} -c {shlex.quote(source)}`, and the project's include folders "
@@ -429,6 +432,20 @@ def refusal(compiler: Sequence[str], output: str, source: str) -> InputRefused:
             "(#ifndef __CHAINCOVER__), or leave the comparison and the replay out (--no-native)",
         )
     return InputRefused(f"the C compiler refuses the original: {first_line(output)}", Location(source), hint)
+
+
+def _compiles(compiler: Sequence[str]) -> bool:
+    """Whether this is a C compiler that works."""
+    with (
+        contextlib.suppress(OSError),
+        tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as folder,
+    ):
+        source, target = Path(folder) / "one.c", Path(folder) / "one.o"
+        source.write_text("int chaincover;\n", encoding="utf-8")
+        seen = run([*compiler, "-E", str(source)]).stdout
+        done = run([*compiler, "-c", str(source), "-o", str(target)])
+        return b"int chaincover" in seen and not done.returncode and target.exists()
+    return False
 
 
 def stub_text(functions: Sequence[str], others: Sequence[str]) -> str:

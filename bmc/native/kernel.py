@@ -8,7 +8,6 @@ same, with the canonical NaN; else their circuit is translated as any other term
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,11 +17,11 @@ from weakref import finalize
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.errors import ChainCoverError, LimitReached
+from bmc.errors import LimitReached
 from bmc.floats.format import FLOAT32, FLOAT64, Format
 from bmc.floats.operations import Kind, Operation, operation_of
 from bmc.native.build import compiler_words, first_line
-from bmc.native.commands import kill
+from bmc.native.commands import kill, run, said, why_stopped
 
 FLAGS = ["-x", "c", "-std=gnu11", "-O2", "-w", "-ffp-contract=off", "-fno-math-errno"]
 """What a program is compiled with: optimised, and with the floating-point operations as they stand."""
@@ -232,45 +231,25 @@ def _number(form: Format) -> str:
 
 
 class KernelFailed(LimitReached):
-    """A compiled program of our own ended before its answer, as where there is no memory left."""
+    """A program of our own cannot be compiled or started, or ended before its answer, as where no memory is left."""
 
 
 class Kernel:
     """A program of our own, compiled and running in a process of its own; a line of text gets one line for an answer.
 
-    NoCompiler without a C compiler. The process ends with ``close``, at the latest with this one.
+    NoCompiler without a C compiler, KernelFailed where it makes no program that runs, or there is no room for it on the
+    disk. The process ends with ``close``, at the latest with this one.
     """
 
     def __init__(self, text: str) -> None:
         words = compiler_words()
-        with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as folder:
-            source, target = Path(folder) / "kernel.c", Path(folder) / "kernel"
-            source.write_text(HELPERS + text, encoding="utf-8")
-            made = subprocess.run(
-                [*words, *FLAGS, str(source), "-o", str(target), "-lm"],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                env={**os.environ, "LC_ALL": "C"},
-                check=False,
-            )
-            if made.returncode or not target.exists():
-                raise ChainCoverError(
-                    f"the C compiler refuses our own program: {first_line(made.stderr)}",
-                    hint="do without a compiler (--no-native)",
-                )
-            self._process = subprocess.Popen(
-                [str(target)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=folder,
-                encoding="ascii",
-                start_new_session=True,
-            )
-            self._end = finalize(self, _end, self._process)
-            self.ask("hello")  # the file may go once the program is running
+        try:
+            with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as folder:
+                self._process = _started([*words, *FLAGS], HELPERS + text, Path(folder))
+                self._end = finalize(self, _end, self._process)
+                self.ask("hello")  # the file may go once the program is running
+        except OSError as error:
+            raise KernelFailed(f"a program of our own cannot be made or started: {error.strerror}") from error
 
     def ask(self, *question: object) -> list[str]:
         """The words of the answer to the line of these words. KernelFailed if there is none."""
@@ -289,6 +268,25 @@ class Kernel:
     def close(self) -> None:
         """End the process. It may be called more than once."""
         self._end()
+
+
+def _started(words: Sequence[str], text: str, folder: Path) -> subprocess.Popen[str]:
+    """The program of ``text``, compiled in ``folder`` and started there."""
+    source, target = folder / "kernel.c", folder / "kernel"
+    source.write_text(text, encoding="utf-8")
+    made = run([*words, str(source), "-o", str(target), "-lm"])
+    if made.returncode or not target.exists():
+        why = f"took {why_stopped(said(made))}" if why_stopped(said(made)) else f"says: {first_line(said(made))}"
+        raise KernelFailed(f"the C compiler makes no program of our own text; it {why}")
+    return subprocess.Popen(
+        [str(target)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        encoding="ascii",
+        start_new_session=True,
+    )
 
 
 def _end(process: subprocess.Popen[str]) -> None:

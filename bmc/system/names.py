@@ -101,10 +101,14 @@ def _below(pattern: str, names: Sequence[str]) -> list[str]:
 
 
 def _translate(pattern: str) -> str:
-    """A shell pattern in which a leading ``*`` before a name is C's dereference and brackets are literal."""
+    """A shell pattern in which a leading ``*`` before a name is C's dereference and brackets are literal.
+
+    ``[*]`` at the end stands for all of each element.
+    """
     lead = ""
     if pattern.startswith("*") and len(pattern) > 1 and (pattern[1].isalpha() or pattern[1] == "_"):
         lead, pattern = re.escape("*"), pattern[1:]
+    pattern = pattern.removesuffix("]") if pattern.endswith("[*]") else pattern
     return lead + fnmatch.translate(pattern.replace("[", "[[]"))
 
 

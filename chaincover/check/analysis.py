@@ -160,20 +160,26 @@ def _subject_data(subject: Subject) -> dict[str, Any]:
 
 
 def prepare(subject: Subject, engine: Engine, limits: Limits | None = None) -> TransitionSystem:
-    """The system with its invariants tried and proved, as far as ``limits`` allow.
+    """The system with its invariants proved, as far as ``limits`` allow; those that need more than sets of values are
+    tried before.
 
     InputRefused if the assumptions contradict each other or an invariant fails in a simulated run.
     """
     system = subject.system
     limits = limits or Limits(effort=1.0)
     _refuse_contradiction(subject, engine, limits)
-    _try_invariants(system, limits, TRIED_STEPS)
-    if not system.invariants or limits.over:
+    if not system.invariants:
         return system
-    from bmc.invariants.induction import Prover, prove
+    from bmc.invariants.induction import Prover, prove, told_by_sets
 
+    bare = replace(system, invariants=())
+    if told_by_sets(bare, system.invariants):
+        return replace(system, invariants=tuple(replace(c, proved=True) for c in system.invariants))
+    _try_invariants(system, limits, TRIED_STEPS)
+    if limits.over:
+        return system
     prover = Prover(engine, lambda: _for_query(limits), limits.question())
-    proved = prove(replace(system, invariants=()), system.invariants, prover)
+    proved = prove(bare, system.invariants, prover)
     _try_invariants(replace(system, invariants=tuple(c for c in proved if not c.proved)), limits, SIMULATED_STEPS)
     return replace(system, invariants=proved)
 
@@ -376,8 +382,14 @@ def _enumerated(problem: Problem, engine: str, limits: Limits) -> tuple[StateGra
         return graph, ""
     if enumeration.done and not enumeration.obstacle:
         return None, "No state is reachable."
+    from chaincover.check.hints import FEWER_INPUTS, few_states, fewer_inputs
+
     more = "" if enumeration.obstacle else "give more --effort or --time-limit, or "
-    return None, f"{enumeration.reason} To change that, {more}{enumeration.remedy}."
+    reason = enumeration.reason or ""
+    if not enumeration.obstacle and reason.endswith(" so far."):
+        reason = few_states(problem.system, enumeration.states)
+    remedy = enumeration.remedy.replace(FEWER_INPUTS, fewer_inputs(problem.system))
+    return None, f"{reason} To change that, {more}{remedy}."
 
 
 def _in_normal_form(problem: Problem, options: Options, limits: Limits) -> tuple[Reduction, StateGraph | None]:

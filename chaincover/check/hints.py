@@ -15,14 +15,22 @@ from pysmt.shortcuts import TRUE
 
 from bmc.analysis.state_values import state_values, values_of
 from bmc.engines.protocol import Engine
-from bmc.errors import FEW, NAMED, LimitReached
+from bmc.errors import FEW, NAMED, LimitReached, listed
 from bmc.formulas.evaluate import unseen
 from bmc.formulas.unroll import unframed, unplaced
 from bmc.formulas.value_sets import Ranges
 from bmc.invariants.candidates import within
 from bmc.invariants.induction import Prover, inductive
 from bmc.records import dataclass
-from bmc.system.transition import Condition, StateVariable, TransitionSystem, between, conjuncts, symbols_of
+from bmc.system.transition import (
+    Condition,
+    InputVariable,
+    StateVariable,
+    TransitionSystem,
+    between,
+    conjuncts,
+    symbols_of,
+)
 from chaincover.check.goal_facts import VacuitySearch
 from chaincover.limits import Limits
 from chaincover.project.values import show_ranges
@@ -32,8 +40,8 @@ from properties.goal import Goal
 MANY_VALUES = 1000
 """A counter with more values than these is told where states cannot be enumerated."""
 
-WITHOUT_THE_CODE = "give inputs smaller ranges, state an assumption that keeps it small, or hold the inputs (--hold 10)"
-"""What can be done about a counter in the project alone."""
+FEWER_INPUTS = "give inputs smaller ranges"
+"""What can be done about inputs, as long as the widest has no range of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +151,36 @@ def find_slow(
     if engine is not None and many:
         known = (*system.invariants, *(replace(fact, proved=True) for fact in within(system, sets)))
         many |= _proved(replace(system, invariants=known), many, uses, engine, limits)
-    compared = _limits(uses)
+    compared, remedy = _limits(uses), f"{fewer_inputs(system)}, state an assumption that keeps it small"
+    remedy = f"{remedy}, or hold the inputs (--hold 10)"
     slow = [(var, ends) for var, ends in many.items() if _many(ends)]
     slow.sort(key=lambda each: each[1][0] - each[1][1])
-    return tuple(_slow(var, most, compared.get(var.name)) for var, (_, most) in slow[:FEW])
+    return tuple(_slow(var, most, compared.get(var.name), remedy) for var, (_, most) in slow[:FEW])
+
+
+def _number_of_values(var: InputVariable) -> int:
+    """How many values an input may have."""
+    return sum(high - low + 1 for low, high in var.allowed)
+
+
+def fewer_inputs(system: TransitionSystem) -> str:
+    """What can be done about inputs: give them ranges, or single values where the widest has a range, or where all have
+    few values exclude combinations of them."""
+    widest = max(system.inputs, key=_number_of_values, default=None)
+    if widest is None or _number_of_values(widest) <= NAMED:
+        return "exclude combinations of inputs ([constraints])"
+    if _number_of_values(widest) >= 1 << widest.type.bits:
+        return FEWER_INPUTS
+    return f"list single values of {widest.name} in place of {show_ranges(widest.allowed, widest.type)}"
+
+
+def few_states(system: TransitionSystem, states: int) -> str:
+    """Why no more than few ``states`` were listed, as a sentence for the user."""
+    wide = sorted(system.inputs, key=_number_of_values, reverse=True)
+    told = [f"{var.name} has {_number_of_values(var):,}" for var in wide if _number_of_values(var) > NAMED]
+    text = f"The states of {system.name} are not all enumerated: within the effort {states or 'none'} of them"
+    text = f"{text} {'was' if states < 2 else 'were'} looked at"
+    return f"{text}, with all values of the inputs: {listed(told, FEW)}." if told else f"{text}."
 
 
 def _ends_of(var: StateVariable, ranges: Ranges) -> tuple[int, int]:
@@ -196,13 +230,16 @@ def _proved(
     return found
 
 
-def _slow(var: StateVariable, most: int, limit: Limit | None) -> Slow:
-    text = f"{var.name} may count to {most:,}"
+def _slow(var: StateVariable, most: int, limit: Limit | None, remedy: str) -> Slow:
+    """What is told of a counter that is proved to keep to ``most``; ``remedy``: what can be done in the project."""
+    counts = "is not proved to stay below" if most == var.type.greatest else "may count to"
+    text = f"{var.name} {counts} {most:,}"
     if limit is not None and 0 < limit.greatest < most:
         stop = ", but for the stop of its own" if limit.stops else ""
-        remedy = f"let the code stop it where nothing looks any more: count only while {var.name} <= {limit.greatest}"
-        return Slow(f"{text} and is compared with {limit.greatest:,} at most{stop}", f"{WITHOUT_THE_CODE}; or {remedy}")
-    return Slow(text, f"{WITHOUT_THE_CODE}; or use smaller limits in the code (-D, if they are macros)")
+        proof = f"let the code bound it so that this is proved: count only while {var.name} <= {limit.greatest}"
+        return Slow(f"{text} and is compared with {limit.greatest:,} at most{stop}", f"{remedy}; or {proof}")
+    smaller = "make its limit smaller (with -D where it is a macro behind #ifndef)"
+    return Slow(text, f"{remedy}; or {smaller}")
 
 
 def _counts(var: StateVariable) -> bool:

@@ -17,7 +17,7 @@ GROUPS = {
     "The search": (
         *("bound", "overlap", "ordering", "orderings", "repair", "engine", "max_length", "several", "most", "seeds"),
     ),
-    "Limits and workers": (*("effort", "time_limit", "query_limit", "memory_limit", "watchdog", "jobs", "scheduler"),),
+    "Limits": ("effort", "time_limit", "query_limit", "memory_limit", "watchdog"),
     "What is told and written": (
         *("output", "form", "delimiter", "decimal_comma", "changes_only", "log", "junit"),
         *("as_json", "verbose", "quiet"),

@@ -97,8 +97,6 @@ class Search:
     time_limit: float | None = None
     query_limit: float | None = None
     memory_limit: int | None = None
-    jobs: int | None = None
-    scheduler: str | None = None
 
 
 def gathers(name: str, record: type, *options: Decorator[Any]) -> Decorator[Any]:
@@ -211,8 +209,6 @@ search_options = gathers(
         help="Where no repair of the shortest order gives a chain: refine (split triggers), paths (path constraints).",
     ),
     *work_options,
-    click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share independent chains."),
-    click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share them, such as tcp://..."),
     click.option("--max-length", type=COUNT, metavar="STEPS", help=f"No chain longer than this. Default: {STORED:,}."),
     memory_option,
     time_option,
@@ -316,7 +312,7 @@ def settings(search: Search, project: Settings) -> Options:
         "overlap": search.overlap or project.overlap,
         "ordering": search.ordering or project.ordering,
     }
-    same = ("engine", "repair", "max_length", "time_limit", "query_limit", "memory_limit", "jobs", "scheduler")
+    same = ("engine", "repair", "max_length", "time_limit", "query_limit", "memory_limit")
     chosen |= {name: value for name in same if (value := getattr(search, name)) is not None}
     if search.effort is not None:
         chosen["effort"] = None if isinf(search.effort) else search.effort

@@ -20,7 +20,7 @@ from chaincover import certificate
 from chaincover.chain import COVERED, Chain, LongTest, Ruling
 from chaincover.formats.chain_file import CHAINS_SCHEMA, SCHEMA, start_record
 from chaincover.formats.rows import ChainRows, reported
-from chaincover.options import HERE, Options
+from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.project.names import of_run, value_labels
 from chaincover.project.values import show_ranges, shown
@@ -149,7 +149,7 @@ def _settings(subject: Subject, options: Options) -> dict[str, Any]:
         "coverage": subject.coverage,
         "final": subject.final_text or None,
         **({"hold": subject.hold} if subject.hold > 1 else {}),
-        **{name: value for name, value in asdict(options).items() if name not in HERE},
+        **asdict(options),
     }
 
 

@@ -18,7 +18,7 @@ from bmc.engines.protocol import PORTION, WORK
 from bmc.errors import counted
 from bmc.evaluation.vectors import node_count
 from bmc.explicit.covering import CoveringSearch
-from bmc.explicit.layers import Key, LayeredSystem, NotInLayers, OutOfMemory, Watched
+from bmc.explicit.layers import Key, LayeredSystem, NotInLayers, OutOfMemory, Watched, Way
 from bmc.explicit.layers_in_c import CompiledLayers, layers
 from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
@@ -57,13 +57,16 @@ class LayeredGoals:
         self.states, self.far = 0, False
         self._final = len(problem.goals) if problem.final is not None else None
         watched = [Watched(goal.antecedent, goal.takes_step) for goal in problem.goals]
-        made = self._made = LayeredSystem(
-            problem.system, [*watched, *(Watched(formula, False) for formula in problem.end_formulas(0))]
-        )
+        ends = [Watched(formula, False) for formula in problem.end_formulas(0)]
+        made = self._made = LayeredSystem(problem.system, [*watched, *ends], self._spend)
         judged = Simulator(problem.system).size + node_count([goal.antecedent for goal in problem.goals])
         self._each = (judged + PER_STEP) / PER_UNIT.simulated
-        limits.spend(made.size / PER_UNIT.compiled + analysed(made.system) + made.preparing / PER_UNIT.values)
-        self._search = layers(made, memory)
+        limits.spend(made.size / PER_UNIT.compiled + analysed(made.system))
+        self._search = layers(made, memory, say)
+
+    def _spend(self, work: int) -> None:
+        self._limits.spend(work / PER_UNIT.values)
+        self._limits.check()
 
     def graph(self, tell: Callable[[LayersNeed | None], None] = lambda need: None) -> ReachGraph:
         """The K-reachability graph with every weight; ``tell`` is told what that and a chain take, if it is more than
@@ -107,11 +110,12 @@ class LayeredGoals:
                 over = self._search.list_arrows(PORTION * WORK)
             self._limits.check()
 
-    def run_of(self, choices: Sequence[int]) -> Run:
-        """The run from the start with the inputs of these numbers."""
+    def run_of(self, choices: Sequence[int], start: Key | None = None) -> Run:
+        """The run from a start state (None: the first one) with the inputs of these numbers."""
         simulator, made = Simulator(self.problem.system), self._made
+        start = made.starts[0] if start is None else start
         inputs = {number: made.input(number) for number in {*choices}}
-        return simulator.run(simulator.initial(), [inputs[choice] for choice in choices])
+        return simulator.run(simulator.initial(made.opened(start)), [inputs[choice] for choice in choices])
 
     def _edges(self, possible: Sequence[int], together: Sequence[set[int]]) -> Iterator[tuple[Edge, int | None]]:
         """The edges from init and from each of the possible goals, with their weights (None: no way)."""
@@ -135,9 +139,11 @@ class LayeredGoals:
 
         ``covers`` tells the goals that a run covers: those are not sought again. None where the run gets stuck.
         """
-        key, run = self._made.start, self.run_of([])
+        start, *others = self._made.starts
+        run = self.run_of([], start)
         choices: list[int] = []
-        covered = covers(run)
+        covered = set() if others else covers(run)
+        key = None if others else start
         for name in path:
             if name in (INIT, END) or name in covered:
                 continue
@@ -148,10 +154,12 @@ class LayeredGoals:
             self._go()
             if self._search.first()[number] < 0:
                 return None
-            key, more = self._way(number)
-            choices += more
-            if more:
-                run = self.run_of(choices)
+            way = self._way(number)
+            start = way.start if key is None else start
+            new, key = key is None or bool(way.inputs), way.end
+            choices += way.inputs
+            if new:
+                run = self.run_of(choices, start)
                 self._limits.spend(run.length * self._each)
                 covered = covers(run)
         return run
@@ -195,7 +203,7 @@ class LayeredGoals:
                 self._say(f"exact graph: {search.states} states so far, in layers that take {search.bytes >> 20} MB")
             self._limits.check()
 
-    def _way(self, goal: int) -> tuple[Key, list[int]]:
+    def _way(self, goal: int) -> Way:
         """A shortest run that meets a goal, from where the search began. NotInLayers where memory is over."""
         steps, found = self._search.way(goal, PORTION * WORK), None
         while found is None:

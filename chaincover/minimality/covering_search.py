@@ -70,7 +70,7 @@ def _search(board: Board, layered: LayeredGoals, search: CoveringSearch) -> None
             limits.extend(left if left <= PART * limits.foreseen else 0.0)
         limits.check()
     if search.found is not None:
-        board.offer(layered.run_of(search.found))
+        board.offer(layered.run_of(search.found, search.start))
         _prove(board, layered, len(search.found))
     elif search.below is not None:
         _prove(board, layered, search.below)

@@ -218,7 +218,7 @@ def share_of(options: Options, limits: Limits, share: float) -> Options:
 
 def within(options: Options, part: Limits) -> Options:
     """``options`` for one search within the limits ``part``, even if no time is left: it tells what is known then."""
-    return replace(options, time_limit=part.seconds, effort=part.effort, jobs=1, scheduler=None)
+    return replace(options, time_limit=part.seconds, effort=part.effort)
 
 
 def part_of(limits: Limits, share: float) -> Limits:

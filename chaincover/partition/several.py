@@ -55,8 +55,6 @@ from chaincover.requirements.deciding import Deciding, for_chains
 from chaincover.result import BY, ChainResult, Conflict, SeveralChains, Silent
 from chaincover.stages import Stage
 from chaincover.verdicts import own_test
-from chaincover.work.workers import choose as choose_workers
-from chaincover.work.workers import pack, unpack
 
 ROUNDS = 10
 """Distributions of the goals tried for a smaller total length."""
@@ -369,16 +367,10 @@ class _Several:
                 return
 
     def _all_of(self, classes: Sequence[Sequence[str]]) -> list[ChainResult]:
-        """A result for each class: by the workers, if there are any, and several classes."""
-        workers = choose_workers(self._options.jobs, self._options.scheduler)
+        """A result for each class."""
         own = share_of(self._options, self._limits, 1 / (len(classes) + 1))
-        problems = [self._expanded(names) for names in classes]
-        if workers is None or len(classes) < 2:
-            with ending.uninterrupted():
-                return [self._counted(generate(part, own, Silent(self._listener))) for part in problems]
-        tasks = [pack((part, own)) for part in problems]
-        done = workers.map(generate_packed, tasks, lambda count: self._limits.check())
-        return [self._counted(result) for result in done]
+        with ending.uninterrupted():
+            return [self._counted(generate(self._expanded(names), own, Silent(self._listener))) for names in classes]
 
     def _one(self, names: Sequence[str], share: float, stages: Sequence[Stage] = ()) -> ChainResult:
         """The best chain for the goals ``names``, with a share of what is left of time and effort."""
@@ -484,9 +476,3 @@ class _Several:
         if run is None or verdict.status != UNDECIDED or own_test(run) in verdict.detail:
             return verdict
         return replace(verdict, detail=f"{own_test(run)}; {verdict.detail}")
-
-
-def generate_packed(task: bytes) -> ChainResult:
-    """``generate`` for a worker: problem and options as ``pack`` packs them."""
-    problem, options = unpack(task)
-    return generate(problem, options, Silent())

@@ -23,10 +23,11 @@ from chaincover.limits import EffortUsedUp
 from chaincover.minimality.claims import result_of
 from chaincover.orderings.bound import FARTHEST, farthest
 from chaincover.problem import Problem
-from chaincover.reductions.slicing import sliced_problem
+from chaincover.reductions.reduction import Reduction
+from chaincover.reductions.slicing import smaller_problem
 from chaincover.replaying.judge import Judge
 from chaincover.runs.random import RandomRuns
-from chaincover.stages import Stage, later, take_turns
+from chaincover.stages import Rounds, Stage, later
 from chaincover.weights import INIT
 
 STAGES = (
@@ -59,12 +60,15 @@ def each_alone(board: Board) -> None:
     if board.options.engine != ENUMERATING or board.options.bound is not None:
         return
     alone, units = _Alone(board), FIRST
-    while names := list(alone.open()):
-        for name in names:
-            alone.search(name, units)
-            if board.settled or board.known.no_chain:
-                return
-        units *= 2
+    try:
+        while names := list(alone.open()):
+            for name in names:
+                alone.search(name, units)
+                if board.settled or board.known.no_chain:
+                    return
+            units *= 2
+    finally:
+        alone.end()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,12 @@ class _Alone:
         self._board = board
         self._least: dict[str, int] = {}
         self._done: set[str] = set()
+        self._searches: dict[str, _Search] = {}
+
+    def end(self) -> None:
+        """End all searches."""
+        for search in self._searches.values():
+            search.end()
 
     def open(self) -> Iterator[str]:
         """The goals that are worth a search: those that the best chain does not cover, then the farthest other one."""
@@ -104,18 +114,19 @@ class _Alone:
         if name in known.uncoverable or name in self._done:
             return
         board.say(f"each goal alone: {name}")
-        found = _search(board, board.problem.of([name]), units)
+        if name not in self._searches:
+            self._searches[name] = _Search(board, board.problem.of([name]))
+        found = self._searches[name].go_on(units)
         if found.never is not None:
             board.rule_out({name: found.never})
             return
         if found.finished:
             self._done.add(name)
+            self._searches.pop(name).end()
         self._bound(name, found.lower)
         if found.run is not None:
             self._go_on(found.run)
-            chain = board.known.chain
-            if chain is not None and name not in chain.goals:
-                self._append(name, units)
+            self._go_straight(name, found.lower, units)
 
     def _bound(self, name: str, lower: int) -> None:
         """Every chain that covers ``name`` has ``lower`` steps at least."""
@@ -145,31 +156,75 @@ class _Alone:
             for more in RandomRuns(onward, board.limits, distances=False).runs():
                 board.offer(_joined(problem.system, run, more))
 
-    def _append(self, name: str, units: float) -> None:
-        """Seek ``name`` from the end of the best chain, and go on from there."""
-        board, problem = self._board, self._board.problem
-        assert board.known.chain is not None
-        run = board.known.chain.run
+    def _go_straight(self, name: str, lower: int, units: float) -> None:
+        """Seek ``name`` from the end of the goal before it in the best chain, or from the end of that where it does not
+        cover it, and go on from there. ``lower`` bounds the steps to it from init."""
+        board, problem, chain = self._board, self._board.problem, self._board.known.chain
+        if chain is None:
+            return
+        at = next((hit.step for hit in chain.hits if hit.goal == name), chain.length)
+        ends = [problem.over(hit.goal, hit.step) for hit in chain.hits if hit.step < at]
+        begin = chain.length if name not in chain.goals else max(ends, default=0)
+        if name in chain.goals and (not begin or problem.over(name, at) - begin <= 2 * lower):
+            return
+        run = Run(chain.run.states[: begin + 1], chain.run.inputs[:begin])
         start = _started_at(problem.system, run.states[-1])
-        found = _search(board, replace(problem.of([name]), system=start), units)
+        search = _Search(board, replace(problem.of([name]), system=start))
+        try:
+            found = search.go_on(units)
+        finally:
+            search.end()
         if found.run is not None:
             self._go_on(_joined(problem.system, run, found.run))
 
 
-def _search(board: Board, problem: Problem, units: float) -> _Found:
-    """Search for a shortest run to the only goal of ``problem``, with so many units of work."""
-    board.limits.check()  # what runs within may end without a look at the turn of this stage
-    alone = replace(problem, final=None, overlap="allow")
-    reduction = sliced_problem(alone)
-    limits, options = board.limits.portion(units), replace(board.options, max_length=None)
-    own = Board(Known(reduction.problem), options, board.engine, limits, _Unheard(), Judge(reduction.problem))
-    with suppress(EffortUsedUp):
-        take_turns(STAGES, own)
-    known, (name,) = own.known, problem.names
-    chain = reduction.restore(result_of(own, known, "")).chain
-    reason = known.uncoverable.get(name)  # undecided, where its test is longer than what is stored
-    never = reason if reason is not None and reason.status == UNREACHABLE else None
-    return _Found(known.lower, None if chain is None else chain.run, never, known.settled or not limits.used_up)
+class _Search:
+    """A search for a shortest run to the only goal of ``problem``."""
+
+    def __init__(self, board: Board, problem: Problem) -> None:
+        self._board, self._problem = board, replace(problem, final=None, overlap="allow")
+        self._limits = board.limits.portion(0.0)
+        self._reduction: Reduction | None = None
+        self._own: Board | None = None
+        self._rounds: Rounds | None = None
+
+    def go_on(self, units: float) -> _Found:
+        """What is found with so many more units of work, and was before."""
+        self._board.limits.check()  # what runs within may end without a look at the turn of this stage
+        self._limits.go_on(units)
+        if self._rounds is None:
+            try:
+                self._begin()
+            except EffortUsedUp:
+                return _Found(0, None, None, False)
+        assert self._rounds is not None
+        assert self._own is not None
+        assert self._reduction is not None
+        with suppress(EffortUsedUp):
+            more = self._rounds.go_on()
+        known, (name,) = self._own.known, self._problem.names
+        chain = self._reduction.restore(result_of(self._own, known, "")).chain
+        reason = known.uncoverable.get(name)  # undecided, where its test is longer than what is stored
+        never = reason if reason is not None and reason.status == UNREACHABLE else None
+        return _Found(known.lower, None if chain is None else chain.run, never, known.settled or not more)
+
+    def end(self) -> None:
+        """End it, wherever it is."""
+        if self._rounds is not None:
+            self._rounds.end()
+
+    def _begin(self) -> None:
+        """Take the part that the goal depends on, its states in a normal form. EffortUsedUp where it does not suffice
+        for that."""
+        board, limits = self._board, self._limits
+        options = replace(board.options, max_length=None)
+        reduction = self._reduction = smaller_problem(self._problem, options, limits)
+        if not reduction.normal_form:
+            limits.check()
+        known = Known(reduction.problem)
+        own = self._own = Board(known, options, board.engine, limits, _Unheard(), Judge(reduction.problem))
+        own.enumeration = reduction.enumeration
+        self._rounds = Rounds(STAGES, own)
 
 
 class _Unheard:

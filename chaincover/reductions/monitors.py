@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bmc.errors import CheckDisagreed
@@ -10,7 +10,7 @@ from bmc.system.transition import Run, Valuation
 from chaincover.certificate import monitor_texts
 from chaincover.chain import Chain, LongTest, Parts
 from chaincover.problem import Problem
-from chaincover.reductions.reduction import Reduction, run_on
+from chaincover.reductions.reduction import CHAIN, Reduction, once, run_on
 from chaincover.replaying.judge import credited_with
 from chaincover.result import ChainResult
 
@@ -23,9 +23,11 @@ def monitored(problem: Problem) -> Reduction:
     changed, made = problem.in_one_step(problem.names)
     if made is None:
         return Reduction(problem, lambda result: result)
+    plain_chain: Callable[[str, Chain], Chain] = once(lambda chain: _as_they_are(chain, problem))
+    plain_test: Callable[[str, Run], Run] = once(lambda run: plain_run(run, problem))
 
     def restore(result: ChainResult) -> ChainResult:
-        chain = None if result.chain is None else _as_they_are(result.chain, problem)
+        chain = None if result.chain is None else plain_chain(CHAIN, result.chain)
         hits = {} if chain is None else {hit.goal: hit.step for hit in chain.hits}
         verdicts = tuple(
             verdict if verdict.step is None else replace(verdict, step=hits[verdict.goal])
@@ -38,7 +40,7 @@ def monitored(problem: Problem) -> Reduction:
             verdicts=verdicts,
             bounds=result.bounds if chain is None else replace(result.bounds, length=chain.length),
             certificate=None if proof is None else replace(proof, monitors=monitor_texts(made)),
-            tests={name: plain_run(run, problem) for name, run in result.tests.items()},
+            tests={name: plain_test(name, run) for name, run in result.tests.items()},
             beyond={name: replace(test, parts=_plain_parts(test, problem)) for name, test in result.beyond.items()},
         )
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
@@ -24,6 +25,9 @@ from properties.monitor import Monitor
 
 if TYPE_CHECKING:
     from bmc.explicit.enumeration import Enumeration
+
+CHAIN = "the chain"
+"""What a chain is called beside the tests of goals, where it is made anew only if it is another one."""
 
 Restore = Callable[[ChainResult], ChainResult]
 
@@ -60,6 +64,23 @@ def in_turn(problem: Problem, reductions: Sequence[Callable[[Problem], Reduction
     return replace(last, restore=restore, normal_form=named)
 
 
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+def once(make: Callable[[T], U]) -> Callable[[str, T], U]:
+    """What ``make`` makes of a thing that has a name: the same again as long as the thing of that name is the same
+    object. A bound rises often while the chain stays as it is, and to judge a long one takes its time."""
+    made: dict[str, tuple[T, U]] = {}
+
+    def asked(name: str, given: T) -> U:
+        if name not in made or made[name][0] is not given:
+            made[name] = given, make(given)
+        return made[name][1]
+
+    return asked
+
+
 def run_on(system: TransitionSystem, run: Run) -> Run:
     """``run`` with all variables of ``system``, under the same inputs; only open start values are taken from its
     states."""
@@ -75,11 +96,12 @@ SameAs = Mapping[str, str]
 def distinct_goals(problem: Problem) -> Reduction:
     """The reduction to goals that differ: a run that covers one of a kind covers all of them."""
     few, same_as = distinct(problem.goals, problem.overlap)
+    expanded = once(partial(expanded_chain, goals=problem.goals, same_as=same_as))
 
     def restore(result: ChainResult) -> ChainResult:
         if not same_as:
             return result
-        chain = result.chain and expanded_chain(result.chain, problem.goals, same_as)
+        chain = result.chain and expanded(CHAIN, result.chain)
         tests = {
             name: result.tests[kept] for name in problem.names if (kept := same_as.get(name, name)) in result.tests
         }

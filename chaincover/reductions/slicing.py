@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING
 from pysmt.fnode import FNode
 
 from bmc import ending
-from bmc.analysis.slice import slice_system, spare_inputs, without_impossible
+from bmc.analysis.slice import is_large, slice_system, spare_inputs, without_impossible
 from bmc.analysis.state_values import latches
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached, listed
+from bmc.evaluation.vectors import node_count
 from bmc.formulas.unroll import at, plain
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import Validity, formula_text
-from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, LongTest, Parts, Verdict
+from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Chain, LongTest, Parts, Verdict
 from chaincover.graph.enumerated import AT_ONCE, ENUMERATING, advance, analysed, enumeration_of
 from chaincover.known import Board, Known
 from chaincover.limits import BRIEF, UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.monitors import monitored
-from chaincover.reductions.reduction import Reduction, in_turn, run_on
+from chaincover.reductions.reduction import CHAIN, Reduction, in_turn, once, run_on
 from chaincover.replaying.judge import Judge, on_whole
 from chaincover.result import ChainResult
 from properties.goal import Goal
@@ -35,6 +36,10 @@ from properties.goal import Goal
 if TYPE_CHECKING:
     from bmc.invariants.differences import Form
     from bmc.invariants.induction import Prover
+
+MOST_AT_FIRST = 8_000
+"""Nodes of a step's formulas, some 4,000 lines, up to which a search begins with a slice by the values that variables
+have. With twice as many, the first chain of a program of such a length comes later by as much as reading it took."""
 
 LEAST_HORIZON = 1 << 16
 """Steps up to which a normal form that does not hold for ever has to hold: as many as a 16-bit clock takes to wrap.
@@ -49,19 +54,37 @@ def sliced(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None)
     return slice_system(*_cut_at(system, goals, final))
 
 
-def _cut_at(
-    system: TransitionSystem, goals: Sequence[Goal], final: FNode | None
-) -> tuple[TransitionSystem, list[FNode], list[FNode]]:
-    """What to slice, what a search looks at and what it judges besides, as plain formulas."""
+Cut = tuple[TransitionSystem, list[FNode], list[FNode]]
+"""What to slice, what a search looks at and what it judges besides, as plain formulas."""
+
+
+def _cut_at(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None) -> Cut:
+    searched, judged = _observed(goals, final)
+    return without_impossible(system, [*searched, *judged]), searched, judged
+
+
+def _observed(goals: Sequence[Goal], final: FNode | None) -> tuple[list[FNode], list[FNode]]:
+    """What a search looks at and what it judges besides."""
     searched = plain_symbols([goal.antecedent for goal in goals])
     judged = plain_symbols([goal.consequent for goal in goals if goal.consequent is not None])
-    searched = searched if final is None else [*searched, final]
-    return without_impossible(system, [*searched, *judged]), searched, judged
+    return searched if final is None else [*searched, final], judged
 
 
 def plain_symbols(formulas: Sequence[FNode]) -> list[FNode]:
     """The symbols of framed ``formulas``, without their steps."""
     return list(dict.fromkeys(plain(s) for s in joined.from_iterable(map(symbols_of, formulas))))
+
+
+def first_slice(problem: Problem) -> Reduction:
+    """``sliced_problem``; of a long step without what the values of its variables tell, which is sought later on."""
+    if not _is_long(problem.system):
+        return sliced_problem(problem)
+    return _slice_of(problem, (problem.system, *_observed(problem.goals, problem.final)))
+
+
+def _is_long(system: TransitionSystem) -> bool:
+    """Whether a search on ``system`` begins without what the values of its variables tell."""
+    return node_count([var.next for var in system.state]) > MOST_AT_FIRST
 
 
 def sliced_problem(problem: Problem) -> Reduction:
@@ -70,7 +93,11 @@ def sliced_problem(problem: Problem) -> Reduction:
     Chains are simulated and judged on the whole system. Inputs that the slice does not have keep one value;
     CheckDisagreed if that comes out otherwise.
     """
-    cut = _cut_at(problem.system, problem.goals, problem.final)
+    return _slice_of(problem, _cut_at(problem.system, problem.goals, problem.final))
+
+
+def _slice_of(problem: Problem, cut: Cut) -> Reduction:
+    """The reduction to the slice at ``cut``."""
     small = slice_system(*cut)
 
     @cache
@@ -81,6 +108,11 @@ def sliced_problem(problem: Problem) -> Reduction:
         if not any(var.name not in values for values in run.inputs[:1] for var in problem.system.inputs):
             return run
         return Run(run.states, whole_inputs(run.inputs))
+
+    whole_chain: Callable[[str, Chain], Chain] = once(
+        lambda chain: on_whole(replace(chain, run=whole_run(chain.run)), problem)
+    )
+    whole_test: Callable[[str, Run], Run] = once(lambda run: run_on(problem.system, whole_run(run)))
 
     def whole_parts(test: LongTest) -> Parts:
         return tuple((whole_inputs(inputs), count) for inputs, count in test.parts)
@@ -94,19 +126,12 @@ def sliced_problem(problem: Problem) -> Reduction:
         verdicts = result.verdicts
         if result.finished:
             verdicts = explained(verdicts, lambda: latched_values(small, problem.final))
-        chain = result.chain
-        if chain is not None:
-            chain = on_whole(replace(chain, run=whole_run(chain.run)), problem)
-        tests = _simulated({name: whole_run(run) for name, run in result.tests.items()}, problem.system)
+        chain = None if result.chain is None else whole_chain(CHAIN, result.chain)
+        tests = {name: whole_test(name, run) for name, run in result.tests.items()}
         beyond = {name: replace(test, parts=whole_parts(test)) for name, test in result.beyond.items()}
         return replace(result, verdicts=verdicts, chain=chain, tests=tests, beyond=beyond)
 
     return Reduction(replace(problem, system=small), restore)
-
-
-def _simulated(runs: Mapping[str, Run], system: TransitionSystem) -> dict[str, Run]:
-    """``runs`` with all variables of ``system``; only open start values are taken from their states."""
-    return {name: run_on(system, run) for name, run in runs.items()}
 
 
 def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduction:
@@ -141,13 +166,19 @@ def _prover(options: Options, limits: Limits) -> Prover:
 def to_normal_form(board: Board) -> None:
     """Give the states a normal form, where one is proved; from then on the problem is another one with the same chains.
 
-    Before that, conditions on a step to be defined are left out which are proved never to fail. Where the normal forms
+    Before that, a long step is cut by what the values of its variables tell, and conditions on a step to be defined are
+    left out which are proved never to fail. Where the normal forms
     are not enumerated at once, one is taken, too, that holds of runs up to some number of steps: then what is found out
     of runs of any length is told of runs up to there. The chain so far is one of the problem in its normal form, too.
     """
     board.say("normal form: states that nothing can tell apart")
     whole, prover = board.known.problem, _prover(board.options, board.limits)
-    defined = surely_defined(prover)(whole)
+    part = Reduction(whole, lambda result: result)
+    if _is_long(whole.system) and not is_large(whole.system):
+        board.limits.spend(analysed(whole.system))
+        board.limits.check()
+        part = _sliced_again(whole)
+    defined = surely_defined(prover)(part.problem)
     problem = defined.problem
     normal = normal_states(prover)(problem)
     if normal.normal_form:
@@ -160,8 +191,8 @@ def to_normal_form(board: Board) -> None:
         board.known, board.judge = Known(normal.problem), Judge(normal.problem)
         for run in (*([] if chain is None else [chain.run]), *seen.values()):  # the best one first: it is on disk
             board.offer(board.replay(run))
-    both = in_turn(whole, (lambda _: defined, lambda _: normal))
-    board.enumeration, board.restore = normal.enumeration, both.restore
+    every = in_turn(whole, (lambda _: part, lambda _: defined, lambda _: normal))
+    board.enumeration, board.restore = normal.enumeration, every.restore
 
 
 def _enumerated_at_once(part: Reduction, options: Options, limits: Limits) -> Reduction:
@@ -216,10 +247,15 @@ def surely_defined(prover: Prover) -> Callable[[Problem], Reduction]:
             return Reduction(problem, lambda result: result)
         if system is problem.system:
             return Reduction(problem, lambda result: result)
-        part = sliced_problem(replace(problem, system=system))
-        return replace(part, restore=lambda result: replace(part.restore(result), verdicts=result.verdicts))
+        return _sliced_again(replace(problem, system=system))
 
     return reduce
+
+
+def _sliced_again(problem: Problem) -> Reduction:
+    """The slice of a system that is one already: the verdicts are told as they are for that."""
+    part = sliced_problem(problem)
+    return replace(part, restore=lambda result: replace(part.restore(result), verdicts=result.verdicts))
 
 
 def _validity(form: Form, steps: int | None) -> Validity | None:
@@ -254,6 +290,8 @@ def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem
         told = {name: formula_text(term) for name, term in form.terms.items()}
         steps = steps_within(problem.system, form.rises)
         validity = _validity(form, steps)
+        whole_chain: Callable[[str, Chain], Chain] = once(lambda chain: on_whole(chain, problem))
+        whole_test: Callable[[str, Run], Run] = once(lambda run: run_on(problem.system, run))
 
         def restore(result: ChainResult) -> ChainResult:
             from chaincover.reductions.within_horizon import within, without_late_runs
@@ -262,10 +300,10 @@ def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem
                 result = without_late_runs(result, problem, form.sure)
             if steps is not None:
                 result = within(result, problem, steps, prover)
-            chain = None if result.chain is None else on_whole(result.chain, problem)
+            chain = None if result.chain is None else whole_chain(CHAIN, result.chain)
             proof = result.certificate
             proof = None if proof is None else replace(proof, normal_form=told, validity=validity)
-            tests = _simulated(result.tests, problem.system)
+            tests = {name: whole_test(name, run) for name, run in result.tests.items()}
             return replace(result, chain=chain, tests=tests, certificate=proof)
 
         kept = cut if cut.inputs == small.inputs else small

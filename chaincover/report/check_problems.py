@@ -12,6 +12,8 @@ from chaincover.chain import UNREACHABLE, Hit, Verdict
 from chaincover.check.analysis import Analysis
 from chaincover.check.goal_facts import (
     NONE,
+    SEVERAL,
+    SINGLE,
     UNKNOWN,
 )
 from chaincover.check.undefined_behaviour import UndefinedBehaviour
@@ -150,6 +152,14 @@ def unreachable_goals(analysis: Analysis) -> set[str]:
     """The names of goals that no run covers."""
     none = {trigger.goal for trigger in analysis.facts.triggers if trigger.kind == NONE}
     return none | {goal.name for goal in analysis.unsatisfiable}
+
+
+def undecided_goals(subject: Subject, analysis: Analysis) -> list[Goal]:
+    """The goals of which it is not decided whether a run covers them."""
+    kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
+    exact = (SEVERAL,) if analysis.facts.reachable is None else (SINGLE, SEVERAL)
+    never = unreachable_goals(analysis)
+    return [goal for goal in subject.goals if goal.name not in never and kinds.get(goal.name) not in exact]
 
 
 def never_covered(subject: Subject, analysis: Analysis, generated: bool) -> list[Goal]:

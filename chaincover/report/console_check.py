@@ -30,6 +30,7 @@ from chaincover.report.check_problems import (
     lines_of_places,
     never_covered,
     problems,
+    undecided_goals,
     unreachable_goals,
 )
 from chaincover.report.console import (
@@ -69,18 +70,22 @@ def show_analysis(out: Console, subject: Subject, analysis: Analysis) -> None:
     show_interface(interface, subject)
     _show_variables(variables, subject)
     _show_goals(goals, subject, analysis)
-    _show_properties(properties, subject)
+    _show_properties(properties, subject, analysis)
     room = MOST_LINES - 2 - sum(len(part.kept) for part in (head, functions, interface, constraints, goals, rest))
     if out.everything or len(variables.kept) - len(interface.kept) <= room:
         room -= len(variables.kept) - len(interface.kept)
         interface = variables
-    if not out.everything and len(properties.kept) > room:
+    left_out = not out.everything and len(properties.kept) > room
+    if left_out:
         properties = out.part()
+        _name_undecided(properties, subject, analysis)
+        properties = properties if len(properties.kept) <= room else out.part()
     out.show(head, functions, interface, constraints, goals, properties, rest)
     if out.everything:
         _show_everything(out, subject, analysis)
     else:
-        say(out, "-v tells all: proved invariants, which state matters, how the goals lie to each other, notes")
+        tells = "proved invariants, which state matters, how the goals lie to each other, notes"
+        say(out, f"-v tells all: {'every goal, ' if left_out else ''}{tells}")
 
 
 def _show_wrong(out: Console, subject: Subject, analysis: Analysis) -> Console:
@@ -88,6 +93,10 @@ def _show_wrong(out: Console, subject: Subject, analysis: Analysis) -> Console:
     wrong = problems(subject, analysis)
     found = f"{counted(len(wrong), 'problem')}, told first" if wrong else "nothing wrong found"
     found += " in what is analysed" if subject.not_analysed and not wrong else ""
+    undecided = len(undecided_goals(subject, analysis))
+    if undecided and not wrong and not analysis.interrupted:
+        of = f"{undecided} of {counted(len(subject.goals), 'goal')}" if len(subject.goals) > 1 else "the goal"
+        found += f"; {of} {'is' if undecided == 1 else 'are'} not decided"
     if analysis.interrupted:
         ended = ended_by(analysis.interrupted)
         found += f"; {ended[0].lower()}{ended[1:]}: what is not told was not looked at"
@@ -129,17 +138,16 @@ def _show_slow(out: Console, analysis: Analysis) -> None:
 
 def _show_goals(out: Console, subject: Subject, analysis: Analysis) -> None:
     """How many goals of each criterion there are, and which of the generated ones no run covers."""
-    kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
+    open_ones = {goal.name for goal in undecided_goals(subject, analysis)}
     by_criterion: dict[str, list[Goal]] = {}
     for goal in subject.goals:
         by_criterion.setdefault(goal.generated, []).append(goal)
     never = unreachable_goals(analysis)
     reachable, part = analysis.facts.reachable, out.part()
-    exact = (SEVERAL,) if reachable is None else (SINGLE, SEVERAL)
     for criterion in sorted(by_criterion, key=bool):
         goals = by_criterion[criterion]
         lost = [goal.name for goal in goals if goal.name in never]
-        known = sum(1 for goal in goals if kinds.get(goal.name) in exact and goal.name not in never)
+        known = sum(1 for goal in goals if goal.name not in open_ones | never)
         text = f"{counted(len(goals), 'goal')}: {_how_many(len(goals), known, len(lost))}"
         names = f" ({listed(lost, 4)})" if lost and criterion else ""
         say(part, f"{criterion.removesuffix('()') or 'properties'}: {text}{names}")
@@ -234,17 +242,31 @@ def _show_functions(out: Console, subject: Subject) -> None:
         say(out, "; ".join(told))
 
 
-def _show_properties(out: Console, subject: Subject) -> None:
-    """Every goal with its length in steps and its property, in a line each unless all is asked for."""
+def _name_undecided(out: Console, subject: Subject, analysis: Analysis) -> None:
+    """Which goals are not decided, where that is not true of all."""
+    names = [goal.name for goal in undecided_goals(subject, analysis)]
+    if 0 < len(names) < len(subject.goals):
+        say(out, f"goals that are not decided: {listed(names)}")
+
+
+def _show_properties(out: Console, subject: Subject, analysis: Analysis) -> None:
+    """Every goal with its length in steps and its property, in a line each unless all is asked for.
+
+    Where some goals are not decided, a column says of each whether a run covers it.
+    """
+    undecided = {goal.name for goal in undecided_goals(subject, analysis)}
+    never = unreachable_goals(analysis)
+    known = {goal.name: "no" if goal.name in never else "yes" for goal in subject.goals if goal.name not in undecided}
     goals = [*subject.goals, *(goal for goal, _ in subject.not_analysed.goals)]
     width = max((len(goal.name) for goal in goals), default=0)
     rows = []
     for goal in goals:
         text = " ".join(goal.text.split())
-        text = text if out.everything else shortened(text, out.width - max(width, 4) - 9)
-        rows.append((goal.name, str(goal.over(0)), text))
+        shown = (goal.name, str(goal.over(0)), *([known.get(goal.name, "undecided")] if undecided else []))
+        text = text if out.everything else shortened(text, out.width - max(width, 4) - (20 if undecided else 9))
+        rows.append((*shown, text))
     if rows:
-        out.table(("goal", "steps", "property"), rows)
+        out.table(("goal", "steps", *(["reached"] if undecided else []), "property"), rows)
 
 
 def _show_times(out: Console, subject: Subject) -> None:

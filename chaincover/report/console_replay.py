@@ -403,8 +403,9 @@ def show_replay_goals(out: Console, replay: JudgedRun) -> None:
     ordered = [goal for group in groups for goal in group] if claims else replay.goals
     aside = [*plain, *besides] if many else []
     _show_goal_rows(out, [goal for goal in ordered if goal not in aside], claims, len(groups[0]))
+    held = ", consequents held" if any(goal.requirement for goal in plain) else ""
     for left, what in (
-        (plain, "covered with nothing to say of them: -v tells where"),
+        (plain, f"covered{held}: -v tells where"),
         (besides, "neither covered by the chain nor by this run: -v tells which"),
     ):
         if many and left:

@@ -33,15 +33,16 @@ def show_interface(out: Console, subject: Subject) -> None:
 
 
 def _show_starts(out: Console, system: TransitionSystem, names: Sequence[str]) -> None:
-    """The state whose start value init does not set, by who chooses it."""
+    """The state whose start value init does not set, by who chooses it; of outputs the table of variables says it."""
     part = out.part()
     chosen = [var for var in system.state if var.name in system.chosen]
     if chosen:
         starts = [var.name + (f" ({show_ranges(var.starts, var.type)})" if var.starts else "") for var in chosen]
         say(part, f"chosen by the tester: {listed(starts)}")
-    unset = [var.name for var in system.visible_state if var.init is None and var not in chosen]
+    state = [var for var in system.visible_state if var.role != "output" and var not in chosen]
+    unset = [var.name for var in state if var.init is None]
     if unset:
-        say(part, f"left open by init, a chain works for all their values: {listed(grouped(unset, names))}")
+        say(part, f"not set by init, and a chain holds whatever they start with: {listed(grouped(unset, names))}")
     out.show(part.cut(FEW_LINES, "-v tells all"))
 
 

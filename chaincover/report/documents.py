@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from chaincover.stages import StageCost
     from chaincover.target.judge import JudgedRun
 
-RUN_SCHEMA = "chaincover/run/6"
+RUN_SCHEMA = "chaincover/run/7"
 JUDGED_SCHEMA = "chaincover/judged/4"
 JUDGEMENTS_SCHEMA = "chaincover/judgements/1"
 VERIFIED_SCHEMA = "chaincover/verification/1"
@@ -78,8 +78,6 @@ def run_document(
         "effort": {"given": result.options.effort, "spent": round(result.answered.effort / UNITS, 3)},
         "profile": [profile_row(cost) for cost in result.answered.profile],
         "engine": engine_row(result),
-        "jobs": result.options.jobs,
-        "scheduler": result.options.scheduler,
         "queries": result.graph.queries,
         "stopped_by": result.stopped_by,
         "replay": None if replay is None else replay_data(replay),

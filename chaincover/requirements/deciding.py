@@ -123,7 +123,9 @@ class Deciding(Generic[T]):
             return
         runs, before = result().runs, self._seen
         self._seen = runs
-        new = [run for run in runs if run not in before]
+        new = [run for run in runs if not any(run is known for known in before)]
+        if not new:
+            return
         work = self._search.each * sum(run.length for run in (*runs, *new))
         self._looked += work
         self._limits.spend(work)

@@ -2,10 +2,14 @@
 
 Delta debugging (A. Zeller, R. Hildebrandt: Simplifying and isolating failure-inducing input, 2002) on the inputs of the
 chain: blocks of half its steps, of a quarter, and so on, are left out at many places side by side, and the shortest run
-that still covers all goals of the chain takes its place.
+that still covers all goals of the chain takes its place. The last goals of a random run are the rarest, and are far
+apart: so first comes the part after the last goal, then that between the last two goals, and so on, each with what
+follows it, which is short by then.
 """
 
 from __future__ import annotations
+
+from math import inf
 
 import numpy as np
 
@@ -27,7 +31,8 @@ CELLS = 1 << 19
 """Steps of runs that are held in memory at a time."""
 
 WORK = 2.0
-"""Units of work for one chain and those that come of it; a chain of ten thousand steps would take more, and stays."""
+"""Units of work for one finding. With twice as many, long runs of findings are shorter, and there are fewer of them
+with the same effort."""
 
 
 def leave_out_steps(board: Board) -> None:
@@ -35,30 +40,52 @@ def leave_out_steps(board: Board) -> None:
     if board.on_states:
         return
     while True:
-        chain = board.known.chain
-        assert chain is not None
         board.say("leave out: steps of the chain that no goal needs")
-        shorter = Shortening(board.problem, chain, board.limits).run()
+        for back in range(len(board.known.problem.goals) + 1):
+            _shorten(board, back)
+        await_news(board, CHAIN, board.known.chain)
+
+
+def _shorten(board: Board, back: int) -> None:
+    """Leave out steps before the end of a goal, ``back`` goals before the end of the chain."""
+    chain = board.known.chain
+    assert chain is not None
+    ends = sorted({0, chain.length, *(board.problem.over(hit.goal, hit.step) for hit in chain.hits)})[::-1]
+    if back + 1 < len(ends):
+        begin, end = ends[back + 1], ends[back]
+        shorter = Shortening(board.problem, chain, board.limits, part=(begin, end)).run()
         if shorter is not None:
             board.offer(shorter)
-        await_news(board, CHAIN, board.known.chain)
 
 
 class Shortening:
     """Looks for a run through the goals of ``chain`` that takes the steps of ``chain`` but for some; repeatable.
 
-    It ends by itself after so many units of ``work`` (None: ``WORK``), with what was found by then.
+    All that is left out lies in the ``part`` of the chain between two steps (None: anywhere). It ends by itself after
+    so many units of ``work``, with what was found by then.
     """
 
-    def __init__(self, problem: Problem, chain: Chain, limits: Limits, work: float | None = None) -> None:
-        self._limits, self._left = limits, WORK if work is None else work
-        self._goals = [goal for goal in problem.targets if goal.name in chain.goals or goal.name == FINAL]
+    def __init__(
+        self,
+        problem: Problem,
+        chain: Chain,
+        limits: Limits,
+        work: float = inf,
+        part: tuple[int, int] | None = None,
+    ) -> None:
+        self._limits, self._left = limits, work
+        begin, end = part or (0, chain.length)
+        self._before = chain.run.inputs[:begin]
+        late = {hit.goal for hit in chain.hits if problem.over(hit.goal, hit.step) > begin}
+        self._goals = [goal for goal in problem.targets if goal.name in late or goal.name == FINAL]
         self._batch = Batch(problem.system)
         self._events = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in self._goals})
         bits = {var.name: var.type.bits for var in problem.system.inputs}
-        self._inputs = {name: column([step[name] for step in chain.run.inputs], of) for name, of in bits.items()}
-        self._steps = chain.length
-        self._start = {var.name: chain.run.states[0][var.name] for var in problem.system.state}
+        inputs = chain.run.inputs[begin:]
+        self._inputs = {name: column([step[name] for step in inputs], of) for name, of in bits.items()}
+        self._steps, self._free = len(inputs), end - begin
+        self._first = {var.name: chain.run.states[0][var.name] for var in problem.system.state}
+        self._start = {var.name: chain.run.states[begin][var.name] for var in problem.system.state}
 
     def run(self) -> Run | None:
         """The shortest run found; None where nothing can be left out. LimitReached when time is over."""
@@ -78,14 +105,15 @@ class Shortening:
             return None
         inputs = {name: values[:, None] for name, values in self._inputs.items()}
         followed = self._follow(inputs, self._work(1))
-        return self._batch.run(self._start, followed.run_inputs(0, self._steps))
+        return self._batch.run(self._first, [*self._before, *followed.run_inputs(0, self._steps)])
 
     def _candidates(self, most: int = 0) -> Column:
-        """Blocks of at most ``most`` steps (0: half of them) that may be left out: rows of (first step, steps)."""
-        block = min(most or self._steps, self._steps // 2)
+        """Blocks of at most ``most`` steps (0: all that may be) that may be left out: rows of (first step, steps)."""
+        free = min(self._free, self._steps)
+        block = max(0, min(most or free, free, self._steps - 1))
         found = [np.zeros((0, 2), np.int64)]
         while block:
-            starts = np.arange(0, self._steps - block + 1, max(1, block // PLACES))
+            starts = np.arange(0, free - block + 1, max(1, block // PLACES))
             found.append(np.stack([starts, np.full(len(starts), block)], axis=1))
             block //= 2
         return np.concatenate(found)
@@ -94,7 +122,7 @@ class Shortening:
         """Leave out one block; the first ``steps`` steps of what is left are the chain now."""
         kept = self._kept(candidate[None, :], steps)[:, 0]
         self._inputs = {name: values[kept] for name, values in self._inputs.items()}
-        self._steps = steps
+        self._steps, self._free = steps, self._free - int(candidate[1])
 
     def _kept(self, candidates: Column, steps: int) -> Column:
         """For each candidate ``steps`` steps that are kept, an array of (step, candidate); the last one is repeated."""

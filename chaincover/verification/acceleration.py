@@ -60,6 +60,7 @@ from chaincover.verification.inputs import input_classes
 from chaincover.verification.limits import Clock
 from chaincover.verification.report import HOLDS, OPEN, WRONG, Line
 from chaincover.verification.setting import Setting
+from chaincover.verification.states import start_states
 
 JUMPS = "jumps of counters"
 
@@ -127,7 +128,8 @@ def jumps_of(
     strange = [name for name, starts in claim.cells.items() if not _is_cut(system, name, starts)]
     if strange:
         return Jumps(WRONG, f"'{strange[0]}' has no such cells")
-    if any(var.init is None for var in system.state):
+    starts = start_states(system, setting.formulas, clock)
+    if starts is None or len(starts) > 1:
         return Jumps(OPEN, "start values are open")
     looks = Looks.of(setting)
     given = [part for part in conjuncts(TRUE() if known is None else known) if names_in([part]).isdisjoint(claim.cells)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import closing, suppress
 from importlib import resources
 from pathlib import Path
 
@@ -29,10 +30,17 @@ PORTION = 1 << 17
 
 def compiled_search(marks: Marks, goals: Sequence[str], clock: Clock, below: int) -> Outcome | None:
     """Whether a run of fewer than ``below`` steps covers ``goals`` and ends as asked; None where that is not searched
-    for want of a compiler, or of memory. The inputs of a run that is found are not told."""
-    size = marks.table.size
-    if find_compiler() is None or len(goals) > 30 or size << len(goals) > 8 * MEMORY:
+    for want of a compiler, of memory, or of room on the disk. The inputs of a run that is found are not told."""
+    if find_compiler() is None or len(goals) > 30 or marks.table.size << len(goals) > 8 * MEMORY:
         return None
+    with suppress(KernelFailed, OSError):
+        return _loaded(marks, goals, clock, below)
+    return None
+
+
+def _loaded(marks: Marks, goals: Sequence[str], clock: Clock, below: int) -> Outcome | None:
+    """The search on the table of states, which the program reads from a file."""
+    size = marks.table.size
     with tempfile.TemporaryDirectory(prefix="chaincover-") as folder:
         steps, file = Steps(marks, goals), Path(folder) / "moves"
         covers = steps.hits[:, 0] | steps.here[steps.target, 0]
@@ -41,15 +49,10 @@ def compiled_search(marks: Marks, goals: Sequence[str], clock: Clock, below: int
             for part in parts:
                 np.ascontiguousarray(part, np.uint64).tofile(out)
         text = resources.files("chaincover.verification").joinpath("runs.c").read_text(encoding="utf-8")
-        kernel = Kernel(text)
-        try:
+        with closing(Kernel(text)) as kernel:
             kernel.ask("limit", MEMORY)
             said = kernel.ask("load", file, size, len(steps.moves), len(goals))[0]
             return _searched(kernel, [*marks.table.starts], clock, below) if said == "ok" else None
-        except KernelFailed:
-            return None
-        finally:
-            kernel.close()
 
 
 def _searched(kernel: Kernel, starts: Sequence[int], clock: Clock, below: int) -> Outcome:

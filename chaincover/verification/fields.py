@@ -20,7 +20,7 @@ from chaincover.chain import Bounds, Chain, Hit, Hits, LongTest, Verdict, Violat
 from chaincover.formats.chain_file import read_long_test, read_test
 from chaincover.formats.document import OPEN_STARTS, UNPROVED, Document, GoalClaim
 from chaincover.formats.writer import chain_document
-from chaincover.options import HERE, Options
+from chaincover.options import Options
 from chaincover.result import ChainResult
 from chaincover.subject import Subject
 from chaincover.verification.report import FINDING, HOLDS, NOTE, WRONG, Line, limited
@@ -33,7 +33,7 @@ RULINGS_INFORMATIVE = tuple(
     f"requirements.{name}" for name in ("rulings.detail", "certificate.counted", "certificate.claims.searched")
 )
 
-SEARCH_SETTINGS = tuple(f"settings.{name}" for name in asdict(Options()) if name not in (*HERE, "overlap"))
+SEARCH_SETTINGS = tuple(f"settings.{name}" for name in asdict(Options()) if name != "overlap")
 """Settings that say how a chain was sought."""
 OPTIONAL = ("gave_up", "dead_end")
 """Fields that are informative, and in a document only where there is something to say."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from itertools import product
-from math import prod
 
 import numpy as np
 from pysmt.fnode import FNode
@@ -22,7 +20,7 @@ from bmc.formulas.unroll import NEXT, plain_symbols
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, Valuation, conjunction
-from chaincover.verification.inputs import InputClasses, Outcomes, distinct, input_classes, raw_values, told_apart
+from chaincover.verification.inputs import InputClasses, Outcomes, distinct, input_classes, told_apart
 from chaincover.verification.limits import BLOCK, Clock
 
 FEW = 24
@@ -178,7 +176,7 @@ def prepared(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     wanted = {s.symbol_name() for s in read}
     seen, kept = told_apart(small, wanted)
     classes = input_classes(system.inputs, seen, formulas, clock, kept)
-    return Prepared(small, classes, _starts(small, wanted), bool(kept))
+    return Prepared(small, classes, start_states(small, formulas, clock), bool(kept))
 
 
 def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
@@ -192,19 +190,37 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     return _Explorer(small, classes, clock).run(starts)
 
 
-def _starts(system: TransitionSystem, wanted: set[str]) -> list[Valuation] | None:
-    """The start states, in which open variables that no first step reads have one value; None if they are too many."""
+def start_states(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> list[Valuation] | None:
+    """The start states, in which open variables that no first step reads have one value, and the others one of each
+    class of values that nothing tells apart; None if they are too many."""
     simulator, loose = Simulator(system), [var for var in system.state if var.init is None]
     if not loose:
         return [simulator.initial()]
     known = {var.symbol: var.init for var in system.state if var.init is not None}
     steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
-    read = names_in(step.substitute(known).simplify() for step in steps) | wanted
+    read = names_in(step.substitute(known).simplify() for step in steps)
+    read |= {symbol.symbol_name() for symbol in plain_symbols(formulas)}
     varied = [InputVariable(var.name, var.type, var.starts) for var in loose if var.name in read]
-    if prod(var.count for var in varied) > START_VALUES:
+    seen = [system.input_constraint, system.defined]
+    seen += [part for var in system.state for part in (_read_but_to_stay(var) if var.init is None else [var.next])]
+    classes = input_classes(varied, seen, formulas, clock, {})
+    if classes is None or classes.size > START_VALUES:
         return None
-    names = [var.name for var in varied]
-    return [simulator.initial(dict(zip(names, each, strict=True))) for each in product(*map(raw_values, varied))]
+    return [simulator.initial(choice) for choice in classes.choices]
+
+
+def _read_but_to_stay(var: StateVariable) -> list[FNode]:
+    """What the next value of a variable is made of, but for the variable where it stays as it is: then its class stays
+    as well."""
+    found: dict[FNode, None] = {}
+    todo, met = [var.next], {var.symbol}
+    while todo:
+        part = todo.pop()
+        if part not in met:
+            met.add(part)
+            found[part.arg(0) if part.is_ite() else part] = None
+            todo += part.args()[1:] if part.is_ite() else ()
+    return [*found]
 
 
 class _Explorer:

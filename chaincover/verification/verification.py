@@ -344,6 +344,9 @@ class Checks:
         if proof is not None and self._facts(proof) >= lower:
             return search(self.marks, goals, self._part(SMALL_PART if proof.prices else PART), below)
         ahead = None if proof is None or proof.prices is None else self.priced[1]
+        many = self.marks.table.size << len(goals) > self.clock.limits.nodes
+        if many and ahead is None and (found := compiled_search(self.marks, goals, self.clock, below)):
+            return found
         found = search(self.marks, goals, self.clock, below, ahead=ahead)
         return found if found.complete else compiled_search(self.marks, goals, self.clock, below) or found
 

@@ -145,6 +145,18 @@ def test_disjoint_goals_may_touch_but_not_overlap() -> None:
     assert (both.chains, both.total) == (2, 3)
 
 
+def test_a_run_begins_with_any_value_that_init_leaves_open() -> None:
+    """From 2 the goal takes one step, from 0 three."""
+    system = ways({0: (1,), 1: (2,), 2: (3,)}, choices=1)
+    opened = replace(system, state=tuple(replace(var, init=None) for var in system.state))
+    assert Reference(system, [move("m", 2, 3, 1)], None).answer().total == 3
+    reference = Reference(opened, [move("m", 2, 3, 1)], None)
+    assert reference.answer().total == 1
+    inputs, states = [{"gr_choice": 0}], [{"gr_place": 2}, {"gr_place": 3}]
+    assert reference.faults(inputs, states, {"m": 0}) == []
+    assert Reference(system, (), None).faults(inputs, states, {}) == ["the first state is none of init"]
+
+
 def test_faults_of_a_chain_are_found() -> None:
     system = ways({0: (0, 1)}, choices=2)
     leave = Goal("leave", And(at(place.Equals(BV(0, 4)), 0), framed(choice, 0).Equals(BV(1, 4))), None, 1)
@@ -200,8 +212,8 @@ def test_levels_in_floating_point_are_varied_repeatable_and_within_their_limits(
     verdicts: Counter[str] = Counter()
     met: set[float] = set()
     for seed in range(12):
-        case = generated_case(seed, level=True)
-        assert seed % 10 or case == generated_case(seed, level=True)
+        case = generated_case(seed, kind="levels")
+        assert seed % 10 or case == generated_case(seed, kind="levels")
         reference = Reference(case.system, case.goals, case.final)
         levels = {floats.number(state[1], floats.FLOAT32) for state in reference.states}
         assert len(reference.states) <= 64

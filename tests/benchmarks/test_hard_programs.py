@@ -14,6 +14,7 @@ from small_programs import program, project
 from benchmarks.bench.tools.baseline import Case, counted
 from benchmarks.measures.hard.beside import PROGRAMS, Beside, first_chain, programs, table
 from benchmarks.measures.hard.driver import constants, constrained_inputs, driver
+from benchmarks.measures.hard.yardstick import by_hand, ours
 from benchmarks.measures.revisions.table import Process
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
@@ -115,3 +116,11 @@ def test_programs_are_chosen_by_name() -> None:
     assert {"elevator5", "gate", "total_32"} <= set(programs([]))
     with pytest.raises(click.UsageError, match="no program is called 'clok'"):
         programs(["clok"])
+
+
+@pytest.mark.evidence
+@pytest.mark.needs_compiler
+def test_the_search_by_hand_finds_the_same_length_with_more_pairs() -> None:
+    hand, own = by_hand()(), ours()()
+    assert hand.length == own.length == 211
+    assert own.pairs < hand.pairs

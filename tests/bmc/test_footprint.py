@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bmc import footprint
-from bmc.footprint import MB, allow, allowed, container_limits, machine, part, share, share_of, taken
+from bmc.footprint import MB, allow, allowed, container_limits, machine, part, taken
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the system tells of processes otherwise")
 
@@ -19,7 +19,6 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="the system tells of 
 def as_before() -> Iterator[None]:
     yield
     allow(None)
-    share(None)
 
 
 def groups(folder: Path, lines: str, **limits: str) -> list[int]:
@@ -57,18 +56,6 @@ def test_half_of_the_machine_unless_something_else_is_said() -> None:
     assert allowed() == machine() // 2
     allow(100)
     assert (allowed(), part(10 * MB), part(1 << 40)) == (100 * MB, 10 * MB, 50 * MB)
-
-
-def test_what_processes_may_take_that_work_for_another_one() -> None:
-    """Two of them and this one take no more than the whole."""
-    allow(300)
-    own = share_of(2)
-    assert own == 100
-    share(own)
-    allow(300)
-    assert allowed() == 100 * MB
-    allow(20)
-    assert allowed() == 20 * MB
 
 
 @linux

@@ -490,3 +490,14 @@ def test_no_chain_is_longer_than_asked_for() -> None:
         assert all(verdict.detail.startswith(why) for verdict in missed)
         assert {verdict.goal for verdict in missed} == short.tests.keys()
         assert short.chain is not None or short.bounds.lower == short.certificate.lower == 9
+
+
+def test_an_answer_that_several_ask_for_is_restored_once() -> None:
+    class Twice(Told):
+        def improved(self, result: Callable[[], object]) -> None:
+            self.results.append((result(), result()))
+
+    told = Twice()
+    generate(Problem(branches(), (at_place("one", 1),), None), listener=told)
+    assert told.results
+    assert all(first is again for first, again in told.results)

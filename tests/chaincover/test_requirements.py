@@ -245,7 +245,7 @@ def test_looks_at_answers_take_a_part_of_the_effort_for_requirements() -> None:
     def result() -> ChainResult:
         nonlocal asked
         asked += 1
-        return answer({"": still})
+        return answer({"": Run(still.states, still.inputs)})
 
     deciding = Deciding[ChainResult](problem, Options(effort=1.0), Silent())
     for _ in range(2000):

@@ -115,6 +115,24 @@ def test_a_stage_that_alternates_and_finds_something_goes_on_for_a_few_turns() -
     assert (first.count("a"), len(first) - first.count("a")) == (MOST_TURNS * PARTS, PARTS)
 
 
+def test_a_bound_that_rises_too_slowly_to_meet_the_chain_has_no_further_turn() -> None:
+    """By a step in half of the work that is foreseen, to a chain of five steps."""
+    log: list[str] = []
+    board = small_board()
+    assert board.offer(run_by(board.known.problem.system, 1, 1, 0, 0, 1))
+    assert board.known.complete
+
+    def rising(board: Board) -> None:
+        for bound in range(1, 4):
+            board.prove(order_bound=bound)
+            log.append("bound")
+            board.limits.spend(UNITS / 2)
+            board.limits.check()
+
+    take_turns([Stage("a", rising), Stage("b", steps(log, "b", 4))], board)
+    assert log[:3] == ["bound", "b0", "bound"]
+
+
 def test_a_first_turn_may_be_longer() -> None:
     log: list[str] = []
     take_turns(

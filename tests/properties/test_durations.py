@@ -139,6 +139,7 @@ REFUSED = [
     ("0.1", "cover(F[0,150ms](n) == a)", "'150ms' is no whole number of steps"),
     ("0.1", "cover(changed(F[0,150ms](n)))", "'150ms' is no whole number of steps"),
     ("0.1", "cover(F[110ms,190ms](n))", "no step lies in F[110ms,190ms]: as numbers of steps these are 2, 1"),
+    ("0.1", "cover(F[2s,1s](n))", "no step lies in F[2s,1s]: as numbers of steps these are 20, 10"),
     ("0.1", "cover(F[3,100ms](n))", "no step lies in F[3,100ms]"),
     ("0.1", "cover(F[0,4h](n))", "there are more than 100,000 steps"),
     ("0.1", f"cover(F[0,{'9' * 2000}h](n))", "there are more than 1,000 digits in a number"),
@@ -156,6 +157,8 @@ def test_times_that_cannot_be_meant(tmp_path: Path) -> None:
             read(tmp_path, project(period), text)
         assert message in caught.value.message, (text, caught.value.message)
         assert "chaincover_" not in f"{caught.value.message} {caught.value.hint}", text
+        swapped = "swap the bounds: F[1s,2s](...)"
+        assert (caught.value.hint == swapped) == ("[2s,1s]" in text), text
         assert ("set period = SECONDS in the project file" if not period else "") in str(caught.value.hint), text
     for key, message in (
         ('[interface]\nhold = "0s"', "'0s' is 0 steps"),

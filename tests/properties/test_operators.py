@@ -120,7 +120,10 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
         ("G(n == 1 -> G(n))", r"G with no numbers in brackets"),
         ("cover(F[3](n))", r"F with 1 numbers? in brackets"),
         ("cover(X[1,2](n))", r"X with 2 numbers in brackets"),
-        ("cover(F[3,1](n))", r"F\[3, 1\]: the numbers of steps are not 0 or more, and rising"),
+        ("cover(F[3,1](n))", r"F\[3,1\] ends before it begins.*swap the bounds: F\[1,3\]\(\.\.\.\)"),
+        ("cover(F[-1,3](n))", r"F\[-1, 3\]: the numbers of steps are not 0 or more, and rising"),
+        ("G(a -> F<=50(n))", r"'F<=50\(\.\.\.\)' is no operator.*did you mean F\[0,50\]\(\.\.\.\)\?"),
+        ("G(a -> G < 2s (n))", r"'G<2s\(\.\.\.\)' is no operator.*did you mean G\[0,2s\]\(\.\.\.\)\?"),
         ("cover(X[-1](n))", r"X\[-1\]: the numbers of steps are not 0 or more.*prev\(e\) looks back"),
         ("cover(X[n](n))", r"constant"),
         ("cover(X[200000](n))", r"more than 100,000 steps looked at by the operators of one property"),
@@ -147,6 +150,7 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
             "cover(BEFORE(n) == 1)",
             r"a macro holds the operator prev, and operators are not seen inside macros.*prev\(e\)",
         ),
+        ("cover(wwwwww)", r"unknown name 'wwwwww'.*known names are (?!.*FILE_H)"),
         ("cover(STAYS)", r"a macro holds the operator G, and operators are not seen inside macros"),
         ("G( -> X(n))", r"the antecedent is missing in 'G\(-> X\(n\)\)'"),
         ("G(n /* and */ => )", r"the consequent is missing"),
@@ -156,7 +160,7 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
 )
 def test_what_is_not_written_like_an_operator(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputRefused) as caught:
-        goals_of(tmp_path, text, before="#define BEFORE(e) (prev(e))\n#define STAYS G[0,2](n)\n")
+        goals_of(tmp_path, text, before="#define BEFORE(e) (prev(e))\n#define STAYS G[0,2](n)\n#define FILE_H\n")
 
     told = f"{caught.value.message} {caught.value.hint}"
     assert re.search(message, told), told

@@ -24,7 +24,6 @@ OPTIONS = {
     "repair": "--repair",
     "query_limit": "--query-limit",
     "max_length": "--max-length",
-    "jobs": "--jobs",
 }
 FLAGS = {"several": "--several", "most": "--most", "violations": "--violations"}
 

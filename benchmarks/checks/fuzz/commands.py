@@ -184,7 +184,7 @@ def _word(random: random.Random, parameter: click.Parameter) -> str:
         return str(pick(list(ctype.choices)))
     if isinstance(ctype, click.types.StringParamType):
         return _named(random, parameter) if random.random() < 0.5 else pick(TEXTS)
-    if parameter.name in ("jobs", "hold", "bound", "max_length") and random.random() < 0.7:
+    if parameter.name in ("hold", "bound", "max_length") and random.random() < 0.7:
         return pick(("1", "2", "3"))
     return pick(AMOUNTS)
 
@@ -214,7 +214,7 @@ def _draw(random: random.Random) -> Input:
     for parameter in commands()[name].params:
         if isinstance(parameter, click.Argument):
             words += [[_word(random, parameter)]] if random.random() < 0.95 else []
-        elif parameter.name != "scheduler" and random.random() < 2.5 / len(commands()[name].params):
+        elif random.random() < 2.5 / len(commands()[name].params):
             option = random.choice([*parameter.opts, *parameter.secondary_opts])
             flag = isinstance(parameter, click.Option) and (parameter.is_flag or parameter.count)
             words.append([option] if flag and random.random() < 0.95 else _with_value(random, option, parameter))

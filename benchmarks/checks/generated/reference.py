@@ -65,10 +65,13 @@ class Reference:
         return dict(zip(self._state_names, state, strict=True))
 
     def _explore(self, simulator: Simulator) -> None:
-        """Number the reachable states from init; list each one's steps as (input, next state)."""
-        start = simulator.initial()
-        self.states.append(tuple(start[name] for name in self._state_names))
-        numbers = {self.states[0]: 0}
+        """Number the reachable states, those of init first; list each one's steps as (input, next state)."""
+        opened = {var.name: range(1 << max(var.type.bits, 1)) for var in simulator.system.state if var.init is None}
+        for values in product(*opened.values()):
+            start = simulator.initial(dict(zip(opened, values, strict=True)))
+            self.states.append(tuple(start[name] for name in self._state_names))
+        self._starts = len(self.states)
+        numbers = {state: number for number, state in enumerate(self.states)}
         for state in self.states:
             here, ways = self._named(state), []
             for index, values in enumerate(self.inputs):
@@ -116,10 +119,10 @@ class Reference:
 
     def _search(self) -> tuple[int, dict[int, int]]:
         """All goals that some run covers; for each set of covered goals the least length of a run that may end."""
-        ending, final, following = self._merged()
+        starts, ending, final, following = self._merged()
         reached, least = 0, dict[int, int]()
         seen: dict[int, list[tuple[int, int]]] = {}
-        layer = {(0, free, covered) for free, covered in self._credits(ending[0], 0, 0)}
+        layer = {(start, free, covered) for start in starts for free, covered in self._credits(ending[start], 0, 0)}
         length = 0
         while layer:
             fresh = set()
@@ -158,14 +161,12 @@ class Reference:
             if 0 < self._goals[number].length <= free:
                 yield 0, covered | points | 1 << number
 
-    def _merged(self) -> tuple[list[int], list[bool], list[list[int]]]:
-        """Classes of windows with the same future: goals that end there, whether final, and the classes that follow.
-
-        Class 0 holds the window of init. Classes are split until the members of each have the same followers.
-        """
+    def _merged(self) -> tuple[set[int], list[int], list[bool], list[list[int]]]:
+        """Classes of windows with the same future: those of init; goals that end there, whether final, and the classes
+        that follow. Classes are split until the members of each have the same followers."""
         size = 2 * self._longest + 1
-        windows: list[Window] = [(0,)]
-        numbers = {windows[0]: 0}
+        windows: list[Window] = [(start,) for start in range(self._starts)]
+        numbers = {window: number for number, window in enumerate(windows)}
         following: list[list[int]] = []
         for window in windows:
             ways = []
@@ -189,6 +190,7 @@ class Reference:
         chosen = {kind: number for number, kind in reversed(list(enumerate(kinds)))}
         members = [chosen[kind] for kind in range(len(chosen))]
         return (
+            {*kinds[: self._starts]},
             [ending[w] for w in members],
             [final[w] for w in members],
             [sorted({kinds[f] for f in following[w]}) for w in members],
@@ -198,7 +200,10 @@ class Reference:
         self, inputs: Sequence[Valuation], states: Sequence[Valuation], credited: Mapping[str, int]
     ) -> list[str]:
         """What is wrong with a chain said to pass ``states`` and to cover each goal of ``credited`` at its step."""
-        window = [0]
+        first = tuple(states[0][name] for name in self._state_names)
+        if first not in self.states[: self._starts]:
+            return ["the first state is none of init"]
+        window = [self.states.index(first)]
         for number, given in enumerate(inputs):
             values = self.inputs.index(tuple(given[name] for name in self._input_names))
             after = dict(self.steps[window[-1]]).get(values)

@@ -7,6 +7,7 @@ wrong answer, with ``--strict`` on any weak one too. Seconds depend on the machi
 from __future__ import annotations
 
 import multiprocessing
+import os
 import statistics
 import time
 from collections import Counter
@@ -14,18 +15,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TextIO
+from unittest.mock import patch
 
 import click
 from pysmt.fnode import FNode
 
 from benchmarks.checks.generated.reference import COVERABLE, NO_WAY_TO_FINAL, UNREACHABLE, Answer, Reference
-from benchmarks.checks.generated.systems import Case, generated_case
+from benchmarks.checks.generated.systems import KINDS, Case, generated_case
+from bmc.native.build import NO_NATIVE
 from bmc.system.transition import Run, TransitionSystem
 from chaincover import chain as status
+from chaincover import pipeline
 from chaincover.options import Options
 from chaincover.partition.several import generate_several
 from chaincover.problem import Problem
 from properties.goal import Goal
+
+ALL, COMPILED, ARRAYS, QUESTIONS = BY = ("all", "compiled", "arrays", "questions")
+"""What may find the answer: all that there is; only the compiled search over states and goals covered, with distances
+in layers; all but what is compiled; only questions to a solver, without listed states."""
+
+IN_LAYERS = ("exact graph", "covering search")
 
 SECONDS = 60.0
 """Each system's time limit."""
@@ -82,9 +92,17 @@ class Row:
         return not self.wrong and not (strict and self.weak)
 
 
-def ask(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, overlap: str, limit: float) -> Outcome:
-    """Run ChainCover; the only place that knows its results. ``limit`` in seconds."""
-    answer = generate_several(Problem(system, tuple(goals), final), Options(overlap=overlap, time_limit=limit))
+def ask(
+    system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, overlap: str, limit: float, by: str
+) -> Outcome:
+    """Run ChainCover; the only place that knows its results. ``limit`` in seconds; ``by`` is one of ``BY``."""
+    stages = [stage for stage in pipeline.STAGES if by != COMPILED or stage.name in IN_LAYERS]
+    with (
+        patch.object(pipeline, "STAGES", tuple(stages)),
+        patch.dict(os.environ, {NO_NATIVE: "1"} if by in (ARRAYS, QUESTIONS) else {}),
+    ):
+        options = Options(overlap=overlap, time_limit=limit, engine="sat" if by == QUESTIONS else "auto")
+        answer = generate_several(Problem(system, tuple(goals), final), options)
     return Outcome(
         chains=tuple(
             Found(
@@ -103,14 +121,14 @@ def ask(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, ov
     )
 
 
-def compared(seed: int, overlap: str = "allow", limit: float = SECONDS, **drawn: Any) -> Row:
+def compared(seed: int, overlap: str = "allow", limit: float = SECONDS, by: str = ALL, **drawn: Any) -> Row:
     """Generate the case of ``seed`` (``drawn`` as for ``generated_case``), search it, ask ChainCover, compare."""
     case = generated_case(seed, **drawn)
     reference = Reference(case.system, case.goals, case.final, overlap)
     right = reference.answer()
     begin = time.perf_counter()
     try:
-        outcome = ask(case.system, case.goals, case.final, overlap, limit)
+        outcome = ask(case.system, case.goals, case.final, overlap, limit, by)
     except Exception as error:  # a crash is a result of the comparison too
         outcome, wrong, weak = None, [("crash", f"{type(error).__name__}: {error}".splitlines()[0])], []
     seconds = time.perf_counter() - begin
@@ -215,7 +233,9 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
 @click.option("--jobs", default=1, show_default=True, help="Processes at once.")
 @click.option("--overlap", type=click.Choice(("allow", "forbid")), default="allow", show_default=True)
 @click.option("--states", default=64, show_default=True, help="Most reachable states of a system.")
-@click.option("--level", is_flag=True, help="Systems with a level in floating point.")
+@click.option("--kind", type=click.Choice(KINDS), help="Only systems of this kind; default: table and formulas.")
+@click.option("--open-start", is_flag=True, help="What some variables start with is left open.")
+@click.option("--by", type=click.Choice(BY), default=ALL, show_default=True, help="What may find the answer.")
 @click.option("--limit", default=SECONDS, show_default=True, help="Seconds for each system.")
 @click.option("--strict", is_flag=True, help="Weak answers fail too.")
 @click.option("-o", "--output", type=click.File("w"), default="-", help="Where table and summary go (markdown).")

@@ -1,7 +1,7 @@
 """Generated systems with goals and a final condition, each made from a seed alone.
 
 Three kinds: ``table`` (a random machine with one-way parts and dead ends, its next state looked up by state and input),
-``formulas`` (modes, a counter with reset, latches) and, where they are asked for, ``levels`` (modes, and a level in
+``formulas`` (modes, a counter with reset, latches) and, where it is asked for, ``levels`` (modes, and a level in
 floating point that they change and that changes them). A symbol has the same type in all systems.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 
 from pysmt.fnode import FNode
@@ -44,6 +44,8 @@ TYPES = {
     "gs_level": ValueType("float", 32, floating=True),
 }
 COMMAND_VALUES = (1, 2, 2, 2, 3, 3, 4, 4)
+KINDS = ("table", "formulas", "levels")
+
 ATTEMPTS = 12
 """Systems made until one has as many reachable states as wanted."""
 
@@ -59,17 +61,20 @@ class Case:
     final: FNode | None
 
 
-def generated_case(seed: int, states: int = 64, goals: int = 7, longest: int = 3, level: bool = False) -> Case:
+def generated_case(
+    seed: int, states: int = 64, goals: int = 7, longest: int = 3, kind: str | None = None, open_start: bool = False
+) -> Case:
     """The case of ``seed``: at most ``states`` reachable states (16 to 64) and ``goals`` goals of J <= ``longest``.
 
-    ``level``: its kind is ``levels``.
+    ``kind``: that of the system, else it is drawn. ``open_start``: what some variables start with is left open; the
+    states are then those that are reachable from one of the starts.
     """
     rng = random.Random(seed)
-    kind = "levels" if level else rng.choice(("table", "table", "formulas"))
+    kind = kind or rng.choice(("table", "table", "formulas"))
     least = rng.randint(2, states * 3 // 4)
     maker = {"table": _table_system, "formulas": _formula_system, "levels": _level_system}[kind]
     for attempt in count(1):
-        made = maker(rng, states)
+        made = _opened(rng, maker(rng, states)) if open_start else maker(rng, states)
         walker = _Walker(rng, made, states)
         if (least if attempt < ATTEMPTS else 1) <= len(walker.reachable) <= states:
             break
@@ -81,6 +86,13 @@ def generated_case(seed: int, states: int = 64, goals: int = 7, longest: int = 3
         used = [antecedent] if consequent is None else [antecedent, consequent]
         found.append(Goal(f"g{number}", antecedent, consequent, goal_length(used, {"gs_command"})))
     return Case(seed, kind, made, tuple(found), final)
+
+
+def _opened(rng: random.Random, system: TransitionSystem) -> TransitionSystem:
+    """``system`` with one or two variables of few values that may start with each of them."""
+    small = [var.name for var in system.state if var.name != "gs_place"]
+    chosen = rng.sample(small, min(len(small), rng.randint(1, 2)))
+    return replace(system, state=tuple(replace(v, init=None) if v.name in chosen else v for v in system.state))
 
 
 def _symbol(name: str) -> FNode:

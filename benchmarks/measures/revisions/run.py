@@ -53,11 +53,9 @@ def revision(command: str, mode: str, limit: float, clock: bool, patience: float
     if clock:
         variables["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CLOCK), variables.get("PYTHONPATH")]))
     options = ("--time-limit", f"{limit:g}")
-    fixed: tuple[str, ...] = ()
     if mode == "limit":
-        fixed = ("--jobs", "1")
         variables["XDG_CACHE_HOME"] = os.devnull  # older revisions kept graphs there
-    return Revision(tuple(words), variables, mode, (*options, *fixed), options, patience)
+    return Revision(tuple(words), variables, mode, options, options, patience)
 
 
 def processor_seconds(number: int) -> float:

@@ -112,7 +112,7 @@ def _patterns(names: Sequence[str], model: CModel) -> list[str]:
         root = names[0]
         for mark in ("->", ".", "["):
             head = names[0].split(mark)[0]
-            pattern = f"{head}{mark}*"
+            pattern = f"{head}[*]" if mark == "[" else f"{head}{mark}*"
             inside = set(matching([pattern], model.names, None, "variable")) if head != names[0] else set()
             if len(inside) > 1 and inside <= wanted:
                 root = pattern
@@ -140,7 +140,8 @@ def _ranges(model: CModel) -> tuple[list[str], list[str]]:
             lines.append(f"{name} = [0, 1]   # {kind}; 0 and 1 stand for all values that the step tells apart")
         elif len(values) > 1 and allowed.values != ((0, 1),) and not allowed.type.labels:
             shown = ", ".join(map(str, values))
-            lines.append(f"# {name} = [{shown}]   # {kind}; these stand for all values that the step tells apart")
+            told = "stand for all values that the step tells apart; add those that properties name"
+            lines.append(f"# {name} = [{shown}]   # {kind}; these {told}")
         else:
             shown = show_ranges(allowed.values, allowed.type)
             lines.append(f'# {name} = "{shown}"   # {kind}')

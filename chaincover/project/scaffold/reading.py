@@ -202,7 +202,7 @@ def _imported(facts: Facts, roots: Sequence[FunctionFacts]) -> dict[str, str]:
         for name in sorted(function.names):
             obj = facts.object(name, function.file)
             if obj is not None and obj.extern and not obj.what.pointers:
-                pattern = f"{name}.*" if facts.members(obj.what.type) else f"{name}[*" if obj.what.array else name
+                pattern = f"{name}.*" if facts.members(obj.what.type) else f"{name}[*]" if obj.what.array else name
                 found[pattern] = "declared extern, and no file defines it"
     return found
 

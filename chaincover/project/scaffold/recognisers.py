@@ -93,7 +93,7 @@ def judged(facts: Facts, style: Style, function: FunctionFacts, base: int, why: 
 def pointer_pattern(facts: Facts, parameter: Declared) -> str:
     """The pattern of all variables that a parameter stands for."""
     if not parameter.pointers:
-        return f"{parameter.name}[*" if parameter.array else parameter.name
+        return f"{parameter.name}[*]" if parameter.array else parameter.name
     return f"{parameter.name}->*" if facts.members(parameter.type) else f"*{parameter.name}"
 
 

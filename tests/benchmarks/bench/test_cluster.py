@@ -72,7 +72,7 @@ def test_workers_end_the_runs_of_a_suite_that_has_ended(number: signal.Signals, 
 
 
 def test_a_scheduler_needs_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chaincover.work.workers.find_spec", lambda name: None)
+    monkeypatch.setattr("benchmarks.bench.cluster.find_spec", lambda name: None)
     (tmp_path / "s.toml").write_text(suite_text(tmp_path, [{}]))
     ended = bench(monkeypatch, tmp_path, "s.toml", "-o", "out", "--scheduler", "tcp://127.0.0.1:9")
     assert ended.code == 2

@@ -28,7 +28,7 @@ from pysmt.shortcuts import (
 from pysmt.typing import BOOL, BVType
 
 from bmc.analysis import values
-from bmc.analysis.values import narrowed, sets_of
+from bmc.analysis.values import Evaluation, Facts, narrowed, sets_of
 from bmc.floats import operations
 from bmc.floats.operations import Program
 from bmc.formulas.evaluate import compile_formulas
@@ -171,3 +171,25 @@ def test_what_is_passed_over_would_have_stayed_as_it_was(bits: int, monkeypatch:
         assert values.Evaluation(program, box).found == values.Evaluation(looked_at, box).found
         passed += "below" in vars(program)
     assert passed > 25
+
+
+def test_what_a_condition_says_is_found_once_while_what_it_reads_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    assume = Evaluation._assume
+
+    def noted(self: Evaluation, condition: int, holds: bool, given: Facts, depth: int) -> bool:
+        asked.append(condition)
+        return assume(self, condition, holds, given, depth)
+
+    monkeypatch.setattr(Evaluation, "_assume", noted)
+    condition = And(BVULT(X, BV(9, 6)), Not(P))
+    program = Program([X, Y, P, Ite(condition, X, Y), Ite(condition, Y, BVAdd(Y, BV(1, 6)))])
+    evaluation, every = Evaluation(program), range(len(program.instructions))
+    box = {"ts_x": ((0, 20),), "ts_y": ((30, 40),)}
+    evaluation.again(every, box)
+    found, first = asked.copy(), program.places[condition]
+    assert found.count(first) == 2  # where it holds, and where it does not
+    evaluation.again(every, {**box, "ts_y": ((30, 41),)})
+    assert asked == found
+    evaluation.again(every, {**box, "ts_x": ((0, 21),)})
+    assert asked.count(first) > 2

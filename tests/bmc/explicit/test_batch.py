@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from machines import fork
+from pysmt.shortcuts import BV, And, Ite
 
 from bmc.explicit.batch import Batch
-from bmc.system.transition import TransitionSystem
+from bmc.explicit.drawing import asked_for
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 
 
 @pytest.fixture
@@ -27,3 +29,34 @@ def test_of_runs_that_wait_every_second_one_rests_and_others_keep_their_inputs(s
         assert (values[:, 0::2] == last[name][0::2]).all()
         assert last[name][1::2].any(), "or resting runs could as well have kept theirs"
         assert last[name][0::2].any()
+
+
+BYTE = ValueType("uint8_t", 8)
+DATA, SUM, NUMBER = (BYTE.symbol(f"ba_{name}") for name in ("data", "sum", "number"))
+EXPECTED = BYTE.symbol("ba_expected")
+CHECKSUM = (DATA * BV(37, 8)) ^ NUMBER
+
+
+def receiver() -> TransitionSystem:
+    """Counts the messages in a row that have the right checksum, over data and number, and the number after the last
+    one."""
+    right = And(SUM.BVZExt(24).Equals(CHECKSUM.BVZExt(24)), NUMBER.Equals(EXPECTED))
+    return TransitionSystem(
+        "receiver",
+        (StateVariable("ba_expected", BYTE, BV(0, 8), Ite(right, EXPECTED + BV(1, 8), BV(0, 8))),),
+        tuple(InputVariable(symbol.symbol_name(), BYTE) for symbol in (DATA, SUM, NUMBER)),
+    )
+
+
+def test_what_the_code_calculates_for_an_input_is_found_in_the_order_in_which_it_is_read() -> None:
+    system = receiver()
+    found = asked_for([var.next for var in system.state], [var.name for var in system.inputs])
+    assert [name for name, _ in found] == ["ba_number", "ba_sum"]
+    assert found[0][1] is EXPECTED
+
+
+def test_random_runs_meet_checksums_and_numbers_in_sequence() -> None:
+    """By chance one message in 65,536 is right, and four in a row never are."""
+    batch = Batch(receiver())
+    runs = batch.draw(batch.initial(), 64, 96)
+    assert runs.states["ba_expected"].max() >= 4

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import pytest
 from c_support import own_environment  # noqa: F401
-from pysmt.environment import pop_env, push_env
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BVConcat, BVExtract, BVNot, Symbol
 from pysmt.typing import BVType
@@ -18,7 +17,6 @@ from bmc.floats.format import FLOAT32, FLOAT64, pattern
 from bmc.floats.operations import Program, operation_of
 from bmc.formulas.terms import Meaning, constant, keep_meaning, meanings, remember
 from bmc.formulas.unroll import at, at_each, shift, unplaced, with_terms
-from chaincover.work.workers import pack, unpack
 
 
 def real(text: str) -> FNode:
@@ -48,17 +46,6 @@ def test_what_is_decided_by_values_is_no_sum() -> None:
     total = arithmetic.add(real("x"), real("y"), FLOAT32)
     value = pattern(1.0, FLOAT32)
     assert put_in([total], {"x": value, "y": value}) == [constant(pattern(2.0, FLOAT32), 32)]
-
-
-def test_another_process_knows_it_too() -> None:
-    packed = pack(arithmetic.add(real("x"), real("1.0"), FLOAT32))
-    push_env()
-    try:
-        found = operation_of(unpack(packed))
-        assert found is not None
-        assert (found.name, [str(operand) for operand in found.operands]) == ("add", ["x", str(real("1.0"))])
-    finally:
-        pop_env()
 
 
 def test_no_term_is_explained_by_what_it_explains() -> None:

@@ -10,18 +10,18 @@ from explicit import Explicit
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
 from pysmt.shortcuts import BV, FALSE, And, Equals, Iff, Ite, Symbol, is_valid
-from pysmt.typing import BVType
+from pysmt.typing import BOOL, BVType
 from random_systems import random_case
 from stated_facts import stated
 
+from bmc.analysis.values import Evaluation
 from bmc.engines import choose
 from bmc.engines.protocol import Status
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
-from bmc.invariants import induction
 from bmc.invariants.candidates import candidates, tightest
-from bmc.invariants.induction import Prover, inductive, never, prove
-from bmc.system.transition import Condition, StateVariable, TransitionSystem, ValueType
+from bmc.invariants.induction import Prover, inductive, never, prove, told_by_sets
+from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 
 SEEDS = st.integers(0, 10**9)
 
@@ -116,18 +116,28 @@ def test_what_sets_of_values_tell_a_solver_proves_too(seed: int) -> None:
     system = random_case(seed).system
     told = 0
     for guess in candidates(system):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(induction, "_told_by_sets", lambda *given: False)
-            (asked,) = prove(system, [guess], Prover(choose("sat")))
-        if induction._told_by_sets(system, [guess]):
+        if told_by_sets(system, [guess]):
             told += 1
+            (asked,) = prove(system, [guess], Prover(choose("sat")))
             assert asked.proved
     target(told)
 
 
-def test_a_limit_that_a_step_keeps_is_proved_without_a_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(induction.Prover, "asked", None)
+def test_a_limit_that_a_step_keeps_is_told_by_sets() -> None:
     system = counter(8, 200)
     x, y = (Symbol(name, BVType(8)) for name in ("ind_x", "ind_y"))
     limits = [Condition("x", x <= BV(200, 8)), Condition("y", y <= BV(200, 8))]
-    assert [c.proved for c in prove(system, limits, Prover(choose("sat")))] == [True, True]
+    assert told_by_sets(system, limits)
+
+
+def test_a_choice_between_numbers_is_told_without_a_look_at_its_condition(monkeypatch: pytest.MonkeyPatch) -> None:
+    def choice(*given: object) -> None:
+        raise AssertionError("a condition is looked at")
+
+    monkeypatch.setattr(Evaluation, "_choice", choice)
+    x, go = Symbol("ind_x", BVType(8)), Symbol("ind_go", BOOL)
+    var = StateVariable("ind_x", ValueType("byte", 8), BV(0, 8), Ite(go, BV(1, 8), x))
+    system = TransitionSystem("choice", (var,), (InputVariable("ind_go", BOOLEAN),))
+    assert told_by_sets(system, [Condition("x", x <= BV(1, 8))])
+    with pytest.raises(AssertionError, match="a condition is looked at"):
+        told_by_sets(system, [Condition("x", x <= BV(0, 8))])

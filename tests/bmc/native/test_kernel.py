@@ -6,8 +6,10 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from pysmt.typing import BOOL, BVType
 from benchmarks.checks.floats.operations import operations
 from benchmarks.checks.floats.patterns import float_patterns, integer_patterns, related
 from bmc.formulas.evaluate import compile_formulas, post_order
+from bmc.native import commands
 from bmc.native.kernel import (
     Kernel,
     KernelFailed,
@@ -135,6 +138,49 @@ def test_words_that_c_does_not_have_are_told() -> None:
     wide = Symbol("nk_wide", BVType(129))
     with pytest.raises(NoTranslation, match="a term has 129 bits"):
         expression(wide + wide, {wide: "x"})
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("echo internal error >&2; exit 1", "makes no program of our own text; it says: internal error"),
+        ("exit 0", "makes no program of our own text; it says: no message"),
+        ('while [ "$1" != -o ]; do shift; done; echo > "$2"', "cannot be made or started: Permission denied"),
+        ('while [ "$1" != -o ]; do shift; done; echo > "$2"; chmod +x "$2"', "cannot be made or started: Exec format"),
+        ('while [ "$1" != -o ]; do shift; done; cp /bin/true "$2"', "ended without an answer"),
+    ],
+)
+def test_a_compiler_that_makes_no_program_is_told(
+    script: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_text(f"#!/bin/sh\n{script}\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    with pytest.raises(KernelFailed, match=why):
+        Kernel("int main(void) { return 0; }")
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.parametrize("text", ["int main(void) { return unknown; }", "#error no program"])
+def test_our_own_text_that_does_not_compile_is_told(text: str) -> None:
+    with pytest.raises(KernelFailed, match=r"makes no program of our own text; it says: .*error"):
+        Kernel(text)
+
+
+@pytest.mark.needs_compiler
+def test_a_disk_without_room_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder for what is made that is not there stands for one in which nothing can be written."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with pytest.raises(KernelFailed, match="a program of our own cannot be made or started: No such file"):
+        Kernel("int main(void) { return 0; }")
+
+
+@pytest.mark.needs_compiler
+def test_a_compiler_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "WAIT", 0.0)
+    with pytest.raises(KernelFailed, match=r"makes no program of our own text; it took more than .* s by the clock"):
+        Kernel("int main(void) { return 0; }")
 
 
 @pytest.mark.needs_compiler

@@ -139,15 +139,44 @@ def test_no_compiler(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
             pass
 
 
-def test_a_compiler_that_is_no_program_is_refused(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("no program", "not found"),
+        ("#!/bin/sh\necho internal error >&2\nexit 1\n", "internal error"),
+        ("#!/bin/sh\n", "no message"),
+        ('#!/bin/sh\nfor last; do :; done\necho nothing > "$last"\n', "no message"),
+    ],
+    ids=["no program", "broken", "writes nothing", "writes no program"],
+)
+def test_a_compiler_that_compiles_nothing_is_none(
+    script: str, says: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Callers take the model, as where there is no compiler; the program is not to blame."""
     command = tmp_path / "cc"
-    command.write_text("no program")
+    command.write_text(script)
     command.chmod(0o755)
     monkeypatch.setenv("CC", str(command))
     native = counter(write(a="int n; void step(void) {}"))
-    with pytest.raises(InputRefused, match="not found"), compiled(native):
+    with pytest.raises(NoCompiler, match=f"compiles nothing in .*; it says: .*{says}"), compiled(native):
+        pass
+
+
+def test_what_a_compiler_warns_of_does_not_matter(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = tmp_path / "cc"
+    command.write_text(f'#!/bin/sh\necho "a.c:1:1: warning: anything" >&2\nexec {find_compiler()} "$@"\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("CC", str(command))
+    with compiled(counter(write(a="int n; void step(void) { n++; }"))) as program:
+        assert program.run([{}], {"n": 3}) == [{"n": 3}, {"n": 4}]
+
+
+def test_without_room_for_what_is_made_there_is_no_compiler(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit on the size of files that processes of the compiler write stands for a full disk."""
+    monkeypatch.setattr(commands, "LIMITED", ["/bin/sh", "-c", 'ulimit -f 0; shift 4; exec "$@"', "sh"])
+    with pytest.raises(NoCompiler, match="compiles nothing in"), compiled(counter(write(a="int n;"))):
         pass
 
 

@@ -268,6 +268,26 @@ def test_why_states_are_not_enumerated_and_what_would_change_that(tmp_path: Path
     assert "  next: give more --effort or --time-limit, or " in grows
 
 
+def test_goals_that_are_not_decided_are_no_all_clear_and_are_named(tmp_path: Path) -> None:
+    """In the first line, in the table of goals, and where that has no room on a line of its own."""
+    goals = {"near": "cover(s->n == 1)", "far": "cover(s->n == 50000 && s->m == 40000)"}
+    more = "".join(f"[[property]]\nid = '{name}'\ntext = '{text}'\n" for name, text in goals.items())
+    place = folder(tmp_path, "s->n++; if (i->b) s->m++;", more)
+    lines = chaincover("check", place, "--compare", "0", "--effort", "0.03").out.splitlines()
+    assert lines[0].endswith(": nothing wrong found; 1 of 2 goals is not decided")
+    table = lines.index("goal  steps  reached    property")
+    assert [line.split()[:3] for line in lines[table + 1 : table + 3]] == [
+        ["near", "0", "yes"],
+        ["far", "0", "undecided"],
+    ]
+    cover = ("--cover", "states(n, 0..40)")
+    lines = chaincover("check", place, "--compare", "0", "--effort", "0.03", *cover).out.splitlines()
+    assert not any(line.startswith("goal ") for line in lines)
+    (named,) = [line for line in lines if line.startswith("goals that are not decided: ")]
+    assert "far" in named
+    assert lines[-1].startswith("-v tells all: every goal, ")
+
+
 def test_a_program_for_other_word_sizes_is_read_and_not_compared(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": program(COUNTING)})
     (tmp_path / "chaincover.toml").write_text(

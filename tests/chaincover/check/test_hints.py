@@ -9,10 +9,10 @@ from command_line import chaincover, fresh_names
 from pysmt.shortcuts import BV, BVULT, And, BVAdd, Equals, Ite
 
 from bmc.engines import choose
-from bmc.formulas.value_sets import whole
+from bmc.formulas.value_sets import Ranges, whole
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.check import hints
-from chaincover.check.hints import find_slow
+from chaincover.check.hints import few_states, fewer_inputs, find_slow
 from chaincover.limits import Limits
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
@@ -72,10 +72,41 @@ def test_a_goal_without_a_reason_gets_none(tmp_path: Path) -> None:
 def test_a_counter_that_makes_the_states_many_is_told_with_what_it_is_compared_with(tmp_path: Path) -> None:
     lines = told(tmp_path, COUNTS, "cover(mode == 2 && out == 77)", given="--effort 0.005")
     slow = next(number for number, line in enumerate(lines) if line.startswith("slow: s->Timer"))
-    assert lines[slow] == "slow: s->Timer may count to 65,535 and is compared with 300 at most"
+    assert lines[slow] == "slow: s->Timer is not proved to stay below 65,535 and is compared with 300 at most"
     assert lines[slow + 1].startswith("  next: give inputs smaller ranges, state an assumption that keeps it small")
     assert lines[slow + 1].endswith("count only while s->Timer <= 300")
     assert slow < next(number for number, line in enumerate(lines) if line.startswith("init "))
+
+
+@pytest.mark.parametrize(
+    ("values", "advice"),
+    [
+        ((), "give inputs smaller ranges"),
+        (((2, 90),), "list single values of level in place of 2..90"),
+        (((0, 1),), "exclude combinations of inputs ([constraints])"),
+    ],
+)
+def test_what_can_be_done_about_inputs_is_not_what_was_done(values: Ranges, advice: str) -> None:
+    assert fewer_inputs(TransitionSystem("c", (), (InputVariable("level", ValueType("byte", 8), values),))) == advice
+
+
+def test_where_few_states_were_looked_at_wide_inputs_are_named() -> None:
+    byte, word = ValueType("byte", 8), ValueType("word", 16)
+    inputs = (InputVariable("on", byte, ((0, 1),)), InputVariable("duty", byte), InputVariable("volt", word))
+    said = "The states of c are not all enumerated: within the effort 1 of them was looked at"
+    assert few_states(TransitionSystem("c", (), inputs), 1) == (
+        f"{said}, with all values of the inputs: volt has 65,536, duty has 256."
+    )
+    assert few_states(TransitionSystem("c", (), inputs[:1]), 1) == f"{said}."
+
+
+def test_a_counter_without_any_limit_is_only_not_proved_to_stay_small(tmp_path: Path) -> None:
+    write(tmp_path, "  if (i->b) s->seen++; s->out = s->seen;", "cover(out == 77)")
+    with fresh_names():
+        subject = load(read_project(str(tmp_path)))
+        (slow,) = find_slow(subject.system, subject.goals, Limits())
+    assert slow.text == "s->seen is not proved to stay below 65,535"
+    assert "make its limit smaller (with -D where it is a macro behind #ifndef)" in slow.remedy
 
 
 def test_the_remedy_for_a_counter_works(tmp_path: Path) -> None:
@@ -130,7 +161,7 @@ def told_of_timer(folder: Path, body: str) -> list[str]:
 def test_a_timer_is_told_with_its_limit_in_every_form(tmp_path: Path, body: str) -> None:
     (line,) = told_of_timer(tmp_path, body)
     stop = ", but for the stop of its own" if body in STOPPED else ""
-    assert line == f"slow: s->Timer may count to 65,535 and is compared with 300 at most{stop}"
+    assert line == f"slow: s->Timer is not proved to stay below 65,535 and is compared with 300 at most{stop}"
 
 
 BOUNDED = [

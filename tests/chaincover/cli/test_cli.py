@@ -69,7 +69,7 @@ def test_files_of_a_run(tmp_path: Path) -> None:
         assert {name: row[name] for name in values} == {name: str(value) for name, value in values.items()}
         assert row["goals"].split() == step["goals"]
     run = json.loads((folder / "run.json").read_text())
-    assert run["schema"] == "chaincover/run/6"
+    assert run["schema"] == "chaincover/run/7"
     assert {"read", "check", "search", "replay"} <= run["seconds"].keys()
     assert run["replay"]["exit_code"] == 0
 

@@ -184,7 +184,7 @@ def test_runs_that_end_by_an_assumption_are_no_problem_unless_a_goal_is_lost(tmp
     message = f"no run has more than {steps} steps: then every allowed input breaks an assumption"
     (place_of,) = [number for number, line in enumerate(lines) if message in line]
     if steps > 3:
-        assert lines[0].endswith("nothing wrong found")
+        assert ": nothing wrong found" in lines[0]
         assert lines[place_of].startswith("runs end, and no goal is lost by it: ")
         assert any(line.startswith("final: ") for line in lines[:place_of])
     else:
@@ -232,4 +232,4 @@ def test_no_goal_is_lost_where_runs_end_if_each_is_reached(states: str, told: st
     lines = chaincover("check", "c.c", *criterion, "--compare", "0", cwd=tmp_path).out.splitlines()
     message = "no run has more than 2 steps: then every allowed input breaks an assumption: the one at c.c:8:3"
     assert told.format(message) in lines
-    assert (lines[0] == "c: nothing wrong found") == (states != "3..4")
+    assert lines[0].startswith("c: nothing wrong found") == (states != "3..4")

@@ -23,6 +23,7 @@ from chaincover.known import Known
 from chaincover.limits import PER_UNIT, Limits
 from chaincover.minimality.goal_verdicts import judge_goals
 from chaincover.options import Options
+from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.replaying.judge import Judge
 from chaincover.result import LayersNeed
@@ -84,6 +85,17 @@ def test_compiled_searches_answer_as_those_in_arrays(seed: int, dense: int, monk
     assert compiled[2] < in_arrays[2]
 
 
+@pytest.mark.needs_compiler
+def test_with_a_compiler_that_makes_nothing_layers_are_searched_in_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, said = problem_of(ring(8)), list[str]()
+    expected = LayeredGoals(problem, Limits(), said.append).graph().weights
+    assert not any("without a compiled program" in line for line in said)
+    monkeypatch.setenv("CC", "true")
+    assert LayeredGoals(problem, Limits(), said.append).graph().weights == expected
+    text = "layers are searched without a compiled program: the C compiler makes no program of our own text"
+    assert any(line.startswith(text) for line in said)
+
+
 def ring(bits: int) -> Case:
     """A word of ``bits`` bits that is turned by one place in a pushed step; a small counter counts the other steps."""
     word, small = ValueType(f"word{bits}", bits), ValueType("small", 3)
@@ -133,11 +145,47 @@ def test_more_states_than_a_float_counts_could_there_be_by_their_values() -> Non
     assert found.lower[INIT, "third"] == narrow.lower[INIT, "third"]
 
 
-def test_start_values_that_init_leaves_open_are_refused() -> None:
-    system, goals, final = ring(5)
-    opened = replace(system, state=(replace(system.state[0], init=None), *system.state[1:]))
-    with pytest.raises(NotInLayers, match="init leaves 'la_word5' open"):
-        LayeredGoals(Problem(opened, goals, final), Limits(), lambda _: None)
+def opened(case: Case) -> Case:
+    """The case where init leaves the first variable open."""
+    system = case[0]
+    return replace(system, state=(replace(system.state[0], init=None), *system.state[1:])), *case[1:]
+
+
+@pytest.mark.parametrize("compiler", ["0", "1"])
+def test_searches_begin_in_each_start_state(compiler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Distances are those of the enumerated states, and a run starts where its first leg does."""
+    monkeypatch.setenv("CHAINCOVER_NO_NATIVE", compiler)
+    for seed in range(6):
+        case = opened(drawn_case(100 + seed))
+        check_distances(case, "allow")
+        graph, run, _ = answers(case, "allow")
+        assert run is None or Judge(problem_of(case, "allow")).first_steps(run).keys() >= {*graph.possible.goals}
+
+
+@pytest.mark.needs_compiler
+def test_the_covering_search_begins_in_each_start_state() -> None:
+    """Its run is as short as the shortest one from any start value."""
+    system, goals, final = opened(ring(6))
+    problem = Problem(system, goals[:2], final)
+    found = LayeredGoals(problem, Limits(), lambda _: None)
+    found.reach()
+    search = found.covering()
+    assert search is not None
+    while not search.finished:
+        search.advance(1e9)
+    assert search.found is not None
+    lengths = {}
+    for value in range(1 << 6):
+        begun = replace(system, state=(replace(system.state[0], init=BV(value, 6)), *system.state[1:]))
+        lengths[value] = generate(replace(problem, system=begun)).bounds.length
+    assert len(search.found) == search.lower == min(length for length in lengths.values() if length is not None)
+    run = found.run_of(search.found, search.start)
+    assert Judge(problem).first_steps(run).keys() == {"half", "third"}
+
+
+def test_too_many_start_values_are_refused() -> None:
+    with pytest.raises(NotInLayers, match="init leaves 'la_word34' open, which makes 17179869184 start states"):
+        searched(opened(ring(34)), "allow")
 
 
 @pytest.mark.parametrize("compiler", ["0", "1"])

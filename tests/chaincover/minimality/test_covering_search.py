@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from chain_checks import check_run
 from enumerated import drawn, problem_of, searched
@@ -9,15 +11,19 @@ from explicit import Explicit, least_apart
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from machines import Case, ring
+from pysmt.shortcuts import FALSE
 
 from bmc.explicit import layers
 from bmc.explicit.covering import CoveringSearch
 from bmc.explicit.layers import NotInLayers, OutOfMemory
 from bmc.explicit.layers_in_c import CompiledLayers
+from bmc.formulas.unroll import at
+from bmc.system.transition import BOOLEAN, StateVariable
 from chaincover.graph.layered import LayeredGoals
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.reductions.monitors import plain_run
+from properties.goal import Goal
 
 pytestmark = pytest.mark.needs_compiler
 
@@ -92,6 +98,27 @@ def test_more_goals_than_a_word_has_bits(goals: int) -> None:
     # a goal of a step at the last place needs one more
     assert len(search.found) == 29 + any(n % 2 and (n * 7 + n // 30) % 30 == 29 for n in range(goals))
     check_run(*ring(30, goals), "allow", layered.run_of(search.found))
+
+
+def test_states_that_nothing_tells_apart_are_searched_as_one() -> None:
+    """A goal asks whether the last choice was 2. To remember which one it was makes more states, and no more pairs."""
+    system, goals, _ = ring(12, 8)
+    choice = system.inputs[0]
+    values = choice.type.symbol(choice.name), choice.type.constant(2), choice.type.constant(0)
+    found = []
+    for kind, after, start in ((BOOLEAN, values[0].Equals(values[1]), FALSE()), (choice.type, values[0], values[2])):
+        last = StateVariable(f"last {kind.name}", kind, start, after)
+        symbol = kind.symbol(last.name)
+        asked = Goal("after 2", at(symbol if kind is BOOLEAN else symbol.Equals(values[1]), 0), None, 0)
+        remembering = replace(system, state=(*system.state, last))
+        layered, search = search_of(Problem(remembering, (*goals, asked), None))
+        to_its_end(search, 1e9)
+        assert search.found is not None
+        check_run(remembering, (*goals, asked), None, "allow", layered.run_of(search.found))
+        found.append((layered.states, search.pairs, len(search.found)))
+    whether, which = found
+    assert which[0] > whether[0]
+    assert which[1:] == whether[1:]
 
 
 def test_portions_are_as_large_after_other_searches_of_the_layers(monkeypatch: pytest.MonkeyPatch) -> None:

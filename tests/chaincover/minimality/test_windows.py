@@ -133,7 +133,7 @@ def ring(number: int, length: int = 0, state: tuple[StateVariable, ...] = ()) ->
     places = [f"p{n}" for n in range(number)]
     steps = [(here, "on", places[(n + 1) % number]) for n, here in enumerate(places)]
     steps += [(places[n], "jump", places[(n + 3) % number]) for n in range(number)]
-    machine = Machine(f"ring {number}", places, ["on", "jump"], steps)
+    machine = Machine(f"ring of windows {number}", places, ["on", "jump"], steps)
     goals = [Goal(f"g{n}", at(machine.at_any(places[n]), 0), None, length) for n in (3, 6, 9)]
     system = machine.system()
     system = replace(system, state=(*system.state, *state))

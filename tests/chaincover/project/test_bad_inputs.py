@@ -78,12 +78,17 @@ too-much ¦ cover(n == 1) && m ¦ '&& m' stands after the end ¦ cover(anteceden
 empty ¦ cover() ¦ cannot read the expression '' ¦
 syntax ¦ cover(n == ) ¦ cannot read the expression 'n ==': Invalid expression ¦
 unknown-name ¦ cover(nm == 1) ¦ unknown name 'nm' in 'nm == 1' ¦ did you mean 's->n' or 's->m'?
-unknown-member ¦ cover(s->speed == 1) ¦ struct t_st has no member 'speed' in 's->speed == 1' ¦
+unknown-member ¦ cover(s->speed == 1) ¦ struct t_st has no member 'speed' in 's->speed == 1' ¦ known names are m, n
+misspelt-member ¦ cover(i->aa == 1) ¦ struct t_in has no member 'aa' ¦ did you mean 'a'?
+constant-compared ¦ hot: cover(1 == *s) ¦ a scalar value is needed ¦ correct it in the property 'hot' and run
 struct-as-condition ¦ cover(*s) ¦ a scalar value is needed here in '*s' ¦
 struct-compared ¦ cover(*s == 1) ¦ a scalar value is needed here in '*s == 1' ¦
 void-as-condition ¦ cover(init(s)) ¦ a scalar value is needed here in 'init(s)' ¦
 assignment ¦ cover(n = 1) ¦ the condition changes 's->n' in 'n = 1' ¦ compare with '=='
 assignment-later ¦ cover(b && X(n = 1)) ¦ the condition changes 's->n' ¦ compare with '=='
+assignment-to-a-sum ¦ G(n = m - 1 -> X(b)) ¦ the condition changes 's->n' ¦ compare with '=='
+assignment-to-no-variable ¦ cover(n - 1 = m) ¦ '=' assigns to what is no variable in 'n - 1 = m' ¦ did you mean '=='?
+assignment-to-a-constant ¦ cover(1 = n) ¦ '=' assigns to what is no variable ¦ did you mean '=='?
 increment ¦ G(m == 1 -> n++ == 1) ¦ the condition changes 's->n' ¦ may only read
 long-number ¦ cover(n == NUMBER) ¦ there are more than 1,000 digits in a number ¦ its type can hold
 always-undefined ¦ cover(10 / 0 == n) ¦ always undefined: division by zero in '/' in '10 / 0 == n' ¦

@@ -84,13 +84,13 @@ def test_the_search_for_single_goals_ends_with_the_effort(units: float, monkeypa
     """Also where that is used up within one of them."""
     begun: list[float] = []
 
-    def counted_search(board: Board, problem: Problem, most: float) -> object:
+    def counted_search(search: alone._Search, most: float) -> object:
         begun.append(most)
         assert len(begun) < 20, "one search after the other, without a look at the effort"
-        return search(board, problem, most)
+        return go_on(search, most)
 
-    search = alone._search
-    monkeypatch.setattr(alone, "_search", counted_search)
+    go_on = alone._Search.go_on
+    monkeypatch.setattr(alone._Search, "go_on", counted_search)
     board = searched(lock_and_mixer_problem(), "each goal alone", units=units)
     assert begun
     assert board.limits.used_up

@@ -368,3 +368,13 @@ def test_start_values_that_the_tester_chose(way: dict[str, str], tmp_path: Path)
     document["chain"]["initial"]["chosen"]["s->m"] = 1
     (tmp_path / "o" / "chain.json").write_text(json.dumps(document))
     assert chaincover("replay", ".", "o", cwd=tmp_path, **way).code == 1
+
+
+def test_of_many_goals_that_are_as_they_are_to_be_their_number_says_that_they_held(tmp_path: Path) -> None:
+    """Of a chain, so that there is a claim for each goal."""
+    write_files(tmp_path, {"c.c": GOOD})
+    goals = [word for n in range(MANY_LINES + 1) for word in ("--property", f"g{n}: G(n == 0 && b -> X(n == 1))")]
+    made = chaincover("generate", "c.c", *goals, "-o", "out", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1")
+    assert made.code == 0, made.err
+    shown = chaincover("replay", "c.c", "out/chain.json", *goals, cwd=tmp_path, CHAINCOVER_NO_NATIVE="1")
+    assert f"{MANY_LINES + 1} goals covered, consequents held: -v tells where" in shown.out

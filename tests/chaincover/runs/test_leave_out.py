@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from random import Random
 
 import pytest
+from boards import board_of
 from chain_checks import check_run
 from cruise import INIT as RESTED
 from cruise import PROPERTIES, cruise
@@ -23,9 +25,10 @@ from bmc.system.simulation import Simulator
 from bmc.system.ties import hold
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.limits import Limits
+from chaincover.pipeline import STAGES
 from chaincover.replaying.judge import Judge
-from chaincover.runs import leave_out
 from chaincover.runs.leave_out import Shortening
+from chaincover.stages import take_turns
 from properties.goal import Goal
 
 FLAG, TIME = ValueType("flag", 1), ValueType("time", 7)
@@ -58,7 +61,7 @@ def test_idle_steps_and_detours_are_left_out() -> None:
     assert (found.length, found.goals) == (21, {"twenty", "back"})
 
 
-def test_a_chain_is_left_as_it_is_where_that_takes_too_much_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_left_as_it_is_where_that_takes_too_much_work() -> None:
     ten = TIME.symbol("timer_count").Equals(TIME.constant(10))
     problem = problem_of(timer(), [Goal("ten", at(ten, 0), None, 0)], None)
     start = Simulator(problem.system).initial()
@@ -69,9 +72,8 @@ def test_a_chain_is_left_as_it_is_where_that_takes_too_much_work(monkeypatch: py
     shorter = Shortening(problem, chain, limits).run()
     assert shorter is not None
     assert shorter.length == 10
-    monkeypatch.setattr(leave_out, "WORK", limits.spent / 1000)
-    limits = Limits()
-    assert Shortening(problem, chain, limits).run() is None
+    most, limits = limits.spent / 1000, Limits()
+    assert Shortening(problem, chain, limits, most).run() is None
     assert limits.spent == 0
 
 
@@ -116,20 +118,41 @@ def test_a_chain_keeps_the_start_value_that_it_begins_with() -> None:
     assert (shorter.states[0]["timer_count"], shorter.length) == (90, 10)
 
 
+def test_far_goals_that_random_runs_met_last_are_brought_near() -> None:
+    """Part by part, from the end: of 6,000 steps of wandering before the last goal those that it needs are left."""
+    count = TIME.symbol("timer_count")
+    goals = [Goal(f"g{value}", at(count.Equals(TIME.constant(value)), 0), None, 0) for value in (10, 30)]
+    problem = problem_of(timer(), goals, None)
+    inputs = [{"timer_on": int(step % 29 > 0)} for step in range(6000)] + [{"timer_on": 1}] * 30
+    chain = Judge(problem).chain(Simulator(problem.system).run(Simulator(problem.system).initial(), inputs))
+    assert chain is not None
+    assert chain.length > 6000
+    board, _ = board_of((problem.system, tuple(goals), None))
+    assert board.offer(chain.run)
+    take_turns([stage for stage in STAGES if stage.name == "leave out"], board)
+    assert board.known.chain is not None
+    assert board.known.chain.length == 30
+
+
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(st.integers(0, 10**9))
 def test_what_is_left_covers_the_same_goals(seed: int) -> None:
     case = random_case(seed)
     problem = problem_of(*one_step((case.system, case.goals, case.final)))
-    batch = Batch(problem.system, seed=seed)
+    batch, random = Batch(problem.system, seed=seed), Random(seed)
     runs = batch.draw(batch.initial(), 20, 30)
     for number in range(20):
         drawn = batch.run(batch.initial(), runs.run_inputs(number, int(runs.valid[number])))
         chain = Judge(problem).chain(drawn)
-        shorter = None if chain is None else Shortening(problem, chain, Limits()).run()
-        if chain is None or shorter is None:
+        if chain is None:
+            continue
+        ends = sorted({0, *(problem.over(hit.goal, hit.step) for hit in chain.hits), chain.length})
+        part = None if number % 2 else random.choice([*pairwise(ends)] or [(0, 0)])
+        shorter = Shortening(problem, chain, Limits(), part=part).run()
+        if shorter is None:
             continue
         assert shorter.length < chain.length
+        assert part is None or shorter.inputs[: part[0]] == chain.run.inputs[: part[0]]
         found = Judge(problem).chain(shorter)
         assert found is not None
         assert chain.goals <= found.goals

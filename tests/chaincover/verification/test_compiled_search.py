@@ -44,6 +44,14 @@ def test_a_limit_of_nodes_leaves_the_question_open() -> None:
     assert not found.complete
 
 
+def test_a_compiler_that_makes_no_program_leaves_the_question_to_the_other_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    marks = marks_of(0)
+    monkeypatch.setenv("CC", "true")
+    assert compiled_search(marks, list(marks.remaining), Clock(Limits()), FAR_OFF) is None
+
+
 def test_more_goals_than_the_table_of_bits_has_room_for_are_left_to_the_other_search() -> None:
     marks = marks_of(0)
     assert compiled_search(marks, list(marks.remaining) * 11, Clock(Limits()), FAR_OFF) is None

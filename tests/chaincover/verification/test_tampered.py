@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from command_line import chaincover
@@ -33,6 +35,7 @@ from chaincover.certificate import Acceleration, Prices
 from chaincover.formats.document import BoundsClaim, read_document
 from chaincover.formats.recorded_subject import load_for
 from chaincover.project.load import Request
+from chaincover.verification import verification
 from chaincover.verification.limits import Limits
 from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG
 from chaincover.verification.setting import Setting
@@ -307,6 +310,20 @@ def test_a_bound_by_refuted_lengths_rests_on_orders_below_them(cruise: Document,
     found = verified(load_for(document, Request(str(CRUISE))), document, Limits(nodes=0))
     kinds = {line.check: line.verdict for line in found.lines}
     assert (kinds["edges"], kinds["all runs"], kinds["lower bound"]) == (WRONG, NOTE, WRONG)
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.parametrize(("forge", "verdict"), [(rest_on_exhaustion, HOLDS), (bound_of_a_search_not_made, WRONG)])
+def test_where_states_with_goals_are_many_the_compiled_search_alone_decides(
+    forge: Callable[[Document], None], verdict: str, cruise: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than the search in arrays may have: it is not asked."""
+    forge(cruise)
+    (tmp_path / "chain.json").write_text(json.dumps(cruise))
+    document = read_document(tmp_path / "chain.json")
+    monkeypatch.setattr(verification, "search", Mock(side_effect=AssertionError("it is asked")))
+    found = verified(load_for(document, Request(str(CRUISE))), document, Limits(nodes=1))
+    assert {line.check: line.verdict for line in found.lines}["all runs"] == verdict
 
 
 # sources that changed

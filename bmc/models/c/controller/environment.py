@@ -336,7 +336,7 @@ def undefined_object(obj: MemObject, in_init: bool = False) -> OutsideValue:
 
 def _pattern(obj: MemObject) -> str:
     """What fits all variables of an object."""
-    mark = {ArrayType: "[*", StructType: ".*"}.get(type(obj.ctype), "")
+    mark = {ArrayType: "[*]", StructType: ".*"}.get(type(obj.ctype), "")
     return f"{obj.name}{mark}"
 
 

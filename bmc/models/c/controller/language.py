@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from pycparser import c_ast
@@ -13,7 +13,7 @@ from bmc.errors import InputRefused, Location
 from bmc.models.c.controller.model import CModel
 from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.arithmetic import from_condition
-from bmc.models.c.execute.memory import Content, Key, State
+from bmc.models.c.execute.memory import Cells, Content, Key, State, last_common
 from bmc.models.c.execute.recorder import Recorder
 from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.source.program import EnumConstant, Scope
@@ -75,7 +75,6 @@ class CLanguage:
         named = [obj for obj in objects if obj.kind == "return" or "::" in obj.name]
         self._spelled = {f"chaincover_name_{number}_": obj for number, obj in enumerate(named)}
         """Identifiers for what C has none for: ``f::x``, ``file.c::x``, ``return``."""
-        self._memories: dict[int, dict[Key, Content]] = {}
         self._step = 0
         self._scope = self._names()
 
@@ -131,7 +130,7 @@ class CLanguage:
 
     def holds(self, expression: Expression, step: int, operator: Operator) -> FNode:
         recorder, state = Recorder(), self._model.memory.at(step)
-        before, condition = dict(state.cells), self._model.executor.condition
+        before, condition = state.cells.copied(), self._model.executor.condition
         holds = self._within(recorder, step, operator, lambda: condition(_node(expression), self._scope, state))
         self.refuse_changes(before, state)
         for place in recorder.undefined_behaviour:
@@ -141,7 +140,7 @@ class CLanguage:
 
     def value(self, expression: Expression) -> tuple[FNode, FNode, ValueType]:
         recorder, state = Recorder(), self._model.memory.at(0)
-        before, evaluate = dict(state.cells), self._model.executor.value
+        before, evaluate = state.cells.copied(), self._model.executor.value
         value = self._within(recorder, 0, None, lambda: evaluate(_node(expression), self._scope, state))
         self.refuse_changes(before, state)
         if isinstance(value.ctype, PointerType):
@@ -170,11 +169,9 @@ class CLanguage:
 
     def value_at(self, expression: Expression, step: int, scope: Scope, state: State) -> Value:
         """The value of ``expression`` at ``step``, where evaluation comes as it came to ``state``."""
-        if step not in self._memories:
-            self._memories[step] = self._model.memory.at(step).cells
         outside, self._step = self._step, step
-        before = self._memories[step]
-        there = State(dict(before), state.pc)
+        before = self._model.memory.at(step).cells
+        there = State(before.copied(), state.pc)
         try:
             result = self._model.executor.evaluate(_node(expression), scope, there)
             self.refuse_changes(before, there)
@@ -190,10 +187,11 @@ class CLanguage:
         """1 where ``formula`` holds, else 0."""
         return from_condition(formula, self._model.executor.model.int_type)
 
-    def refuse_changes(self, before: Mapping[Key, Content], state: State) -> None:
+    def refuse_changes(self, before: Cells[Key, Content], state: State) -> None:
         """A condition looks at the state; one that changes it is most often '=' written for '=='."""
-        for key, content in before.items():
-            if state.cells.get(key) != content:
+        opened, kept = state.cells.written_since(last_common(before, state.cells))
+        for key in {**opened, **kept}:
+            if key in before and state.cells.get(key) != before[key]:
                 text = f"the condition changes '{variable_name(*key)}'"
                 raise InputRefused(text, self._where, "compare with '=='; a condition may only read")
 

@@ -17,17 +17,17 @@ from bmc.models.c.controller.ranges import FloatReader, is_boolean, only_named, 
 from bmc.models.c.controller.reading import SourceConfig
 from bmc.models.c.controller.registers import place_registers
 from bmc.models.c.execute.decisions import decisions
-from bmc.models.c.execute.memory import Content, Key, MemObject, Place, State, Target
+from bmc.models.c.execute.memory import Cells, Content, Key, MemObject, Place, State, Target
 from bmc.models.c.execute.recorder import Recorder
 from bmc.models.c.execute.statements import Executor
 from bmc.models.c.execute.variables import CVariable, symbol_content
 from bmc.models.c.source.program import EnumConstant, Program, Scope, Unit, expression_of
-from bmc.models.c.source.types import type_at
+from bmc.models.c.source.types import StructType, show_type, type_at
 from bmc.models.model import Decision, Language, Model, NotAMember, Quantity, UnknownFunction
 from bmc.models.undetermined import NOTHING, Undetermined
 from bmc.native.original import compiled
 from bmc.records import dataclass
-from bmc.system.names import IN, find_variable, same_front
+from bmc.system.names import IN, find_variable, same_front, suggestion
 from bmc.system.original import CallingText, NativeInterface, Opener
 from bmc.system.transition import Condition, TransitionSystem
 
@@ -46,13 +46,14 @@ class Memory:
     variables: tuple[CVariable, ...]
     shadowed: frozenset[str]
     base: dict[Key, Content]
+    _cells: dict[int | None, Cells[Key, Content]] = field(default_factory=dict, init=False)
 
     def at(self, step: int | None) -> State:
         """Memory in which every variable is its symbol: plain (None) or framed at ``step``."""
-        cells = dict(self.base)
-        for variable in self.variables:
-            cells[variable.key] = self.content(variable, step)
-        return State(cells)
+        if step not in self._cells:
+            contents = {variable.key: self.content(variable, step) for variable in self.variables}
+            self._cells[step] = Cells({**self.base, **contents})
+        return State(self._cells[step].copied())
 
     def content(self, variable: CVariable, step: int | None) -> Content:
         """A variable's cell at a step."""
@@ -265,9 +266,20 @@ class CModel:
             if where is None:
                 raise
             kept = isinstance(error, NotAMember | UnknownFunction)
-            raise (type(error) if kept else InputRefused)(error.message, where, error.hint) from None
+            hint = self._member_meant(error.message) or error.hint
+            raise (type(error) if kept else InputRefused)(error.message, where, hint) from None
         finally:
             executor.recorder, executor.unknown_name, executor.lenient_dot, executor.hooks = saved
+
+    def _member_meant(self, message: str) -> str:
+        """What to do next where a struct has no member of a name; '' for another message."""
+        told = re.fullmatch(r"(.+) has no member '(\w+)'", message)
+        if not told:
+            return ""
+        ways = {(var.key[0].ctype, var.key[1][:end]) for var in self.variables for end in range(len(var.key[1]))}
+        types = {type_at(ctype, way) for ctype, way in ways}
+        structs = [each for each in types if isinstance(each, StructType) and show_type(each) == told[1]]
+        return suggestion(told[2], sorted({member.name for each in structs for member in each.members()}))
 
     def functions_matching(self, patterns: Sequence[str]) -> list[str]:
         """Names of defined functions that match shell patterns, in source order."""

@@ -17,7 +17,7 @@ from typing import Any
 from pysmt.exceptions import SolverReturnedUnknownResultError
 from pysmt.fnode import FNode
 from pysmt.logics import QF_BV
-from pysmt.shortcuts import BVSLE, BVULE, TRUE, And, Not, Or, Solver
+from pysmt.shortcuts import BVSLE, BVULE, TRUE, And, FreshSymbol, Implies, Not, Or, Solver
 
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import compile_formulas, names_in, post_order, unseen
@@ -293,27 +293,28 @@ class _Part:
 
     def inductive(self, guesses: list[_Guess]) -> list[_Guess]:
         """Those of ``guesses`` that hold after every step from where all of them do; none where the solver gives up."""
-        after = dict(zip(guesses, with_terms([guess.formula for guess in guesses], self.following), strict=True))
+        then = with_terms([guess.formula for guess in guesses], self.following)
+        symbols = [node for node in unseen(then, set()) if node.is_symbol()]
+        holding, left = compile_formulas(then), [*range(len(guesses))]
         with Solver(name="z3", logic=QF_BV, solver_options={"rlimit": EFFORT}) as solver:
             solver.add_assertion(self.steps)
             spent = 0
-            while guesses and spent < EFFORT:
-                then = [after[guess] for guess in guesses]
-                solver.push()
-                solver.add_assertion(And(guess.formula for guess in guesses))
-                solver.add_assertion(Or(map(Not, then)))
+            while left and spent < EFFORT:
+                now, one_fails = FreshSymbol(), FreshSymbol()
+                solver.add_assertion(Implies(now, And(guesses[number].formula for number in left)))
+                solver.add_assertion(Implies(one_fails, Or(Not(then[number]) for number in left)))
                 before = _effort(solver)
                 try:
-                    if not solver.is_sat(TRUE()):
-                        return guesses
+                    if not solver.solve([now, one_fails]):
+                        return [guesses[number] for number in left]
                 except SolverReturnedUnknownResultError:
                     break
                 spent += _effort(solver) - before
-                symbols = [node for node in unseen(then, set()) if node.is_symbol()]
-                values = {each.symbol_name(): int(solver.get_value(each).constant_value()) for each in symbols}
-                guesses = [*compress(guesses, compile_formulas(then)(values))]
-                solver.pop()
-        self.given_up = self.given_up or bool(guesses)
+                model = solver.get_model()
+                values = {each.symbol_name(): int(model.get_value(each).constant_value()) for each in symbols}
+                holds = holding(values)
+                left = [number for number in left if holds[number]]
+        self.given_up = self.given_up or bool(left)
         return []
 
     def _pairs(self) -> Iterator[_Guess]:

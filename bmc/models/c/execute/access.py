@@ -10,7 +10,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused, Location
-from bmc.formulas.terms import both, constant, either, equals, negate
+from bmc.formulas.terms import both, constant, either, equals, is_false, is_true, negate
 from bmc.limits import ELEMENTS
 from bmc.models.c.execute.arithmetic import Undefined, constant_value, in_range, interval
 from bmc.models.c.execute.cases import Cases
@@ -121,7 +121,8 @@ class MemoryAccess:
         if not isinstance(ctype, IntType | FloatType | PointerType):
             raise unsupported(f"value of type {show_type(ctype)}", node)
         content = self.content(place, (), state, node)
-        self.recorder.note_undefined("uninitialised read", where(node), state.pc, negate(content.defined))
+        if not is_true(content.defined):
+            self.recorder.note_undefined("uninitialised read", where(node), state.pc, negate(content.defined))
         if isinstance(ctype, PointerType):
             return Value(content.term if isinstance(content.term, tuple) else (), ctype)
         term = content.term if isinstance(content.term, FNode) else constant(0, ctype.bits)
@@ -227,7 +228,8 @@ class MemoryAccess:
     def check_not_null(self, place: Place, state: State, node: Any) -> None:
         """Access through a null or unset pointer is undefined."""
         null = is_null(place.targets) if place.targets else TRUE()
-        self.recorder.note_undefined("null or unset pointer", where(node), state.pc, null)
+        if not is_false(null):
+            self.recorder.note_undefined("null or unset pointer", where(node), state.pc, null)
 
     def _check_punning(self, target: Target, ctype: CType, node: Any) -> None:
         assert target.object is not None

@@ -116,7 +116,7 @@ class Sequencing(Walking):
 
     def has_effects(self, node: Any) -> bool:
         """Whether evaluating ``node`` may change memory (it assigns, steps or calls)."""
-        todo = [node]
+        todo = [] if id(node) in self._effects else [node]
         while todo:
             item = todo[-1]
             children = _evaluated(item) if id(item) not in self._effects else []
@@ -138,7 +138,7 @@ def _in_no_order(keys: Iterable[Key], what: str, node: Any) -> UnsupportedConstr
 def _evaluated(node: Any) -> list[Any]:
     """The parts of a syntax node that are evaluated with it: not those of ``sizeof``."""
     unevaluated = isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof")
-    return [] if unevaluated else [child for _, child in node.children()]
+    return [] if unevaluated else [*node]
 
 
 def _changes(node: Any) -> bool:

@@ -9,7 +9,7 @@ up an ``else if`` chain, adds nothing to it. Any other written key is *open*.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import field
 from typing import Any, TypeVar
 
@@ -23,6 +23,9 @@ from bmc.records import dataclass
 
 K = TypeVar("K")
 V = TypeVar("V")
+SHARED = 8
+"""A copy of a memory takes up to one of so many parts of it along; what else is in it is shared. With twice as many,
+less is copied at each branch, and all of it twice as often."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,33 +38,64 @@ class Fork:
     kept: Mapping[Any, None]
 
 
-class Cells(dict[K, V]):
-    """Contents by key; ``opened`` and ``kept`` are the keys written since ``fork``, in this order."""
+class Cells(MutableMapping[K, V]):
+    """Contents by key; ``opened`` and ``kept`` are the keys written since ``fork``, in this order.
 
-    __slots__ = ("fork", "kept", "opened")
+    Copies share ``_shared``, which nobody changes, and have ``_own`` contents above it, None for a key that is gone.
+    """
 
-    def __init__(self, contents: Mapping[K, V] | None = None, fork: Fork | None = None) -> None:
-        super().__init__(contents or {})
-        self.fork = fork if fork is not None else Fork(None, 0, {}, {})
+    __slots__ = ("_own", "_shared", "fork", "kept", "opened")
+
+    def __init__(self, contents: Mapping[K, V] | None = None) -> None:
+        self._shared: dict[K, V] = dict(contents or {})
+        self._own: dict[K, V | None] = {}
+        self.fork = Fork(None, 0, {}, {})
         self.opened: dict[K, None] = {}
         self.kept: dict[K, None] = {}
 
+    def __contains__(self, key: object) -> bool:
+        return self._own[key] is not None if key in self._own else key in self._shared
+
+    def __getitem__(self, key: K) -> V:
+        found = self._own[key] if key in self._own else self._shared[key]
+        if found is None:
+            raise KeyError(key)
+        return found
+
     def __setitem__(self, key: K, content: V) -> None:
-        super().__setitem__(key, content)
+        self._own[key] = content
         self.opened[key] = None
 
-    def setdefault(self, key: K, content: V) -> V:
-        if key not in self:
-            self[key] = content
-        return self[key]
+    def __delitem__(self, key: K) -> None:
+        self[key]  # KeyError where it is gone
+        if key in self._shared:
+            self._own[key] = None
+        else:
+            del self._own[key]
 
-    def update(self, contents: Mapping[K, V]) -> None:  # type: ignore[override]
-        for key, content in contents.items():
-            self[key] = content
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.contents())
+
+    def __len__(self) -> int:
+        return len(self.contents())
+
+    def get(self, key: K, default: Any = None) -> Any:
+        found = self._own[key] if key in self._own else self._shared.get(key)
+        return default if found is None else found
+
+    def items(self) -> ItemsView[K, V]:
+        return self.contents().items()
+
+    def contents(self) -> dict[K, V]:
+        """All contents by key, not to be changed."""
+        if self._own:
+            every = {**self._shared, **self._own}
+            self._shared, self._own = {key: content for key, content in every.items() if content is not None}, {}
+        return self._shared
 
     def put(self, key: K, content: V) -> None:
         """Set a content without noting that it was written."""
-        super().__setitem__(key, content)
+        self._own[key] = content
 
     def mark(self) -> Fork:
         """A new fork at this point, from which this memory goes on."""
@@ -72,7 +106,12 @@ class Cells(dict[K, V]):
 
     def copied(self) -> Cells[K, V]:
         """A copy that parts from this memory here."""
-        return Cells(self, self.mark())
+        if len(self._own) * SHARED > len(self._shared):
+            self.contents()
+        copy: Cells[K, V] = Cells.__new__(Cells)
+        copy._shared, copy._own = self._shared, dict(self._own)
+        copy.fork, copy.opened, copy.kept = self.mark(), {}, {}
+        return copy
 
     def settle(self, fork: Fork) -> None:
         """Forget the forks since ``fork``; what was written since then is open."""

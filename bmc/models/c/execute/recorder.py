@@ -13,6 +13,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused, Location
+from bmc.formulas.evaluate import names_in
 from bmc.formulas.terms import both, either, implies, is_false, is_true, negate
 from bmc.models.c.execute.memory import Content, Key, MemObject
 from bmc.models.c.execute.variables import is_variable, number_of, symbol_content, variable_name, variable_type
@@ -174,8 +175,7 @@ def read_names(result: StepResult) -> set[str]:
         term = number_of(key, content) if is_variable(key) else None
         if term is not None:
             terms += _computed_from(term, variable_type(key).value_type().symbol(variable_name(*key)))
-    symbols: set[FNode] = set().union(*(term.get_free_variables() for term in terms))
-    return {symbol.symbol_name() for symbol in symbols}
+    return names_in(terms)
 
 
 def _computed_from(term: FNode, own: object) -> list[FNode]:

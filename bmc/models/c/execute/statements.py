@@ -137,7 +137,7 @@ class Executor(Switches):
         ends: list[State] = []
         gotos.repeated |= labels
         rounds = 0
-        seen = [(state.pc, dict(state.cells))] if state and self.turns.watches(items[0]) else []
+        seen = [(state.pc, state.cells.contents())] if state and self.turns.watches(items[0]) else []
         while True:
             end = self.block(items, Scope(scope), state)
             ends += [end] if end is not None else []
@@ -145,7 +145,7 @@ class Executor(Switches):
             rounds += 1
             if state is None or self.cases.impossible(state.pc, TRUE()):
                 break
-            seen += [(state.pc, dict(state.cells))] if self.turns.watches(items[0]) else []
+            seen += [(state.pc, state.cells.contents())] if self.turns.watches(items[0]) else []
             if self.turns.over(items[0], rounds, TRUE(), state, seen):
                 break
             self._check_bound(rounds, rounds, items[0])
@@ -349,9 +349,9 @@ class Executor(Switches):
                 self.turns.never_ends(node, state, "an iteration changes nothing of what it reads")
                 break
             if self.turns.watches(node):
-                seen.append((state.pc, dict(state.cells)))
+                seen.append((state.pc, state.cells.contents()))
             else:
-                seen = [(state.pc, dict(state.cells))] if looked_at else []
+                seen = [(state.pc, state.cells.contents())] if looked_at else []
             left = len(exits)
             if rounds or not isinstance(node, c_ast.DoWhile):
                 cond = self.decide(node.cond, scope, state) if node.cond is not None else TRUE()

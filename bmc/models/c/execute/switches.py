@@ -14,7 +14,7 @@ from bmc.formulas.terms import both, constant, equals, negate
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.calls import Calls
 from bmc.models.c.execute.cleanups import refuse_cleanups
-from bmc.models.c.execute.memory import UNDEFINED, State, join, merge
+from bmc.models.c.execute.memory import UNDEFINED, State, join, last_common, merge
 from bmc.models.c.source.program import Scope, unsupported, where
 from bmc.models.c.source.rewritten import range_of
 from bmc.models.c.source.types import IntType, promote
@@ -65,8 +65,10 @@ class Switches(Calls):
             return current
         entered = state.fork(guard)
         if current is not None:  # objects declared above the label are not set on the paths that jump to it
-            for key in current.cells.keys() - entered.cells.keys():
-                entered.cells[key] = UNDEFINED
+            for written in current.cells.written_since(last_common(current.cells, entered.cells)):
+                for key in written:
+                    if key in current.cells and key not in entered.cells:
+                        entered.cells[key] = UNDEFINED
         return merge(guard, entered, current)
 
     def _leave_switch(self, exits: list[State], guards: dict[int, FNode], pc: FNode) -> State | None:

@@ -33,8 +33,8 @@ class PreprocessedUnit:
             return spelled(self.expansion.rest())
 
     def macro_names(self) -> list[str]:
-        """Names of the object-like macros, for suggestions."""
-        return sorted(name for name, macro in self.macros.items() if macro.parameters is None)
+        """Names of the macros that stand for something and have no parameters: not those that guard a header."""
+        return sorted(name for name, macro in self.macros.items() if macro.parameters is None and macro.body)
 
 
 @dataclass(frozen=True, slots=True)

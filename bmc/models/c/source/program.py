@@ -43,7 +43,7 @@ def nodes(node: Any) -> Iterator[Any]:
     while todo:
         item = todo.pop()
         yield item
-        todo.extend(child for _, child in reversed(item.children()))
+        todo.extend([*item][::-1])
 
 
 def unsupported(construct: str, node: Any, hint: str = "") -> UnsupportedConstruct:

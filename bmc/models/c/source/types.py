@@ -298,15 +298,16 @@ def bits_of_part(part: Step) -> tuple[int, int] | None:
 def type_at(ctype: CType, path: Path) -> CType:
     """The type of the sub-object at ``path``."""
     for part in path:
-        bits = bits_of_part(part)
-        if bits is not None:
-            ctype = IntType("bits", bits[1] + 1 - bits[0], False, 2, partial=True)
-        elif isinstance(ctype, ArrayType):
+        if isinstance(ctype, ArrayType) and isinstance(part, int):
             ctype = ctype.element
-        elif isinstance(ctype, StructType):
+        elif isinstance(ctype, StructType) and not str(part).startswith("["):
             member = ctype.member(str(part))
             assert member is not None
             ctype = member.type
+        else:
+            bits = bits_of_part(part)
+            assert bits is not None
+            ctype = IntType("bits", bits[1] + 1 - bits[0], False, 2, partial=True)
     return ctype
 
 

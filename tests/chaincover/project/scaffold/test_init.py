@@ -257,8 +257,8 @@ def test_imported_objects_and_functions_get_a_role(tmp_path: Path) -> None:
     )
     text = proposed_text(tmp_path, {"x.c": code})
     assert "# speed: declared extern, and no file defines it" in text
+    assert 'input = ["speed", "limits[*]", "read_button"]' in text
     assert "# read_button() is called and not defined: it has no parameters; called in x.c:7" in text
-    assert 'input = ["read_button"]' in text
     assert 'output = ["show"]' in text
     assert chaincover("check", ".", "--compare", "20", cwd=tmp_path).code == 0
 
@@ -287,7 +287,8 @@ def test_ranges_stand_for_all_values(tmp_path: Path) -> None:
     assert '\n"button" = [0, 1]   # char; 0 and 1 stand for' in text
     assert '# "level" = [0, 101]   # short' in text
     assert '# "value" = "-2147483648..2147483647"   # int' in text
-    assert '# "mode" = [0, 3, 250]   # unsigned char' in text
+    assert '# "mode" = [0, 3, 250]   # unsigned char; these stand for all values that the step tells' in text
+    assert "apart; add those that properties name" in text
 
 
 def test_word_sizes_are_found(tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
-"""Work on other processes: the same results in the same order, and nothing lost with a worker."""
+"""Work on other machines: the same results in the same order, and nothing lost with a worker."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 from collections.abc import Callable
@@ -10,19 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from bmc import footprint
-from bmc.errors import LimitReached, UsageError
-from chaincover.work import workers as workers_module
-from chaincover.work.workers import Cluster, Processes
-from chaincover.work.workers import choose as choose_workers
+from benchmarks.bench import cluster
+from benchmarks.bench.cluster import Cluster
+from bmc.errors import UsageError
 
 
 def square(number: int) -> int:
     return number * number
-
-
-def fail(number: int) -> int:
-    raise LimitReached(f"no {number}")
 
 
 def die_once(task: tuple[str, int]) -> int:
@@ -34,57 +27,9 @@ def die_once(task: tuple[str, int]) -> int:
     return number * number
 
 
-def memory_of(number: int) -> int:
-    return footprint.allowed()
-
-
-@pytest.fixture(scope="module")
-def processes():
-    workers = Processes(2)
-    yield workers
-    workers.close()
-
-
-def test_results_are_in_the_order_of_the_tasks(processes: Processes) -> None:
-    told: list[int] = []
-    assert processes.map(square, range(7), told.append) == [0, 1, 4, 9, 16, 25, 36]
-    assert told == [1, 2, 3, 4, 5, 6, 7]
-
-
-def test_an_error_of_a_task_is_raised_here() -> None:
-    workers = Processes(2)
-    with pytest.raises(LimitReached, match="no 3"):
-        workers.map(fail, [3], lambda count: None)
-    workers.close()
-
-
-def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
-    workers = Processes(2)
-    tasks = [(str(tmp_path / "died"), number) for number in range(6)]
-    assert workers.map(die_once, tasks, lambda count: None) == [0, 1, 4, 9, 16, 25]
-    assert (tmp_path / "died").exists()
-    workers.close()
-
-
-def end_process(number: int) -> int:
-    """Takes every process with it but the first one."""
-    if multiprocessing.parent_process() is not None:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
-
-
-@pytest.mark.slow
-def test_processes_that_never_get_anything_done_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    workers = Processes(2)
-    assert workers.map(end_process, [1, 2, 3], lambda count: None) == [1, 2, 3]
-    monkeypatch.setattr(workers, "_ready", lambda: pytest.fail("they are not tried again"))
-    assert workers.map(square, [4, 5], lambda count: None) == [16, 25]
-
-
 @pytest.mark.needs("distributed")
-def test_one_job_needs_no_workers_and_a_scheduler_must_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers_module, "ANSWER", 0.5)
-    assert choose_workers(1, None) is None
+def test_a_scheduler_must_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "ANSWER", 0.5)
     with pytest.raises(UsageError, match="no scheduler answers at tcp"):
         Cluster("tcp://127.0.0.1:9")
 
@@ -107,7 +52,7 @@ def test_without_a_dask_worker_the_work_is_done_here(monkeypatch: pytest.MonkeyP
     """None from the beginning, or none that is left: then the tasks that were sent are done here too."""
     import distributed
 
-    monkeypatch.setattr(workers_module, "LOOK", 0.2)
+    monkeypatch.setattr(cluster, "LOOK", 0.2)
     with distributed.LocalCluster(n_workers=0, dashboard_address=None) as local:
         workers = Cluster(local.scheduler_address)
         told: list[int] = []
@@ -143,9 +88,3 @@ def test_a_scheduler_that_is_lost_leaves_the_work_here() -> None:
 def test_what_is_no_address_is_said_so(address: str) -> None:
     with pytest.raises(UsageError, match="no scheduler answers at"):
         Cluster(address)
-
-
-def test_processes_share_the_memory_that_the_run_may_take(processes: Processes) -> None:
-    each = processes.map(memory_of, [1, 2, 3], lambda done: None)
-    assert len({*each}) == 1
-    assert 2 * each[0] < footprint.allowed()

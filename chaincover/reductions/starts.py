@@ -1,0 +1,100 @@
+"""Fewer start values: of those that nothing can tell apart, one stands for all.
+
+A program that writes to the outputs of its caller leaves their start values open. Where a goal asks in which way the
+motor turns, three or four of the 256 values of a byte differ; what is more, the states after the first step are mostly
+the same. So the start states are few, and a search may begin in each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pysmt.fnode import FNode
+
+from bmc.formulas.terms import choose
+from bmc.formulas.unroll import plain, unframed, with_terms
+from bmc.system.transition import InputVariable, StateVariable
+from chaincover.problem import Problem
+from chaincover.reductions.reduction import Reduction
+
+
+def few_starts(problem: Problem) -> Reduction:
+    """The reduction to one start value of each class of integers: what a step, a goal or the end reads of a variable
+    that init leaves open has one value in all states of a class, also as long as steps keep the variable. One that is
+    left is the start value.
+
+    The runs of the reduced problem are runs of the whole one.
+    """
+    system = problem.system
+    opened = {var.symbol: var for var in system.state if var.init is None and var.type.bits and not var.type.floating}
+    if not opened:
+        return Reduction(problem, lambda result: result)
+    from bmc.evaluation.vectors import walk  # arrays, which few programs need here
+    from bmc.explicit.input_classes import TooManyValues, class_values, largest_terms
+
+    formulas = [*_read_by_steps(problem), *_read_by_goals(problem, opened)]
+    own = largest_terms(walk(formulas), {*formulas}, {symbol: symbol for symbol in opened})
+    found = {}
+    for symbol, var in opened.items():
+        terms = {term: read for term, read in own.items() if read is symbol}
+        try:
+            values = (
+                class_values(InputVariable(var.name, var.type, var.starts), terms) if terms else [var.plainest_start]
+            )
+        except TooManyValues:
+            continue
+        found[var.name] = sorted(map(var.type.value, values))
+    state = tuple(_beginning(var, found[var.name]) if var.name in found else var for var in system.state)
+    return Reduction(replace(problem, system=replace(system, state=state)), lambda result: result)
+
+
+def _beginning(var: StateVariable, values: Sequence[int]) -> StateVariable:
+    """``var`` with these start values."""
+    if len(values) == 1:
+        return replace(var, init=var.type.constant(values[0]), starts=())
+    return replace(var, starts=tuple((value, value) for value in values))
+
+
+def _read_by_steps(problem: Problem) -> Iterator[FNode]:
+    """What steps and the end read, over plain symbols; a variable may be kept without being read."""
+    system = problem.system
+    yield from (system.input_constraint, system.defined)
+    yield from (_without_kept(var) for var in system.state)
+    if problem.final is not None:
+        yield problem.final
+
+
+def _without_kept(var: StateVariable) -> FNode:
+    """The next value of ``var``, with its plainest value where it is kept as it is."""
+    if var.init is not None:
+        return var.next
+    return _kept_replaced(var.next, var.symbol, var.type.constant(var.type.value(var.plainest_start)))
+
+
+def _kept_replaced(term: FNode, symbol: FNode, by: FNode) -> FNode:
+    """``term``, a choice between terms, with ``by`` where it is ``symbol``."""
+    made: dict[FNode, FNode] = {symbol: by}
+    todo = [term]
+    while todo:
+        node = todo[-1]
+        below = [each for each in node.args()[1:] if each not in made] if node.is_ite() and node not in made else []
+        todo += below
+        if not below:
+            todo.pop()
+            if node not in made:
+                made[node] = choose(node.arg(0), *(made[each] for each in node.args()[1:])) if node.is_ite() else node
+    return made[term]
+
+
+def _read_by_goals(problem: Problem, opened: dict[FNode, StateVariable]) -> Iterator[FNode]:
+    """The terms over one open variable at one step that goals read, over plain symbols."""
+    from bmc.evaluation.vectors import walk
+    from bmc.explicit.input_classes import largest_terms
+
+    goals: Sequence[FNode] = [goal.antecedent for goal in problem.goals]
+    order = walk(goals)
+    names = {var.name for var in opened.values()}
+    framed = {node: node for node in order if node.is_symbol() and unframed(node)[0] in names}
+    for term, symbol in largest_terms(order, {*goals}, framed).items():
+        yield with_terms([term], {symbol: plain(symbol)})[0]

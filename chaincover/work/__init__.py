@@ -1,1 +1,0 @@
-"""Work that is done by other processes, on this machine or on others."""
