@@ -218,12 +218,7 @@ def _refuse_slips(tokens: Sequence[str]) -> None:
         if slip := _bounded_by_comparison(tokens, index):
             raise InputRefused(*slip)
         if token == "`":
-            before = "".join(tokens[:index])[-20:].lstrip()
-            place = f"after '{before}'" if before else "at the beginning"
-            hint = (
-                "backquotes stand around a macro or function of the program that is called like an operator: `prev`(e)"
-            )
-            raise InputRefused(f"the backquote {place} quotes no name", None, hint)
+            raise _quotes_nothing("".join(tokens[:index])[-20:].lstrip())
         if token not in OPERATORS or is_operator(tokens, index):
             continue
         last, after = index, _next(tokens, index)
@@ -240,6 +235,13 @@ def _refuse_slips(tokens: Sequence[str]) -> None:
         ):
             form = OPERATORS[token].written if last == index else f"{''.join(tokens[index : last + 1])}(e)"
             raise InputRefused(f"put brackets around what {token} applies to: {form}", None, FORMS)
+
+
+def _quotes_nothing(before: str) -> InputRefused:
+    """What to say of a backquote that quotes no name, behind this text."""
+    place = f"after '{before}'" if before else "at the beginning"
+    hint = "backquotes stand around a macro or function of the program that is called like an operator: `prev`(e)"
+    return InputRefused(f"the backquote {place} quotes no name", None, hint)
 
 
 def _bounded_by_comparison(tokens: Sequence[str], index: int) -> tuple[str, None, str] | None:

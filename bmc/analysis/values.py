@@ -242,12 +242,8 @@ class Evaluation:
         before, arguments = self.found[place], self._arguments[place]
         if not depth or not arguments or len(arguments) > FEW_ARGUMENTS or only(before) is not None:
             return before
-        below = self._program.below[place]
-        for known in given:
-            if below >> known % MASKED & 1:
-                break
-        else:
-            return before  # where nothing below it is known, it is as it was
+        if not self._knows_below(place, given):  # then it is as it was
+            return before
         if self._kinds[place] == op.ITE and self._again(arguments[0], given, depth - 1) == BOTH:
             return common(before, self._choice(arguments, given, depth - 1)) or before
         operands = [self._again(argument, given, depth - 1) for argument in arguments]
@@ -255,6 +251,11 @@ class Evaluation:
             if new is not self.found[argument]:
                 return common(before, self._set(place, operands)) or before
         return before
+
+    def _knows_below(self, place: int, given: Facts) -> bool:
+        """Whether something may be ``given`` of what an instruction reads."""
+        below = self._program.below[place]
+        return any([below >> known % MASKED & 1 for known in given])  # noqa: C419 - a generator takes longer
 
     def _assume(self, condition: int, holds: bool, given: Facts, depth: int = DECIDING) -> bool:
         """Put into ``given`` what a condition's being ``holds`` says of instructions; False where it cannot be.

@@ -14,7 +14,7 @@ from pysmt.fnode import FNode
 
 from bmc.evaluation.vectors import Column, Columns, Program, column, node_count
 from bmc.explicit.columns_in_c import evaluation, nominal
-from bmc.explicit.drawing import NEAR, Drawer, asked_for, compared, following, read_with
+from bmc.explicit.drawing import NEAR, Drawer, Meeting, compared, following, read_with
 from bmc.explicit.draws import Draws
 from bmc.floats.values import ATTEMPTS
 from bmc.formulas.evaluate import unseen
@@ -32,9 +32,6 @@ from bmc.system.transition import (
 
 RATES = (1.0, 0.5, 0.15, 0.03)
 """How often an input changes, by the number of the run: code that waits needs inputs that stay."""
-
-FREE = -1
-"""The number of no term: an input is not always equal to one."""
 
 RESTS = (0.0, 0.5, 0.875, 0.97)
 """How many of the values of a run are those at rest: what one input brings about needs others that do not interfere."""
@@ -117,12 +114,12 @@ class Batch:
         self.system = system
         self._simulator = Simulator(system)
         nexts = [var.next for var in system.state]
-        self._valid = conjunction([system.input_constraint, system.defined])
-        self._step = evaluation([*nexts, self._valid])
-        self._allowed = Program([self._valid])
+        valid = conjunction([system.input_constraint, system.defined])
+        self._step = evaluation([*nexts, valid])
+        self._allowed = Program([valid])
         self._ties = [(tie, Program([tie.free, tie.value])) for tie in ties(system)]
         self._random = Draws(seed)
-        asked = [*nexts, self._valid, *formulas]
+        asked = [*nexts, valid, *formulas]
         beside = compared(asked)
         self._drawers = [
             Drawer(var, asked if var.type.floating else beside.get(var.name, asked), self._random)
@@ -138,11 +135,8 @@ class Batch:
             for drawer in self._drawers
             if drawer.name in self._remembered and drawer.name in follow and len(self._apart[drawer.name]) == 1
         }
-        self._met = [
-            (name, Program([term])) for name, term in asked_for([*nexts, self._valid], [*names]) if name not in follow
-        ]
-        self._meeting = {name: [n for n, (other, _) in enumerate(self._met) if other == name] for name, _ in self._met}
-        self.nodes = node_count([*nexts, self._valid])
+        self._meeting = Meeting([*nexts, valid], names - follow)
+        self.nodes = node_count([*nexts, valid])
 
     def cost(self, count: int) -> int:
         """Operations on values that a step of ``count`` runs takes."""
@@ -161,7 +155,7 @@ class Batch:
         rates = np.array([RATES[number % len(RATES)] for number in range(count)])
         rests = np.array([RESTS[number // len(RATES) % len(RESTS)] for number in range(count)])
         rated = {drawer.name: rates for drawer in self._drawers}
-        manner = Manner(count, rated, rests, falls=self._falls(count), meets=self._meets(count))
+        manner = Manner(count, rated, rests, falls=self._falls(count), meets=self._meeting.drawn(self._random, count))
         return self.go_on(starts, manner, steps, check)
 
     def repeated(self, state: Valuation, count: int) -> dict[str, Column]:
@@ -173,15 +167,8 @@ class Batch:
         rates = np.array(RATES)
         drawn = {d.name: rates[self._random.below(len(rates), count)] for d in self._drawers}
         rests = np.array(RESTS)[self._random.below(len(RESTS), count)]
-        return Manner(count, drawn, rests, falls=self._falls(count), meets=self._meets(count))
-
-    def _meets(self, count: int) -> dict[str, Column]:
-        """In half of the runs an input is always equal to one of the terms that it is compared with."""
-        found = {}
-        for name, numbers in self._meeting.items():
-            among = np.array([*numbers, *([FREE] * len(numbers))])
-            found[name] = among[self._random.below(len(among), count)]
-        return found
+        meets = self._meeting.drawn(self._random, count)
+        return Manner(count, drawn, rests, falls=self._falls(count), meets=meets)
 
     def _falls(self, count: int) -> dict[str, Column]:
         return {name: self._random.below(2, count) == 1 for name in self._remembered}
@@ -216,11 +203,9 @@ class Batch:
             for name, by in self._grows.items():
                 inputs[name][step] = by(now[self._remembered[name]])
             drawn = {name: values[step] for name, values in inputs.items()}
-            for number, (name, program) in enumerate(self._met):
-                own = np.broadcast_to(program({**now, **drawn})[0], (count,)).astype(drawn[name].dtype)
-                met = manner.meets[name]
-                now_and_then = (met == FREE) & ~kept[name][step] & (self._random.below(2, count) == 1)
-                np.copyto(drawn[name], own, where=(met == number) | now_and_then)
+            self._meeting.meet(
+                now, drawn, manner.meets, lambda name: ~kept[name][step] & (self._random.below(2, count) == 1)
+            )
             return self._one_step(now, drawn, (alive, manner.falls), check)
 
         return self._simulated(starts, inputs, (steps, count), take)

@@ -30,7 +30,6 @@ class CoveringSearch:
         assert layers.arrows is not None
         self._layers, self._made, self._wanted = layers, made, wanted
         self._final = len(made.watched) if final is None else final
-        self._each = ARROW * layers.arrows + 1
         self.below: int | None = None
         self.found: list[int] | None = None
         self.start = made.starts[0]
@@ -62,7 +61,7 @@ class CoveringSearch:
         over = False
         while not over:
             over, _ = self._told("prepare")
-            self.work += self._each
+            self.work += ARROW * (self._layers.arrows or 0) + 1
             yield
         over, before, found = False, self.work, 0
         while not over:

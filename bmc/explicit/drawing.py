@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -12,7 +12,7 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BVExtract
 
-from bmc.evaluation.vectors import Column, bits_of, column
+from bmc.evaluation.vectors import Column, Columns, Program, bits_of, column
 from bmc.explicit.draws import Draws
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import outside_circuits
@@ -138,43 +138,6 @@ def following(conditions: Iterable[FNode]) -> set[str]:
     return {side.symbol_name() for side, other in sides if side.is_symbol() and not is_constant(other)}
 
 
-def asked_for(formulas: Iterable[FNode], names: Sequence[str]) -> list[tuple[str, FNode]]:
-    """Inputs that the code compares with something that it calculates or is given, such as a checksum, the next number
-    of a sequence, or another sensor, each with the value that makes the two equal. Those come first that are read for
-    others; there are up to ``NEAR`` for each input.
-
-    ``formulas`` are over plain symbols. A value does not depend on the input itself.
-    """
-    found: dict[tuple[str, FNode], set[str]] = {}
-    for node in unseen(list(formulas), set()):
-        for side, other in _sides(node) if node.node_type() in _COMPARISONS else ():
-            word = side.arg(0) if side.is_bv_zext() or side.is_bv_sext() else side
-            name = word.symbol_name() if word.is_symbol() else ""
-            if name not in names or is_constant(other) or word.bv_width() < 2:
-                continue
-            read = {symbol.symbol_name() for symbol in symbols_of(other)}
-            if name not in read and sum(each == name for each, _ in found) < NEAR:
-                term = other if word is side else BVExtract(other, 0, word.bv_width() - 1)
-                found[name, term] = read & {*names}
-    ordered: list[tuple[str, FNode]] = []
-    while found:
-        waiting = {name for name, _ in found}
-        free = [each for each, read in found.items() if not read & waiting] or [*found]
-        ordered += free
-        for each in free:
-            del found[each]
-    return ordered
-
-
-def _sides(comparison: FNode) -> Iterator[tuple[FNode, FNode]]:
-    """Terms that a comparison tells apart: its sides, each with the other one, and those of a difference."""
-    one, other = comparison.args()
-    yield from ((one, other), (other, one))
-    for side in (one, other):
-        if side.is_bv_sub():
-            yield from (side.args(), side.args()[::-1])
-
-
 def _telling(var: InputVariable, spans: Sequence[tuple[int, int]], formulas: Sequence[FNode], wrap: int) -> list[int]:
     """Values, raw, at which the code may change its mind: constants of ``formulas``, what lies beside them, bounds."""
     near: set[int] = {0, 1}
@@ -220,3 +183,79 @@ def _words_below(node: FNode) -> list[FNode]:
 
 
 _COMPARISONS = frozenset([op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE])
+
+
+FREE = -1
+"""The number of no term: an input is not always equal to one."""
+
+
+Sites = Callable[[str], Column]
+"""Of an input in which runs something is so."""
+
+
+class Meeting:
+    """Inputs that runs keep equal to what the code compares them with: a checksum, the next number of a sequence, or a
+    second sensor that has to agree with the first one. At random such values are hardly ever drawn, and what lies
+    behind the comparison is never seen.
+
+    The terms are those with which ``formulas`` (over plain symbols) compare the inputs ``names``, by number.
+    """
+
+    def __init__(self, formulas: Iterable[FNode], names: Collection[str]) -> None:
+        self._terms = [(name, Program([term])) for name, term in in_order(compared_with(formulas, names))]
+        self._of = {name: [n for n, (other, _) in enumerate(self._terms) if other == name] for name, _ in self._terms}
+
+    def drawn(self, random: Draws, count: int) -> dict[str, Column]:
+        """For each input and each of ``count`` runs the number of the term that it is always equal to: in half of the
+        runs ``FREE``."""
+        found = {}
+        for name, numbers in self._of.items():
+            among = np.array([*numbers, *([FREE] * len(numbers))])
+            found[name] = among[random.below(len(among), count)]
+        return found
+
+    def meet(self, now: Columns, drawn: dict[str, Column], meets: Mapping[str, Column], changing: Sites) -> None:
+        """Make the inputs ``drawn`` for a step equal to their terms in the states ``now``: always where ``meets`` names
+        the term; where it is ``FREE``, one time in two of those in which the input is ``changing``."""
+        for number, (name, program) in enumerate(self._terms):
+            own = program({**now, **drawn})[0]
+            free = (meets[name] == FREE) & changing(name)
+            np.copyto(drawn[name], own.astype(drawn[name].dtype), where=(meets[name] == number) | free)
+
+
+def compared_with(formulas: Iterable[FNode], names: Collection[str]) -> dict[tuple[str, FNode], set[str]]:
+    """Inputs with terms that make both sides of a comparison equal, up to ``NEAR`` for each input; with each the inputs
+    that the term reads, of which the input itself is none."""
+    found: dict[tuple[str, FNode], set[str]] = {}
+    for node in unseen(list(formulas), set()):
+        for side, other in _sides(node) if node.node_type() in _COMPARISONS else ():
+            word = side.arg(0) if side.is_bv_zext() or side.is_bv_sext() else side
+            name = word.symbol_name() if word.is_symbol() else ""
+            if name not in names or is_constant(other) or word.bv_width() < 2:
+                continue
+            read = {symbol.symbol_name() for symbol in symbols_of(other)}
+            if name not in read and sum(each == name for each, _ in found) < NEAR:
+                term = other if word is side else BVExtract(other, 0, word.bv_width() - 1)
+                found[name, term] = read & {*names}
+    return found
+
+
+def in_order(found: Mapping[tuple[str, FNode], set[str]]) -> list[tuple[str, FNode]]:
+    """What was ``found``, those first that are read for others."""
+    left, ordered = dict(found), list[tuple[str, FNode]]()
+    while left:
+        waiting = {name for name, _ in left}
+        free = [each for each, read in left.items() if not read & waiting] or [*left]
+        ordered += free
+        for each in free:
+            del left[each]
+    return ordered
+
+
+def _sides(comparison: FNode) -> Iterator[tuple[FNode, FNode]]:
+    """Terms that a comparison tells apart: its sides, each with the other one, and those of a difference."""
+    one, other = comparison.args()
+    yield from ((one, other), (other, one))
+    for side in (one, other):
+        if side.is_bv_sub():
+            yield from (side.args(), side.args()[::-1])

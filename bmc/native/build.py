@@ -34,7 +34,7 @@ from bmc.errors import InputRefused, Location, NoOriginal
 from bmc.native import symbols as native_symbols
 from bmc.native.assembly import without_assembly
 from bmc.native.cache import Cache
-from bmc.native.commands import run, said, why_stopped
+from bmc.native.commands import compiles, first_line, run, said, why_stopped
 from bmc.native.symbols import LibraryMap, Malformed
 from bmc.system.original import SHORT_DOUBLE, FileOptions, NativeInterface, ZeroSum
 
@@ -411,7 +411,7 @@ def _object_of(text: str, compiler: tuple[str, ...], flags: tuple[str, ...]) -> 
 
 def refusal(compiler: Sequence[str], output: str, source: str) -> InputRefused | NoCompiler:
     """The compiler's first error, with its place; that it is none, where it does not even compile a declaration."""
-    if not why_stopped(output) and not _compiles(compiler):
+    if not why_stopped(output) and not compiles(compiler):
         told = f"the C compiler ({shlex.join(compiler)}) compiles nothing in {tempfile.gettempdir()}; it says: "
         return NoCompiler(told + first_line(output), hint="name another compiler (CC), or make room there (TMPDIR)")
     hint = (
@@ -432,20 +432,6 @@ def refusal(compiler: Sequence[str], output: str, source: str) -> InputRefused |
             "(#ifndef __CHAINCOVER__), or leave the comparison and the replay out (--no-native)",
         )
     return InputRefused(f"the C compiler refuses the original: {first_line(output)}", Location(source), hint)
-
-
-def _compiles(compiler: Sequence[str]) -> bool:
-    """Whether this is a C compiler that works."""
-    with (
-        contextlib.suppress(OSError),
-        tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as folder,
-    ):
-        source, target = Path(folder) / "one.c", Path(folder) / "one.o"
-        source.write_text("int chaincover;\n", encoding="utf-8")
-        seen = run([*compiler, "-E", str(source)]).stdout
-        done = run([*compiler, "-c", str(source), "-o", str(target)])
-        return b"int chaincover" in seen and not done.returncode and target.exists()
-    return False
 
 
 def stub_text(functions: Sequence[str], others: Sequence[str]) -> str:
@@ -508,10 +494,3 @@ def link_refusal(output: str) -> InputRefused:
         f"the compiled original cannot be linked: {first_line(output)}",
         hint="list only the source files that belong to one program, and use a compiler for this machine (CC)",
     )
-
-
-def first_line(output: str) -> str:
-    """The first line of a tool's output that says something, errors first."""
-    lines = [line.strip() for line in output.splitlines() if line.strip() and not line.startswith("collect2:")]
-    errors = [line for line in lines if re.search(r"error|undefined|cannot find", line, re.IGNORECASE)]
-    return (errors or lines or ["no message"])[0]

@@ -89,3 +89,24 @@ def said(done: subprocess.CompletedProcess[bytes]) -> str:
 def why_stopped(output: str) -> str:
     """The limit that a compiler came to, as far as it tells; '' if it came to none."""
     return next((used for said, used in STOPPED.items() if re.search(said, output)), "")
+
+
+def first_line(output: str) -> str:
+    """The first line of a tool's output that says something, errors first."""
+    lines = [line.strip() for line in output.splitlines() if line.strip() and not line.startswith("collect2:")]
+    errors = [line for line in lines if re.search(r"error|undefined|cannot find", line, re.IGNORECASE)]
+    return (errors or lines or ["no message"])[0]
+
+
+def compiles(compiler: Sequence[str]) -> bool:
+    """Whether this is a C compiler that works."""
+    with (
+        contextlib.suppress(OSError),
+        tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as folder,
+    ):
+        source, target = Path(folder) / "one.c", Path(folder) / "one.o"
+        source.write_text("int chaincover;\n", encoding="utf-8")
+        seen = run([*compiler, "-E", str(source)]).stdout
+        done = run([*compiler, "-c", str(source), "-o", str(target)])
+        return b"int chaincover" in seen and not done.returncode and target.exists()
+    return False

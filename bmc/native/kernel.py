@@ -20,8 +20,8 @@ from pysmt.fnode import FNode
 from bmc.errors import LimitReached
 from bmc.floats.format import FLOAT32, FLOAT64, Format
 from bmc.floats.operations import Kind, Operation, operation_of
-from bmc.native.build import compiler_words, first_line
-from bmc.native.commands import kill, run, said, why_stopped
+from bmc.native.build import compiler_words
+from bmc.native.commands import first_line, kill, run, said, why_stopped
 
 FLAGS = ["-x", "c", "-std=gnu11", "-O2", "-w", "-ffp-contract=off", "-fno-math-errno"]
 """What a program is compiled with: optimised, and with the floating-point operations as they stand."""

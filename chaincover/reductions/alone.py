@@ -16,7 +16,7 @@ from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.chain import UNREACHABLE
-from chaincover.facts import BETTER, COMPLETE, DISTANCES, EXACT, FLOATING, NEAR, OBSERVED, STATES, WHOLE
+from chaincover.facts import BETTER, COMPLETE, DISTANCES, EXACT, FLOATING, NEAR, OBSERVED, STATES
 from chaincover.graph.enumerated import ENUMERATING, LISTING, enumerate_states, exact_graph
 from chaincover.known import Board, Known, Reason
 from chaincover.limits import EffortUsedUp
@@ -41,8 +41,8 @@ STAGES = (
         needs=(DISTANCES, STATES | EXACT | COMPLETE),
     ),
     Stage("simulate", later("chaincover.runs.random:random_runs"), for_targets=False, gives=(COMPLETE, OBSERVED)),
+    Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths"), needs=(NEAR,)),
     Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), 1.0, gives=(COMPLETE, BETTER)),
-    Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths"), needs=(STATES | WHOLE, NEAR)),
 )
 """What finds a shortest run to one goal, in turns."""
 

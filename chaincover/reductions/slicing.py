@@ -18,7 +18,7 @@ from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached, listed
 from bmc.evaluation.vectors import node_count
-from bmc.formulas.unroll import at, plain
+from bmc.formulas.unroll import plain
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import Validity, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Chain, LongTest, Parts, Verdict
@@ -109,10 +109,7 @@ def _slice_of(problem: Problem, cut: Cut) -> Reduction:
             return run
         return Run(run.states, whole_inputs(run.inputs))
 
-    whole_chain: Callable[[str, Chain], Chain] = once(
-        lambda chain: on_whole(replace(chain, run=whole_run(chain.run)), problem)
-    )
-    whole_test: Callable[[str, Run], Run] = once(lambda run: run_on(problem.system, whole_run(run)))
+    whole_chain, whole_test = _judged_on(problem, whole_run)
 
     def whole_parts(test: LongTest) -> Parts:
         return tuple((whole_inputs(inputs), count) for inputs, count in test.parts)
@@ -132,6 +129,17 @@ def _slice_of(problem: Problem, cut: Cut) -> Reduction:
         return replace(result, verdicts=verdicts, chain=chain, tests=tests, beyond=beyond)
 
     return Reduction(replace(problem, system=small), restore)
+
+
+def _judged_on(
+    problem: Problem, whole_run: Callable[[Run], Run]
+) -> tuple[Callable[[str, Chain], Chain], Callable[[str, Run], Run]]:
+    """What makes a chain, and the test of a goal, of a smaller problem ones of ``problem``, each once (``once``);
+    ``whole_run`` gives its inputs to a run."""
+    return (
+        once(lambda chain: on_whole(replace(chain, run=whole_run(chain.run)), problem)),
+        once(lambda run: run_on(problem.system, whole_run(run))),
+    )
 
 
 def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduction:
@@ -266,6 +274,19 @@ def _validity(form: Form, steps: int | None) -> Validity | None:
     return Validity(formula_text(form.holds), rises, steps)
 
 
+def _form_of(problem: Problem, prover: Prover, least: int | None) -> Form | None:
+    """The normal form of the states of ``problem``; None where none is proved."""
+    from bmc.invariants.normal_form import normal_form
+
+    judged = [goal.consequent for goal in problem.goals if goal.consequent is not None]
+    seen = [*(goal.antecedent for goal in problem.goals), *judged, *problem.end_formulas(0)]
+    try:
+        form = normal_form(problem.system, seen, prover, least)
+    except LimitReached:
+        return None
+    return form if form.terms else None
+
+
 def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem], Reduction]:
     """The reduction to states in a normal form, where ``prover`` proves one: what nothing can tell apart is one state.
 
@@ -273,25 +294,18 @@ def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem
     form is one of differences of counters that may hold of runs up to some number of steps, at least so many.
     """
     from bmc.invariants.differences import steps_within
-    from bmc.invariants.normal_form import in_normal_form, normal_form
+    from bmc.invariants.normal_form import in_normal_form
 
     def reduce(problem: Problem) -> Reduction:
-        judged = [goal.consequent for goal in problem.goals if goal.consequent is not None]
-        ends = [] if problem.final is None else [at(problem.final, 0)]
-        seen = [*(goal.antecedent for goal in problem.goals), *judged, *ends]
-        try:
-            form = normal_form(problem.system, seen, prover, least)
-        except LimitReached:
-            return Reduction(problem, lambda result: result)
-        if not form.terms:
+        form = _form_of(problem, prover, least)
+        if form is None:
             return Reduction(problem, lambda result: result)
         small = in_normal_form(problem.system, form.terms)
         cut = sliced(small, problem.goals, problem.final)
         told = {name: formula_text(term) for name, term in form.terms.items()}
         steps = steps_within(problem.system, form.rises)
         validity = _validity(form, steps)
-        whole_chain: Callable[[str, Chain], Chain] = once(lambda chain: on_whole(chain, problem))
-        whole_test: Callable[[str, Run], Run] = once(lambda run: run_on(problem.system, run))
+        whole_chain, whole_test = _judged_on(problem, lambda run: run)
 
         def restore(result: ChainResult) -> ChainResult:
             from chaincover.reductions.within_horizon import within, without_late_runs
@@ -301,8 +315,7 @@ def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem
             if steps is not None:
                 result = within(result, problem, steps, prover)
             chain = None if result.chain is None else whole_chain(CHAIN, result.chain)
-            proof = result.certificate
-            proof = None if proof is None else replace(proof, normal_form=told, validity=validity)
+            proof = result.certificate and replace(result.certificate, normal_form=told, validity=validity)
             tests = {name: whole_test(name, run) for name, run in result.tests.items()}
             return replace(result, chain=chain, tests=tests, certificate=proof)
 

@@ -7,7 +7,7 @@ the same. So the start states are few, and a search may begin in each of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pysmt.fnode import FNode
@@ -31,29 +31,26 @@ def few_starts(problem: Problem) -> Reduction:
     if not opened:
         return Reduction(problem, lambda result: result)
     from bmc.evaluation.vectors import walk  # arrays, which few programs need here
-    from bmc.explicit.input_classes import TooManyValues, class_values, largest_terms
+    from bmc.explicit.input_classes import largest_terms
 
     formulas = [*_read_by_steps(problem), *_read_by_goals(problem, opened)]
     own = largest_terms(walk(formulas), {*formulas}, {symbol: symbol for symbol in opened})
-    found = {}
-    for symbol, var in opened.items():
-        terms = {term: read for term, read in own.items() if read is symbol}
-        try:
-            values = (
-                class_values(InputVariable(var.name, var.type, var.starts), terms) if terms else [var.plainest_start]
-            )
-        except TooManyValues:
-            continue
-        found[var.name] = sorted(map(var.type.value, values))
-    state = tuple(_beginning(var, found[var.name]) if var.name in found else var for var in system.state)
+    state = tuple(_beginning(var, own) if opened.get(var.symbol) is var else var for var in system.state)
     return Reduction(replace(problem, system=replace(system, state=state)), lambda result: result)
 
 
-def _beginning(var: StateVariable, values: Sequence[int]) -> StateVariable:
-    """``var`` with these start values."""
-    if len(values) == 1:
-        return replace(var, init=var.type.constant(values[0]), starts=())
-    return replace(var, starts=tuple((value, value) for value in values))
+def _beginning(var: StateVariable, own: Mapping[FNode, FNode]) -> StateVariable:
+    """``var`` with one start value of each class; ``own`` has the terms over one variable, with its symbol."""
+    from bmc.explicit.input_classes import TooManyValues, class_values
+
+    terms = {term: read for term, read in own.items() if read is var.symbol}
+    try:
+        raw = class_values(InputVariable(var.name, var.type, var.starts), terms) if terms else [var.plainest_start]
+    except TooManyValues:
+        return var
+    if len(raw) == 1:
+        return replace(var, init=var.type.constant(var.type.value(raw[0])), starts=())
+    return replace(var, starts=tuple((value, value) for value in sorted(map(var.type.value, raw))))
 
 
 def _read_by_steps(problem: Problem) -> Iterator[FNode]:

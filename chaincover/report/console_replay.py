@@ -403,13 +403,17 @@ def show_replay_goals(out: Console, replay: JudgedRun) -> None:
     ordered = [goal for group in groups for goal in group] if claims else replay.goals
     aside = [*plain, *besides] if many else []
     _show_goal_rows(out, [goal for goal in ordered if goal not in aside], claims, len(groups[0]))
+    if many:
+        _say_left(out, plain, besides)
+
+
+def _say_left(out: Console, plain: Sequence[JudgedGoal], besides: Sequence[JudgedGoal]) -> None:
+    """How many goals have no row: those that are as they are to be, and those that neither run covers."""
     held = ", consequents held" if any(goal.requirement for goal in plain) else ""
-    for left, what in (
-        (plain, f"covered{held}: -v tells where"),
-        (besides, "neither covered by the chain nor by this run: -v tells which"),
-    ):
-        if many and left:
-            say(out, f"{counted(len(left), 'goal')} {what}")
+    if plain:
+        say(out, f"{counted(len(plain), 'goal')} covered{held}: -v tells where")
+    if besides:
+        say(out, f"{counted(len(besides), 'goal')} neither covered by the chain nor by this run: -v tells which")
 
 
 def _show_goal_rows(out: Console, goals: Sequence[JudgedGoal], claims: bool, lost: int) -> None:

@@ -198,20 +198,20 @@ def start_states(system: TransitionSystem, formulas: Sequence[FNode], clock: Clo
         return [simulator.initial()]
     known = {var.symbol: var.init for var in system.state if var.init is not None}
     steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
-    read = names_in(step.substitute(known).simplify() for step in steps)
-    read |= {symbol.symbol_name() for symbol in plain_symbols(formulas)}
+    read = names_in([*plain_symbols(formulas), *(step.substitute(known).simplify() for step in steps)])
     varied = [InputVariable(var.name, var.type, var.starts) for var in loose if var.name in read]
-    seen = [system.input_constraint, system.defined]
-    seen += [part for var in system.state for part in (_read_but_to_stay(var) if var.init is None else [var.next])]
-    classes = input_classes(varied, seen, formulas, clock, {})
+    seen = [part for var in system.state for part in _read_but_to_stay(var)]
+    classes = input_classes(varied, [system.input_constraint, system.defined, *seen], formulas, clock, {})
     if classes is None or classes.size > START_VALUES:
         return None
     return [simulator.initial(choice) for choice in classes.choices]
 
 
 def _read_but_to_stay(var: StateVariable) -> list[FNode]:
-    """What the next value of a variable is made of, but for the variable where it stays as it is: then its class stays
-    as well."""
+    """What the next value of a variable is made of, but for the variable where init leaves it open and it stays as it
+    is: then its class stays as well."""
+    if var.init is not None:
+        return [var.next]
     found: dict[FNode, None] = {}
     todo, met = [var.next], {var.symbol}
     while todo:

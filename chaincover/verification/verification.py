@@ -343,12 +343,15 @@ class Checks:
         self.listener.progress(f"search over all runs of fewer than {counted(below, 'step')}")
         if proof is not None and self._facts(proof) >= lower:
             return search(self.marks, goals, self._part(SMALL_PART if proof.prices else PART), below)
-        ahead = None if proof is None or proof.prices is None else self.priced[1]
-        many = self.marks.table.size << len(goals) > self.clock.limits.nodes
-        if many and ahead is None and (found := compiled_search(self.marks, goals, self.clock, below)):
-            return found
-        found = search(self.marks, goals, self.clock, below, ahead=ahead)
-        return found if found.complete else compiled_search(self.marks, goals, self.clock, below) or found
+        return self._searched(self.marks, goals, below)
+
+    def _searched(self, marks: Marks, goals: Sequence[str], below: int) -> Outcome:
+        """The search, compiled first where there may be many pairs of a state and the goals covered."""
+        ahead = self.priced[1] if self.statement.proof and self.statement.proof.prices else None
+        many = ahead is None and marks.table.size << len(goals) > self.clock.limits.nodes
+        found = compiled_search(marks, goals, self.clock, below) if many else None
+        slow = found or search(marks, goals, self.clock, below, ahead=ahead)
+        return slow if found or slow.complete else compiled_search(marks, goals, self.clock, below) or slow
 
     @staticmethod
     def _facts(proof: Certificate) -> int:

@@ -34,6 +34,7 @@ def test_the_suites_of_the_documentation_are_there() -> None:
         "paper-originals",
         "paper-quick",
         "real",
+        "users",
     }
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from machines import fork
-from pysmt.shortcuts import BV, And, Ite
+from pysmt.shortcuts import BV, BVULE, And, Ite
 
 from bmc.explicit.batch import Batch
-from bmc.explicit.drawing import asked_for
+from bmc.explicit.drawing import compared_with, in_order
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 
 
@@ -50,9 +50,24 @@ def receiver() -> TransitionSystem:
 
 def test_what_the_code_calculates_for_an_input_is_found_in_the_order_in_which_it_is_read() -> None:
     system = receiver()
-    found = asked_for([var.next for var in system.state], [var.name for var in system.inputs])
+    found = in_order(compared_with([var.next for var in system.state], {var.name for var in system.inputs}))
     assert [name for name, _ in found] == ["ba_number", "ba_sum"]
     assert found[0][1] is EXPECTED
+
+
+def test_sensors_that_have_to_agree_agree_in_some_runs_all_the_time() -> None:
+    """A step in which they differ by more than 2 sets the counter back; drawn apart they agree one time in 50."""
+    one, other, count = (BYTE.symbol(f"bs_{name}") for name in ("one", "other", "count"))
+    apart = BV(2, 8)
+    agree = And(BVULE(one, other + apart), BVULE(other, one + apart))
+    system = TransitionSystem(
+        "sensors",
+        (StateVariable("bs_count", BYTE, BV(0, 8), Ite(agree, count + BV(1, 8), BV(0, 8))),),
+        (InputVariable("bs_one", BYTE, ((60, 180),)), InputVariable("bs_other", BYTE, ((60, 180),))),
+    )
+    batch = Batch(system)
+    runs = batch.draw(batch.initial(), 64, 96)
+    assert runs.states["bs_count"].max() == 96
 
 
 def test_random_runs_meet_checksums_and_numbers_in_sequence() -> None:
