@@ -189,10 +189,6 @@ FREE = -1
 """The number of no term: an input is not always equal to one."""
 
 
-Sites = Callable[[str], Column]
-"""Of an input in which runs something is so."""
-
-
 class Meeting:
     """Inputs that runs keep equal to what the code compares them with: a checksum, the next number of a sequence, or a
     second sensor that has to agree with the first one. At random such values are hardly ever drawn, and what lies
@@ -214,9 +210,15 @@ class Meeting:
             found[name] = among[random.below(len(among), count)]
         return found
 
-    def meet(self, now: Columns, drawn: dict[str, Column], meets: Mapping[str, Column], changing: Sites) -> None:
+    def meet(
+        self,
+        now: Columns,
+        drawn: dict[str, Column],
+        meets: Mapping[str, Column],
+        changing: Callable[[str], Column],
+    ) -> None:
         """Make the inputs ``drawn`` for a step equal to their terms in the states ``now``: always where ``meets`` names
-        the term; where it is ``FREE``, one time in two of those in which the input is ``changing``."""
+        the term; where it is ``FREE``, in the runs in which the input of that name is ``changing``."""
         for number, (name, program) in enumerate(self._terms):
             own = program({**now, **drawn})[0]
             free = (meets[name] == FREE) & changing(name)

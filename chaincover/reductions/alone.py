@@ -200,6 +200,7 @@ class _Search:
         assert self._rounds is not None
         assert self._own is not None
         assert self._reduction is not None
+        more = True
         with suppress(EffortUsedUp):
             more = self._rounds.go_on()
         known, (name,) = self._own.known, self._problem.names

@@ -18,13 +18,13 @@ from bmc.engines import choose
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.known import Board, Known
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import UNITS, EffortUsedUp, Limits
 from chaincover.options import Options
 from chaincover.pipeline import STAGES
 from chaincover.problem import Problem
 from chaincover.reductions import alone
 from chaincover.replaying.judge import Judge
-from chaincover.stages import take_turns
+from chaincover.stages import Rounds, take_turns
 from properties.goal import Goal
 
 FLAG, TIME, WIDE = ValueType("flag", 1), ValueType("time", 10), ValueType("wide", 20)
@@ -95,6 +95,20 @@ def test_the_search_for_single_goals_ends_with_the_effort(units: float, monkeypa
     assert begun
     assert board.limits.used_up
     assert board.limits.spent < units + 1
+
+
+def test_a_search_whose_whole_has_no_effort_left_is_not_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit of the run around it ends its turn; what was found by then is told, and that there is more to do."""
+
+    def used_up(rounds: Rounds) -> bool:
+        raise EffortUsedUp("the effort was used up")
+
+    board = searched(lock_and_mixer_problem(), units=30.0)
+    search = alone._Search(board, board.problem.of(["open"]))
+    monkeypatch.setattr(Rounds, "go_on", used_up)
+    found = search.go_on(20.0)
+    search.end()
+    assert (found.run, found.never, found.finished) == (None, None, False)
 
 
 @pytest.mark.evidence
