@@ -185,6 +185,10 @@ def _words_below(node: FNode) -> list[FNode]:
 _COMPARISONS = frozenset([op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE])
 
 
+MOST_MET = 16
+"""Terms that inputs are made equal to. To look at more takes longer than a step of a large program: then there are
+none."""
+
 FREE = -1
 """The number of no term: an input is not always equal to one."""
 
@@ -198,7 +202,8 @@ class Meeting:
     """
 
     def __init__(self, formulas: Iterable[FNode], names: Collection[str]) -> None:
-        self._terms = [(name, Program([term])) for name, term in in_order(compared_with(formulas, names))]
+        found = in_order(compared_with(formulas, names))
+        self._terms = [(name, Program([term])) for name, term in found] if len(found) <= MOST_MET else []
         self._of = {name: [n for n, (other, _) in enumerate(self._terms) if other == name] for name, _ in self._terms}
 
     def drawn(self, random: Draws, count: int) -> dict[str, Column]:
@@ -219,8 +224,9 @@ class Meeting:
     ) -> None:
         """Make the inputs ``drawn`` for a step equal to their terms in the states ``now``: always where ``meets`` names
         the term; where it is ``FREE``, in the runs in which the input of that name is ``changing``."""
+        columns = {**now, **drawn}  # which sees what is written into the columns of ``drawn``
         for number, (name, program) in enumerate(self._terms):
-            own = program({**now, **drawn})[0]
+            own = program(columns)[0]
             free = (meets[name] == FREE) & changing(name)
             np.copyto(drawn[name], own.astype(drawn[name].dtype), where=(meets[name] == number) | free)
 

@@ -8,7 +8,8 @@ from machines import fork
 from pysmt.shortcuts import BV, BVULE, And, Ite
 
 from bmc.explicit.batch import Batch
-from bmc.explicit.drawing import compared_with, in_order
+from bmc.explicit.drawing import Meeting, compared_with, in_order
+from bmc.explicit.draws import Draws
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 
 
@@ -75,3 +76,12 @@ def test_random_runs_meet_checksums_and_numbers_in_sequence() -> None:
     batch = Batch(receiver())
     runs = batch.draw(batch.initial(), 64, 96)
     assert runs.states["ba_expected"].max() >= 4
+
+
+def test_a_program_that_compares_inputs_in_many_places_draws_as_fast_as_any_other() -> None:
+    """64 comparisons of eight inputs took longer than the step of 5,000 lines."""
+    places = [BYTE.symbol(f"bm_state{number}") for number in range(64)]
+    inputs = [BYTE.symbol(f"bm_input{number}") for number in range(8)]
+    nexts = [Ite(inputs[n % 8].Equals(place), BV(0, 8), BV(1, 8)) for n, place in enumerate(places)]
+    assert len(compared_with(nexts, {each.symbol_name() for each in inputs})) == 64
+    assert Meeting(nexts, {each.symbol_name() for each in inputs}).drawn(Draws(1), 4) == {}
