@@ -110,6 +110,7 @@ def test_every_operator_at_every_kind_of_width() -> None:
     check(cases)
 
 
+@pytest.mark.needs_compiler
 @pytest.mark.slow
 def test_floating_operations_are_those_of_the_circuits() -> None:
     cases: list[tuple[list[FNode], list[FNode], Rows]] = []
@@ -157,6 +158,7 @@ def test_a_compiler_that_makes_no_program_is_told(
     compiler.write_text(f"#!/bin/sh\n{script}\n")
     compiler.chmod(0o755)
     monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.delenv("CHAINCOVER_NO_NATIVE", raising=False)
     with pytest.raises(KernelFailed, match=why):
         Kernel("int main(void) { return 0; }")
 
