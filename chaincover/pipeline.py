@@ -64,6 +64,7 @@ from chaincover.result import ChainResult, Listener, Silent
 from chaincover.stages import FIRST_TURN, PARTS, Profiler, Stage, later, take_turns
 
 SHORTEST = "shortest chain"
+FIRST_CHAIN = "first chain"
 
 
 def as_long_as_reading(board: Board) -> float:
@@ -128,6 +129,13 @@ ACCELERATE = Stage(
     later("chaincover.minimality.acceleration:accelerate"),
     gives=(CHAIN, COMPLETE, TESTS, TARGETS, BETTER),
 )
+NEAREST = Stage(
+    "nearest goal first",
+    later("chaincover.runs.nearest:nearest_goal_first"),
+    needs=(ASKING,),
+    gives=(CHAIN, COMPLETE),
+    until=(WALKS,),
+)
 
 STAGES = (
     replace(ENUMERATE, first_turn=LISTING, once=True),
@@ -137,6 +145,7 @@ STAGES = (
     replace(NORMAL_FORM, first_turn=inf, until=(STATES,), once=True),
     replace(ENUMERATE, first_turn=0.4, put_off=FLOATING),
     replace(SIMULATE, until=(STATES,), once=True),
+    replace(NEAREST, first_turn=1.0, until=(STATES,), once=True),
     replace(ENUMERATE, first_turn=rest_of_listing, needs=(NEARLY_LISTED,), once=True),
     replace(IMPLIED, needs=(STATES,)),
     Stage("exact graph", exact_graph, 1.0, gives=(DISTANCES, EXACT, NEAR, TARGETS)),
@@ -172,7 +181,8 @@ STAGES = (
         gives=(CHAIN, COMPLETE, BETTER),
     ),
     replace(ACCELERATE, first_turn=1.0, needs=(NEARLY_LISTED,), once=True),
-    replace(SIMULATE, first_turn=LONG),
+    replace(SIMULATE, first_turn=LONG, question=FIRST_CHAIN),
+    replace(NEAREST, first_turn=LONG, question=FIRST_CHAIN),
     Stage(
         "leave out",
         later("chaincover.runs.leave_out:leave_out_steps"),
@@ -223,13 +233,6 @@ STAGES = (
         later("chaincover.concretise.get_chain:get_chain"),
         needs=(ASKING,),
         gives=(CHAIN, COMPLETE, STUCK, BETTER),
-        until=(WALKS,),
-    ),
-    Stage(
-        "nearest goal first",
-        later("chaincover.runs.nearest:nearest_goal_first"),
-        needs=(ASKING,),
-        gives=(CHAIN, COMPLETE),
         until=(WALKS,),
     ),
     Stage(

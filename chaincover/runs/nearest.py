@@ -29,19 +29,25 @@ Question = tuple[int, Sequence[FNode]]
 def nearest_goal_first(board: Board) -> None:
     """A chain that goes on from the best one, or from init, to the nearest goal each time, as far as that leads.
 
-    Where a limit or an interrupt ends it, what was reached by then is offered.
+    What is reached is offered with each goal, and where a limit or an interrupt ends it. It goes on from where it is
+    unless another stage has offered a better chain by then.
     """
+    way, own = None, None
     while not (board.known.complete or board.known.no_chain):
         best = board.known.chain
-        way = NearestFirst(board.questions, board.problem.names, board.options.bound, best.run if best else None)
-        board.say("nearest goal first: from goal to goal by queries")
+        if way is None or best is not own:
+            way = NearestFirst(board.questions, board.problem.names, board.options.bound, best.run if best else None)
+            board.say("nearest goal first: from goal to goal by queries")
         try:
-            found = way.run()
+            further = way.further()
+            found = way.ended()
         except (LimitReached, KeyboardInterrupt):
             if way.reached is not None:
                 board.offer(way.reached)
             raise
-        if found is None or not board.offer(found):
+        if found is not None and board.offer(found):
+            own = board.known.chain
+        elif not further:
             await_news(board, CHAIN, best)
 
 
@@ -76,22 +82,27 @@ class NearestFirst:
 
         None if it leads nowhere. LimitReached when time is over; ``reached`` is the run until then.
         """
-        self._go()
-        return self._to_end(self.reached) or self.reached
+        while self.further():
+            pass
+        return self.ended() or self.reached
+
+    def further(self) -> bool:
+        """Lengthen the run to the nearest goal, and strike off what it covers; whether there is a way to one."""
+        part = self._nearest(self.reached, list(self._left)) if self._left else None
+        if part is None:
+            return False
+        name, piece = part
+        self.reached = self._joined(self.reached, piece)
+        self._strike_off(self.reached, name)
+        return True
+
+    def ended(self) -> Run | None:
+        """The run so far and on to the end; None where no way there is found."""
+        return self._to_end(self.reached)
 
     def _strike_off(self, run: Run, aimed: str) -> None:
         covered = self._monitor.covered(run)
         self._left = {name: None for name in self._left if name != aimed and not covered[name]}
-
-    def _go(self) -> None:
-        """Lengthen the run as far as the way leads, and strike off the goals that it covers."""
-        while self._left:
-            part = self._nearest(self.reached, list(self._left))
-            if part is None:
-                return
-            name, piece = part
-            self.reached = self._joined(self.reached, piece)
-            self._strike_off(self.reached, name)
 
     def _session(self, run: Run | None) -> Session:
         """From the last state of ``run``, or from init."""
