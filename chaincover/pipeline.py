@@ -64,7 +64,6 @@ from chaincover.result import ChainResult, Listener, Silent
 from chaincover.stages import FIRST_TURN, PARTS, Profiler, Stage, later, take_turns
 
 SHORTEST = "shortest chain"
-FIRST_CHAIN = "first chain"
 
 
 def as_long_as_reading(board: Board) -> float:
@@ -72,9 +71,18 @@ def as_long_as_reading(board: Board) -> float:
     return node_count([var.next for var in board.known.problem.system.state]) / PER_UNIT.read_nodes
 
 
+EXPLORED = 64
+"""Units of work for the first exploration, for each one that reading takes. With twice as many, bounds for small
+programs with goals that cannot be covered come later."""
+
 LONG = 4.0
 """Units of work in the long turn of random runs. With twice as many, a first chain has more goals, and all that comes
 after waits for it."""
+
+
+def as_long_as_exploring(board: Board) -> float:
+    """Units of work for the first exploration: less where the step is small."""
+    return min(2 * LONG, EXPLORED * as_long_as_reading(board))
 
 
 def rest_of_listing(board: Board) -> float:
@@ -129,14 +137,6 @@ ACCELERATE = Stage(
     later("chaincover.minimality.acceleration:accelerate"),
     gives=(CHAIN, COMPLETE, TESTS, TARGETS, BETTER),
 )
-NEAREST = Stage(
-    "nearest goal first",
-    later("chaincover.runs.nearest:nearest_goal_first"),
-    needs=(ASKING,),
-    gives=(CHAIN, COMPLETE),
-    until=(WALKS,),
-)
-
 STAGES = (
     replace(ENUMERATE, first_turn=LISTING, once=True),
     replace(SIMULATE, first_turn=as_long_as_reading, until=(STATES,), once=True),
@@ -145,7 +145,6 @@ STAGES = (
     replace(NORMAL_FORM, first_turn=inf, until=(STATES,), once=True),
     replace(ENUMERATE, first_turn=0.4, put_off=FLOATING),
     replace(SIMULATE, until=(STATES,), once=True),
-    replace(NEAREST, first_turn=1.0, until=(STATES,), once=True),
     replace(ENUMERATE, first_turn=rest_of_listing, needs=(NEARLY_LISTED,), once=True),
     replace(IMPLIED, needs=(STATES,)),
     Stage("exact graph", exact_graph, 1.0, gives=(DISTANCES, EXACT, NEAR, TARGETS)),
@@ -181,8 +180,16 @@ STAGES = (
         gives=(CHAIN, COMPLETE, BETTER),
     ),
     replace(ACCELERATE, first_turn=1.0, needs=(NEARLY_LISTED,), once=True),
-    replace(SIMULATE, first_turn=LONG, question=FIRST_CHAIN),
-    replace(NEAREST, first_turn=LONG, question=FIRST_CHAIN),
+    replace(SIMULATE, first_turn=LONG),
+    Stage(
+        "explore",
+        later("chaincover.runs.explore:explore"),
+        as_long_as_exploring,
+        for_targets=False,
+        needs=(ASKING,),
+        gives=(CHAIN, COMPLETE),
+        until=(WALKS,),
+    ),
     Stage(
         "leave out",
         later("chaincover.runs.leave_out:leave_out_steps"),
@@ -233,6 +240,13 @@ STAGES = (
         later("chaincover.concretise.get_chain:get_chain"),
         needs=(ASKING,),
         gives=(CHAIN, COMPLETE, STUCK, BETTER),
+        until=(WALKS,),
+    ),
+    Stage(
+        "nearest goal first",
+        later("chaincover.runs.nearest:nearest_goal_first"),
+        needs=(ASKING,),
+        gives=(CHAIN, COMPLETE),
         until=(WALKS,),
     ),
     Stage(

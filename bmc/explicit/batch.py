@@ -210,8 +210,8 @@ class Batch:
 
         return self._simulated(starts, inputs, (steps, count), take)
 
-    def follow(self, start: Valuation, inputs: Columns, check: Callable[[], None] = lambda: None) -> Runs:
-        """The runs from one state under ``inputs``, arrays of (step, run), as they are; ``check`` as in ``draw``."""
+    def follow(self, starts: Columns, inputs: Columns, check: Callable[[], None] = lambda: None) -> Runs:
+        """The runs from ``starts`` under ``inputs``, arrays of (step, run), as they are; ``check`` as in ``draw``."""
 
         def take(step: int, now: Columns, alive: Column) -> _Step:
             check()
@@ -221,7 +221,7 @@ class Batch:
 
         steps, count = next(iter(inputs.values())).shape
         taken = {name: np.empty_like(values) for name, values in inputs.items()}
-        return self._simulated(self.repeated(start, count), taken, (steps, count), take)
+        return self._simulated(starts, taken, (steps, count), take)
 
     @staticmethod
     def _simulated(

@@ -162,7 +162,7 @@ def compared(formulas: Sequence[FNode]) -> dict[str, list[FNode]]:
     found: dict[str, dict[FNode, None]] = {}
     read: dict[tuple[FNode, ...], list[str]] = {}
     for node in outside_circuits(formulas):
-        if node.node_type() not in _COMPARISONS:
+        if node.node_type() not in COMPARISONS:
             continue
         sides = tuple(side for side in node.args() if not is_constant(side))
         terms = list(node.args()) if sides in read else _words_below(node)
@@ -182,7 +182,7 @@ def _words_below(node: FNode) -> list[FNode]:
     return terms
 
 
-_COMPARISONS = frozenset([op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE])
+COMPARISONS = frozenset([op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE])
 
 
 MOST_MET = 16
@@ -236,7 +236,7 @@ def compared_with(formulas: Iterable[FNode], names: Collection[str]) -> dict[tup
     that the term reads, of which the input itself is none."""
     found: dict[tuple[str, FNode], set[str]] = {}
     for node in unseen(list(formulas), set()):
-        for side, other in _sides(node) if node.node_type() in _COMPARISONS else ():
+        for side, other in _sides(node) if node.node_type() in COMPARISONS else ():
             word = side.arg(0) if side.is_bv_zext() or side.is_bv_sext() else side
             name = word.symbol_name() if word.is_symbol() else ""
             if name not in names or is_constant(other) or word.bv_width() < 2:

@@ -230,6 +230,7 @@ STAGES = (
     Stage("requirements on states", _on_states, first_turn=1.0, for_targets=False, needs=(STATES,)),
     Stage("invariants", later("chaincover.minimality.induction:find_invariants"), first_turn=2.0, for_targets=False),
     Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=0.5, for_targets=False),
+    Stage("explore", later("chaincover.runs.explore:explore"), first_turn=0.5, for_targets=False),
     Stage("requirements in layers", _in_layers, for_targets=False),
     Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=1.0),
 )

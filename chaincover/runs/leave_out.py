@@ -27,6 +27,10 @@ from chaincover.weights import FINAL
 PLACES = 4
 """Places, in a block's length, at which blocks begin."""
 
+FROM = 256
+"""Places from which the last steps before a goal are tried. With twice as many, goals that need a certain state are met
+earlier on the way, and it takes twice the work."""
+
 CELLS = 1 << 19
 """Steps of runs that are held in memory at a time."""
 
@@ -90,7 +94,7 @@ class Shortening:
     def run(self) -> Run | None:
         """The shortest run found; None where nothing can be left out. LimitReached when time is over."""
         before, place = self._steps, 0
-        candidates = self._candidates()
+        candidates = np.concatenate([self._tails(), self._candidates()])
         while place < len(candidates) and self._inputs:
             some = candidates[place : place + max(16, CELLS // self._steps)]
             lengths = self._lengths(some)
@@ -117,6 +121,16 @@ class Shortening:
             found.append(np.stack([starts, np.full(len(starts), block)], axis=1))
             block //= 2
         return np.concatenate(found)
+
+    def _tails(self) -> Column:
+        """Blocks that leave the last steps of the part, 1, 2, 4 and so on, from many places: what a goal needs is
+        mostly done in the last steps before it. Rows of (first step, steps), long ones first."""
+        lasts = 1 << np.arange(max(0, self._free - 1).bit_length())
+        starts = np.unique(np.linspace(0, max(0, self._free - 1), FROM).astype(np.int64))
+        rows = [np.stack([starts, self._free - last - starts], axis=1) for last in lasts.tolist()]
+        found = np.concatenate([np.zeros((0, 2), np.int64), *rows])
+        found = found[(found[:, 1] > 0) & (found[:, 1] < self._steps)]
+        return found[np.argsort(-found[:, 1], kind="stable")]
 
     def _take(self, candidate: Column, steps: int) -> None:
         """Leave out one block; the first ``steps`` steps of what is left are the chain now."""
@@ -155,7 +169,8 @@ class Shortening:
             self._limits.check()
             self._limits.spend(each)
 
-        return self._batch.follow(self._start, inputs, check)
+        count = next(iter(inputs.values())).shape[1]
+        return self._batch.follow(self._batch.repeated(self._start, count), inputs, check)
 
 
 def _after(last: bool, rows: Column, ends: Column) -> Column:

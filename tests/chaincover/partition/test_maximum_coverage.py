@@ -256,7 +256,7 @@ def test_no_chain_at_all() -> None:
 @pytest.mark.slow
 @short_runs()
 def test_a_stop_in_the_first_search_gives_what_there_is() -> None:
-    result = generate_most(problem_of(*three_branches()), replace(LARGE, effort=0.02), Told("exact graph:", "graph:"))
+    result = generate_most(problem_of(*three_branches()), replace(LARGE, effort=0.1), Told("exact graph:", "graph:"))
     assert result.stopped_by == "interrupt"
     assert EXCLUDED not in statuses(result).values()
 
