@@ -137,6 +137,7 @@ ACCELERATE = Stage(
     later("chaincover.minimality.acceleration:accelerate"),
     gives=(CHAIN, COMPLETE, TESTS, TARGETS, BETTER),
 )
+
 STAGES = (
     replace(ENUMERATE, first_turn=LISTING, once=True),
     replace(SIMULATE, first_turn=as_long_as_reading, until=(STATES,), once=True),

@@ -16,7 +16,7 @@ from bmc.engines.protocol import Engine, Session
 from bmc.errors import InputRefused
 from bmc.formulas.unroll import at
 from bmc.records import dataclass
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import TransitionSystem, Valuation, conjunction, equal
 from chaincover.limits import Limits
 from chaincover.weights import END, FINAL, INIT, RESERVED
 from properties.goal import Goal, need_monitors
@@ -126,6 +126,14 @@ class Questions:
     def from_init(self) -> Session:
         """The session whose runs start in init; there is one, so that nothing is encoded twice."""
         return self.session(at(self.problem.system.init_formula, 0))
+
+    def session_from(self, state: Valuation) -> Session:
+        """A new session whose runs start in ``state``."""
+        return self.session(self.in_state(state))
+
+    def in_state(self, state: Valuation) -> FNode:
+        """That a run starts in ``state`` (framed at 0)."""
+        return at(conjunction(equal(v.symbol, v.type.constant(state[v.name])) for v in self.problem.system.state), 0)
 
     def session(self, source: FNode) -> Session:
         """A new session whose runs start in a state that satisfies ``source`` (framed at 0)."""

@@ -20,7 +20,7 @@ from bmc.explicit.batch import NEVER, Batch, EventFinder, Runs
 from bmc.explicit.branch_distance import ModeGraph
 from bmc.formulas.unroll import at, unplaced
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, Valuation, conjunction, equal
+from bmc.system.transition import Run, Valuation
 from chaincover.known import Board
 from chaincover.limits import BRIEF, PER_UNIT
 from chaincover.problem import Questions
@@ -82,9 +82,9 @@ class Exploration:
         problem = self.problem
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._budget = Budget(self._batch, self._limits, self._check)
-        self._events = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in problem.goals})
-        final = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in problem.targets})
-        self._endings = Endings(problem, self._budget, final, ModeGraph(), None)
+        self._events = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in problem.targets})
+        self._endings = Endings(problem, self._budget, self._events, ModeGraph(), None)
+        self._simulator = Simulator(problem.system)
         self._final = Program([TRUE() if problem.final is None else problem.final])
         self._questions = Questions(problem, board.engine, self._limits)
         read = unplaced([goal.antecedent for goal in problem.targets])
@@ -290,12 +290,14 @@ class Exploration:
         self._asks += 1
         session, seconds, effort = self._from_any, self._limits.for_query(), self._limits.question()
         if isinstance(session, GroupSession):
-            answer = session.check_groups([Group(self._fixed(n), ways) for n in numbers], seconds, effort)
+            answer = session.check_groups(
+                [Group(self._questions.in_state(self.archive.state(n)), ways) for n in numbers], seconds, effort
+            )
         else:
-            session = self._questions.session(self._fixed(numbers[0]))
+            session = self._questions.session_from(self.archive.state(numbers[0]))
             answer = session.check_any([(way.formula, way.steps) for way in ways], seconds, effort)
         if answer.status is Status.SAT:
-            run = Simulator(self.problem.system).valid_part(session.run())
+            run = self._simulator.valid_part(session.run())
             start = {var.name: run.states[0][var.name] for var in self.problem.system.state}
             self._add(next(number for number in numbers if self.archive.state(number) == start), run)
 
@@ -324,14 +326,10 @@ class Exploration:
         parts = [goal.ending(step) for goal in goals if goal.over(0) <= step]
         return [Or(parts)] if parts else []
 
-    def _fixed(self, here: int) -> FNode:
-        state = self.archive.state(here)
-        return at(conjunction(equal(v.symbol, v.type.constant(state[v.name])) for v in self.problem.system.state), 0)
-
     def _asked(self, here: int, formulas: Callable[[int], Sequence[FNode]], most: int) -> Run | None:
         """A run from the state of that number of the fewest steps, up to ``most``, for the ``formulas`` of its length;
         None where none was found."""
-        session = self._questions.session(self._fixed(here))
+        session = self._questions.session_from(self.archive.state(here))
         for steps in range(most + 1):
             asked = formulas(steps)
             if not asked:

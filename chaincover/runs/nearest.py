@@ -11,7 +11,7 @@ from bmc.engines.protocol import Session, Status
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, Valuation, conjunction, equal
+from bmc.system.transition import Run
 from chaincover.chain import STORED
 from chaincover.facts import CHAIN
 from chaincover.known import Board
@@ -106,15 +106,10 @@ class NearestFirst:
 
     def _session(self, run: Run | None) -> Session:
         """From the last state of ``run``, or from init."""
-        system = self._questions.problem.system
+        questions = self._questions
         if run is None:
-            return self._questions.session(at(system.init_formula, 0))
-        return self._questions.session(at(self._fixed(run.states[-1]), 0))
-
-    def _fixed(self, state: Valuation) -> FNode:
-        return conjunction(
-            equal(v.symbol, v.type.constant(state[v.name])) for v in self._questions.problem.system.state
-        )
+            return questions.session(at(questions.problem.system.init_formula, 0))
+        return questions.session_from(run.states[-1])
 
     def _nearest(self, run: Run | None, names: Sequence[str]) -> tuple[str, Run] | None:
         """The goal of ``names`` that can be ended first, with the run to its end."""
