@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError
 from functools import partial
 from reprlib import Repr, recursive_repr
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
@@ -147,6 +148,14 @@ def _compiled(cls: type, fields: Iterable[Field[Any]], frozen: bool) -> Callable
     positional: list[str] = []
     keywords: list[str] = []
     lines: list[str] = []
+
+    def stored(name: str, value: str) -> str:
+        slot = getattr(cls, name, None)
+        if type(slot) is not MemberDescriptorType:
+            return f"_set(self, {name!r}, {value})"
+        names[f"_set_{name}"] = slot.__set__  # without a search by name, in half the time
+        return f"_set_{name}(self, {value})"
+
     for field in fields:
         name, value = field.name, field.name
         if field.default_factory is not MISSING:
@@ -158,11 +167,11 @@ def _compiled(cls: type, fields: Iterable[Field[Any]], frozen: bool) -> Callable
             default = "" if field.default is MISSING else f"=_default_{name}"
             parameter = name + ("=_MISSING" if field.default_factory is not MISSING else default)
             (keywords if field.kw_only else positional).append(parameter)
-            lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+            lines.append(stored(name, value) if frozen else f"self.{name} = {value}")
         elif field.default_factory is not MISSING:
-            lines.append(f"_set(self, {name!r}, {value})")
+            lines.append(stored(name, value))
         elif field.default is not MISSING and name in vars(cls).get("__slots__", ()):  # no class has the value
-            lines.append(f"_set(self, {name!r}, _default_{name})")
+            lines.append(stored(name, f"_default_{name}"))
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     parameters = ", ".join(["self", *positional, *(["*", *keywords] if keywords else [])])

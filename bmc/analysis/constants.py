@@ -15,7 +15,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, Bool, get_env
 
 from bmc.formulas.evaluate import operation, post_order
-from bmc.formulas.terms import both, choose, either, equals, implies, is_constant, keep_meaning, negate
+from bmc.formulas.terms import both, choose, either, equals, implies, is_constant, keep_meaning, meanings, negate
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 
 KEPT = 16
@@ -43,7 +43,7 @@ def _constants(state: tuple[StateVariable, ...], inputs: tuple[InputVariable, ..
     todo = list(by_next)
     while todo:
         term = todo.pop()
-        value = spread.known.get(term)
+        value = spread.known.get(term.node_id())
         for name, symbol in by_next.get(term, ()):
             if name in start and start[name] != value:
                 del start[name]
@@ -82,35 +82,37 @@ def raw_value(constant: FNode) -> int:
 
 
 class _Spread:
-    """``known`` holds the value of each node under ``formulas`` that follows from the values of some symbols."""
+    """``known`` holds the value of each node under ``formulas`` that follows from the values of some symbols.
+
+    Nodes are told from each other by their numbers here, as to hash a node takes longer.
+    """
 
     def __init__(self, formulas: Sequence[FNode], values: Valuation) -> None:
-        self.known: dict[FNode, int] = {}
+        self.known: dict[int, int] = {}
         self._values = values
-        self._users: dict[FNode, list[FNode]] = {}
+        self._users: dict[int, list[FNode]] = {}
         for node in post_order(formulas):
-            for argument in node.args():
-                self._users.setdefault(argument, []).append(node)
+            for argument in node._content.args:
+                self._users.setdefault(argument._node_id, []).append(node)
             value = self._value(node)
             if value is not None:
-                self.known[node] = value
+                self.known[node._node_id] = value
 
     def forget(self, symbol: FNode) -> list[FNode]:
         """The value of ``symbol`` is not known any more; all nodes whose value goes with it."""
-        gone = [symbol] if self.known.pop(symbol, None) is not None else []
+        gone = [symbol] if self.known.pop(symbol._node_id, None) is not None else []
         for node in gone:
-            for user in self._users.get(node, ()):
-                if user in self.known and self._value(user) is None:
-                    del self.known[user]
+            for user in self._users.get(node._node_id, ()):
+                if user._node_id in self.known and self._value(user) is None:
+                    del self.known[user._node_id]
                     gone.append(user)
         return gone
 
     def _value(self, node: FNode) -> int | None:
-        if node.is_symbol():
-            return self._values.get(node.symbol_name())
-        if node.is_constant():
-            return raw_value(node)
-        return _known_value(node, [self.known.get(argument) for argument in node.args()])
+        arguments = node._content.args
+        if arguments:
+            return _known_value(node, [self.known.get(argument._node_id) for argument in arguments])
+        return self._values.get(node.symbol_name()) if node.is_symbol() else raw_value(node)
 
 
 _ABSORBING = {op.AND: 0, op.BV_AND: 0, op.BV_MUL: 0, op.OR: 1}
@@ -137,22 +139,24 @@ def _known_value(node: FNode, values: Sequence[int | None]) -> int | None:
 
 def put_in(formulas: Sequence[FNode], values: Valuation) -> list[FNode]:
     """``formulas`` with the (raw) values of the symbols that ``values`` names, folded where that decides a term."""
-    made: dict[FNode, FNode] = {}
+    others: dict[int, FNode] = {}  # what has become another node, by the number of the one before
+    made: dict[FNode, FNode] = {}  # all, where something is known of the meaning of terms
+    special = bool(meanings())
     for node in post_order(formulas):
-        before = node.args()
-        if not before:
-            value = values.get(node.symbol_name()) if node.is_symbol() else None
-            made[node] = node if value is None else _constant_like(node, value)
-            continue
-        arguments = [made[argument] for argument in before]
-        same = not any(map(is_not, arguments, before))
-        if same and not all(map(is_constant, arguments)):
-            made[node] = node
-            continue
-        made[node] = _rebuilt(node, arguments)
-        if made[node] is not node:
-            keep_meaning(node, made[node], made)
-    return [made[formula] for formula in formulas]
+        before, new = node._content.args, node
+        if before:
+            arguments = [others.get(argument._node_id, argument) for argument in before]
+            if all(map(is_constant, arguments)) or any(map(is_not, arguments, before)):
+                new = _rebuilt(node, arguments)
+        elif node.is_symbol() and node.symbol_name() in values:
+            new = _constant_like(node, values[node.symbol_name()])
+        if new is not node:
+            others[node._node_id] = new
+        if special:
+            made[node] = new
+            if new is not node and before:
+                keep_meaning(node, new, made)
+    return [others.get(formula._node_id, formula) for formula in formulas]
 
 
 def _rebuilt(node: FNode, arguments: Sequence[FNode]) -> FNode:

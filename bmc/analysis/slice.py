@@ -10,7 +10,7 @@ happens under conditions, and one under contradictory conditions never happens.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any
@@ -95,7 +95,7 @@ class _Slicer:
         """The slice; see ``slice_system``."""
         system, constants = self._system, self._constants
         needed, invariants = self._with_invariants(observed)
-        live = needed | self._needed(judged) if judged else needed
+        live = self._needed(judged, needed) if judged else needed
         named = names_in([*observed, *judged])
         kept = [var for var in system.state if var.name in live or (var.name in named and var.name in constants)]
         unread = _any_values(var for var in system.state if var.name not in live)
@@ -122,10 +122,12 @@ class _Slicer:
         before = [inv for inv in self._invariants if inv.name.startswith(CONSTANTS) and names_in([inv.formula]) <= kept]
         return tuple({inv.name: inv for inv in (*before, *invariants, *claim)}.values())
 
-    def _needed(self, formulas: Sequence[FNode]) -> frozenset[str]:
-        """The variables, but for constants, that ``formulas`` name or on which these or a step's validity depend."""
+    def _needed(self, formulas: Sequence[FNode], before: Set[str] = frozenset()) -> frozenset[str]:
+        """The variables, but for constants, that ``formulas`` name or on which these or a step's validity depend, and
+        those that were needed ``before``."""
         named = [node for node in post_order(formulas) if node.is_symbol()]
-        return live_among(self._following, [self._constraint, self._defined, *named]) - self._constants.keys()
+        roots = [self._constraint, self._defined, *named]
+        return live_among(self._following, roots, before=before) - self._constants.keys()
 
     def _with_invariants(self, observed: Sequence[FNode]) -> tuple[frozenset[str], list[Condition]]:
         """The variables that ``observed`` needs, and the invariants on these, with all that such invariants name."""
@@ -247,7 +249,8 @@ MOST_COMPARED, PER_NODE = 200_000, 8
 dropped."""
 
 Given = Mapping[Any, int]
-"""Terms and the values that they have wherever a node is read; of one with few ``cases``, marked, which are left."""
+"""The numbers of terms, and the values that these have wherever a node is read; of one with few ``cases``, marked,
+which are left. To hash a term takes longer than its number."""
 NOTHING: Given = {}
 MOST_CASES = 64
 """Values of a term of which all but one may be excluded one by one."""
@@ -255,10 +258,11 @@ MOST_CASES = 64
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is true in every step of every run: conditions that are ``decided``, and the only values of some terms."""
+    """What is true in every step of every run, by numbers of terms: conditions that are ``decided``, and the only
+    values of some terms."""
 
-    decided: Mapping[FNode, bool] = field(default_factory=dict)
-    cases: Mapping[FNode, tuple[int, ...]] = field(default_factory=dict)
+    decided: Mapping[int, bool] = field(default_factory=dict)
+    cases: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 NO_FACTS = Facts()
@@ -288,8 +292,8 @@ def _facts(system: TransitionSystem, formulas: Sequence[FNode]) -> Facts:
     if names_in(asked).isdisjoint(var.name for var in system.state):
         return NO_FACTS
     found = dict(zip(asked, _in_every_step(system, asked), strict=True))
-    decided = {atom: found[atom] == ALWAYS for atom in atoms if found[atom] in (ALWAYS, NEVER)}
-    members = ((term, values(found[term], MOST_CASES)) for term in terms)
+    decided = {atom.node_id(): found[atom] == ALWAYS for atom in atoms if found[atom] in (ALWAYS, NEVER)}
+    members = ((term.node_id(), values(found[term], MOST_CASES)) for term in terms)
     return Facts(decided, {term: tuple(cases) for term, cases in members if cases is not None})
 
 
@@ -307,32 +311,40 @@ def _compares(node: FNode) -> bool:
     return node.node_type() in op.RELATIONS and any(map(is_constant, node.args()))
 
 
-def live_among(following: Mapping[str, FNode], observed: Sequence[FNode], facts: Facts = NO_FACTS) -> frozenset[str]:
+def live_among(
+    following: Mapping[str, FNode], observed: Sequence[FNode], facts: Facts = NO_FACTS, before: Set[str] = frozenset()
+) -> frozenset[str]:
     """The least set of the variables in ``following`` (their next states) that holds all that ``observed`` reads, and
-    what the next states of its members read."""
-    live: set[str] = set()
-    budget = REPEATED * len(post_order([*following.values(), *observed]))
+    what the next states of its members read; and those of such a set that is known ``before``."""
+    live = {*before}
+    budget = REPEATED * (len(post_order([*following.values()])) + len(post_order(observed)))
     seen: set[int] = set()
-    roots = list(observed)
+    roots = tuple(observed)
     while roots:
-        order = post_order(roots) if budget > 0 else unseen(roots, seen)
+        order = _order(roots) if budget > 0 else unseen(roots, seen)
         budget -= len(order)
-        symbols = _read(tuple(roots), facts) if budget > 0 else [node for node in order if node.is_symbol()]
+        symbols = _read(roots, facts) if budget > 0 else [node for node in order if node.is_symbol()]
         names = dict.fromkeys(symbol.symbol_name() for symbol in symbols)
         fresh = [name for name in names if name in following and name not in live]
         live.update(fresh)
-        roots = [following[name] for name in fresh]
+        roots = tuple(following[name] for name in fresh)
     return frozenset(live)
+
+
+@lru_cache(maxsize=1)
+def _order(roots: tuple[FNode, ...]) -> Sequence[FNode]:
+    """``post_order``, which is asked for twice."""
+    return post_order(roots)
 
 
 def _read(roots: tuple[FNode, ...], facts: Facts) -> Sequence[FNode]:
     """``read_symbols``; where no facts are known they are kept, since slices of one system ask for the same ones."""
-    return _read_without_facts(roots) if facts is NO_FACTS else read_symbols(roots, post_order(roots), facts)
+    return _read_without_facts(roots) if facts is NO_FACTS else read_symbols(roots, _order(roots), facts)
 
 
 @lru_cache(maxsize=16)
 def _read_without_facts(roots: tuple[FNode, ...]) -> tuple[FNode, ...]:
-    return tuple(read_symbols(roots, post_order(roots)))
+    return tuple(read_symbols(roots, _order(roots)))
 
 
 def read_symbols(roots: Sequence[FNode], order: Sequence[FNode] | None = None, facts: Facts = NO_FACTS) -> list[FNode]:
@@ -344,17 +356,18 @@ def read_symbols(roots: Sequence[FNode], order: Sequence[FNode] | None = None, f
     """
     nodes = post_order(roots) if order is None else order
     reads = _Reads(facts, MOST_COMPARED + PER_NODE * len(nodes))
-    given: dict[FNode, Given] = dict.fromkeys(roots, NOTHING)
+    given: dict[int, Given] = dict.fromkeys((root._node_id for root in roots), NOTHING)
     found = []
     for node in reversed(nodes):
-        here = given.pop(node, None)
+        here = given.pop(node._node_id, None)
         if here is None:
             continue
-        if node.is_symbol():
+        if node._content.node_type == op.SYMBOL:
             found.append(node)
         for argument, there in reads.of(node, here):
-            before = given.get(argument)
-            given[argument] = there if before is None else reads.common(before, there)
+            number = argument._node_id
+            before = given.get(number)
+            given[number] = there if before is None else reads.common(before, there)
     return found
 
 
@@ -366,7 +379,7 @@ class _Reads:
 
     def of(self, node: FNode, given: Given) -> Iterator[tuple[FNode, Given]]:
         """The arguments of ``node`` that are used, each with what is given there."""
-        kind, arguments = node.node_type(), node.args()
+        kind, arguments, _ = node._content
         if kind == op.ITE:
             yield arguments[0], given
             for argument, value in ((arguments[1], True), (arguments[2], False)):
@@ -399,7 +412,7 @@ class _Reads:
         """``given`` with the condition ``cond`` having ``value``; None if it cannot have it."""
         if self._left <= 0:
             return NOTHING
-        if given.get(cond) == value:
+        if given.get(cond._node_id) == value:
             return given
         added = dict(given)
         self._left -= len(added)
@@ -409,27 +422,28 @@ class _Reads:
                 break
             self._left -= 1
             term, wanted = todo.pop()
-            kind = term.node_type()
+            kind, arguments, _ = term._content
             while kind == op.NOT:
-                term, wanted = term.arg(0), not wanted
-                kind = term.node_type()
+                term, wanted = arguments[0], not wanted
+                kind, arguments, _ = term._content
             if kind == op.BOOL_CONSTANT:
                 if is_true(term) != wanted:
                     return None
             elif not _added(added, term, wanted, self._facts):
                 return None
             elif kind == (op.AND if wanted else op.OR):
-                todo += [(part, wanted) for part in term.args()]
+                todo += [(part, wanted) for part in arguments]
         return added
 
 
 def _added(given: dict[Any, int], atom: FNode, wanted: bool, facts: Facts) -> bool:
     """Put the value of ``atom`` into ``given``; whether that is possible."""
-    if given.get(atom, wanted) != wanted or facts.decided.get(atom, wanted) != wanted:
+    own = atom._node_id
+    if given.get(own, wanted) != wanted or facts.decided.get(own, wanted) != wanted:
         return False
     pair = _against_constant(atom)
     if pair is not None:
-        term, number = pair
+        term, number = pair[0]._node_id, pair[1]
         if term in given and (given[term] == number) != wanted:
             return False
         cases = facts.cases.get(term, ())
@@ -441,15 +455,16 @@ def _added(given: dict[Any, int], atom: FNode, wanted: bool, facts: Facts) -> bo
         if wanted and len(given) < MOST_GIVEN:
             given[term] = number
     if len(given) < MOST_GIVEN:
-        given[atom] = wanted
+        given[own] = wanted
     return True
 
 
 def _against_constant(atom: FNode) -> tuple[FNode, int] | None:
     """The term and the number of an equation with a constant."""
-    if atom.node_type() != op.EQUALS:
+    kind, arguments, _ = atom._content
+    if kind != op.EQUALS:
         return None
-    left, right = atom.args()
+    left, right = arguments
     if is_constant(left):
         left, right = right, left
     return (left, raw_value(right)) if is_constant(right) else None

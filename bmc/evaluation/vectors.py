@@ -20,6 +20,7 @@ from pysmt.fnode import FNode
 
 from bmc.floats.format import FLOAT32, FLOAT64, Format
 from bmc.floats.operations import Kind, Operation, operation_of
+from bmc.formulas.evaluate import post_order
 from bmc.formulas.terms import meanings
 
 Column = np.ndarray[Any, np.dtype[Any]]
@@ -55,13 +56,14 @@ def column(values: Sequence[int] | Column, bits: int) -> Column:
 
 def node_count(formulas: Sequence[FNode]) -> int:
     """How many operations one evaluation of ``formulas`` takes, a floating one counting as one."""
-    return sum(1 for node in walk(formulas) if arguments_of(node))
+    return sum(1 for node in walk(formulas) if node._content.args)
 
 
 def arguments_of(node: FNode) -> tuple[FNode, ...]:
     """What an evaluation of ``node`` reads: its arguments, or the operands of the floating operation that it is."""
-    found = _floating(node)
-    return found.operands if found is not None else tuple(node.args())
+    found = _floating(node) if meanings() else None
+    arguments: tuple[FNode, ...] = node._content.args if found is None else found.operands
+    return arguments
 
 
 def _floating(node: FNode) -> Operation | None:
@@ -69,11 +71,13 @@ def _floating(node: FNode) -> Operation | None:
     return found if found is not None and vector_operation(found) is not None else None
 
 
-def walk(formulas: Iterable[FNode], leaves: Iterable[FNode] = ()) -> list[FNode]:
+def walk(formulas: Iterable[FNode], leaves: Iterable[FNode] = ()) -> Sequence[FNode]:
     """Every node to compute once, what it reads before it; nothing below ``leaves``."""
     order: list[FNode] = []
     met: set[int] = set()
     cut, special = {id(leaf) for leaf in leaves}, meanings()
+    if not cut and not special:
+        return post_order([*formulas])
     stack: list[FNode | None] = [*reversed(list(formulas))]
     while stack:
         node = stack.pop()

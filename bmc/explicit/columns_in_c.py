@@ -32,6 +32,7 @@ from bmc.evaluation.vectors import (
     Program,
     arguments_of,
     bits_of,
+    node_count,
     vector_operation,
     walk,
     word,
@@ -152,14 +153,11 @@ def nominal(size: int, count: int) -> int:
 
 def evaluation(formulas: Sequence[FNode]) -> Evaluate:
     """What computes the columns of ``formulas`` from those of their symbols: interpreted where it pays and can be."""
-    program = Program(formulas)
-    if program.size < LEAST:
-        return program
-    library = interpreter()
-    try:
-        return program if library is None else Interpreted(formulas, library)
-    except NotInterpreted:
-        return program
+    library = interpreter() if node_count(formulas) >= LEAST else None
+    if library is not None:
+        with suppress(NotInterpreted):
+            return Interpreted(formulas, library)
+    return Program(formulas)
 
 
 class Interpreted:
@@ -177,7 +175,7 @@ class Interpreted:
         self._read = np.array(made.read, np.int64)
         kinds = [word(bits_of(formula)) for formula in formulas]
         self._order = sorted(range(len(formulas)), key=lambda place: str(kinds[place]))
-        self._results = np.array([made.places[formulas[place]] for place in self._order], np.int64)
+        self._results = np.array([made.places[formulas[place].node_id()] for place in self._order], np.int64)
         ends = [at for at, (a, b) in enumerate(pairwise(self._order), 1) if kinds[a] is not kinds[b]]
         self._groups = [(a, b, kinds[self._order[a]]) for a, b in pairwise([0, *ends, len(formulas)]) if b > a]
 
@@ -205,20 +203,23 @@ def _at(array: Column) -> ctypes.c_void_p:
 
 
 class _Slots:
-    """The operations of formulas, with a slot for each value for as long as it is needed."""
+    """The operations of formulas, with a slot for each value for as long as it is needed.
+
+    ``places`` are the slots by the numbers of the nodes.
+    """
 
     def __init__(self, formulas: Sequence[FNode]) -> None:
         self.names: list[str] = []
         self.read: list[int] = []
         self.operations: list[tuple[int, ...]] = []
-        self.places: dict[FNode, int] = {}
+        self.places: dict[int, int] = {}
         self._constants: dict[int, int] = {}
         self._free: list[int] = []
         self._count = 0
         order = walk(formulas)
         self._uses = self._counted(order, formulas)
         for node in order:
-            if max(bits_of(node), *(bits_of(a) for a in arguments_of(node)), 0) > WORD:
+            if bits_of(node) > WORD:
                 raise NotInterpreted
             if node.is_constant():
                 self._constants[self._slot(node)] = int(node.constant_value())
@@ -236,14 +237,15 @@ class _Slots:
         return slots
 
     @staticmethod
-    def _counted(order: Sequence[FNode], formulas: Sequence[FNode]) -> dict[FNode, int]:
-        """How often each value is read; results, constants and symbols, which come before all else, once more."""
-        uses = dict.fromkeys(order, 0)
+    def _counted(order: Sequence[FNode], formulas: Sequence[FNode]) -> dict[int, int]:
+        """How often each value is read, by the numbers of the nodes; results, constants and symbols, which come before
+        all else, once more."""
+        uses = dict.fromkeys((node._node_id for node in order), 0)
         for node in order:
             for argument in arguments_of(node):
-                uses[argument] += 1
+                uses[argument._node_id] += 1
         for node in [*formulas, *(node for node in order if node.is_constant() or node.is_symbol())]:
-            uses[node] += 1
+            uses[node._node_id] += 1
         return uses
 
     def _slot(self, node: FNode | None = None) -> int:
@@ -251,14 +253,14 @@ class _Slots:
         place = self._free.pop() if self._free and node is not None and arguments_of(node) else self._count
         self._count += place == self._count
         if node is not None:
-            self.places[node] = place
+            self.places[node._node_id] = place
         return place
 
     def _operate(self, node: FNode) -> None:
         """The operations of ``node``; of a connective of many parts one for each part."""
         name, bits, mask = _operation(node)
         arguments = arguments_of(node)
-        own, joined = [self.places[a] for a in arguments], []
+        own, joined = [self.places[a._node_id] for a in arguments], []
         while len(own) > 2 and name in ("and", "or"):
             joined.append(self._slot())
             self.operations.append((_NUMBERS[name], joined[-1], own[0], own[1], 0, bits, mask))
@@ -267,9 +269,10 @@ class _Slots:
         self.operations.append((_NUMBERS[name], self._slot(node), *operands, bits, mask))
         self._free += joined
         for argument in arguments:
-            self._uses[argument] -= 1
-            if not self._uses[argument]:
-                self._free.append(self.places[argument])
+            number = argument._node_id
+            self._uses[number] -= 1
+            if not self._uses[number]:
+                self._free.append(self.places[number])
 
 
 def _operation(node: FNode) -> tuple[str, int, int]:
@@ -280,10 +283,9 @@ def _operation(node: FNode) -> tuple[str, int, int]:
     kind = node.node_type()
     if kind not in _PLAIN:
         raise NotInterpreted
-    bits, first = bits_of(node), bits_of(node.arg(0))
-    parameter = bits
+    parameter = bits = bits_of(node)
     if kind in (op.BV_SLT, op.BV_SLE, op.BV_SEXT):
-        parameter = first
+        parameter = bits_of(node.arg(0))
     elif kind == op.BV_CONCAT:
         parameter = bits_of(node.arg(1))
     elif kind == op.BV_EXTRACT:

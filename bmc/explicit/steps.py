@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -393,11 +394,20 @@ class _Solves:
 
     def __init__(self, scope: Scope, choices: Choices, solving: Solving) -> None:
         self._scope, self._choices, self._solving = scope, choices, solving
-        self._nexts = Program(scope.nexts)
-        self._terms = [term for term in (*scope.nexts, *scope.told) if scope.reads_inputs(term)]
-        self._read = Program(_over_states([scope.allowed, *self._terms], scope.system))
         self._solver: InputSolver | None = None
         self._known: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+
+    @cached_property
+    def _nexts(self) -> Program:
+        return Program(self._scope.nexts)
+
+    @cached_property
+    def _terms(self) -> list[FNode]:
+        return [term for term in (*self._scope.nexts, *self._scope.told) if self._scope.reads_inputs(term)]
+
+    @cached_property
+    def _read(self) -> Program:
+        return Program(_over_states([self._scope.allowed, *self._terms], self._scope.system))
 
     def prepared(self) -> Iterator[int]:
         """Make the solver, once. Yields the work that it takes, a part of that before: who has little work for all

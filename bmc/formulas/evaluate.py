@@ -76,6 +76,16 @@ def _signed_compare(sign: str) -> Writer:
     return lambda node, t: f"(({t[0]} ^ {_top(node)}) {sign} ({t[1]} ^ {_top(node)}))"
 
 
+def _signed_quotient(node: FNode, texts: Sequence[str]) -> str:
+    """``signed_division``; by a positive constant without a call, which takes several times as long."""
+    (dividend, divisor), width = texts, int(node.bv_width())
+    by, top = node.arg(1), 1 << (width - 1)
+    if not by.is_bv_constant() or not 0 < by.constant_value() < top:
+        return f"signed_division({dividend}, {divisor}, {width})"
+    negative = f"-(({2 * top} - {dividend}) // {divisor}) & {_mask(node)}"
+    return f"({dividend} // {divisor} if {dividend} < {top} else {negative})"
+
+
 _WRITERS: dict[int, Writer] = {
     op.AND: _joined("and"),
     op.OR: _joined("or"),
@@ -107,12 +117,13 @@ _WRITERS: dict[int, Writer] = {
     op.BV_SLT: _signed_compare("<"),
     op.BV_SLE: _signed_compare("<="),
     op.BV_COMP: lambda n, t: f"(1 if {t[0]} == {t[1]} else 0)",
-    op.BV_SDIV: lambda n, t: f"signed_division({t[0]}, {t[1]}, {n.bv_width()})",
+    op.BV_SDIV: _signed_quotient,
     op.BV_SREM: lambda n, t: f"signed_remainder({t[0]}, {t[1]}, {n.bv_width()})",
     op.BV_ASHR: lambda n, t: f"(({t[0]} ^ {_top(n)}) - {_top(n)} >> {t[1]} & {_mask(n)})",
 }
 
 _REPEATED: dict[int, tuple[int, ...]] = {
+    op.BV_SDIV: (0,),
     op.BV_UDIV: (1,),
     op.BV_UREM: (0, 1),
     op.BV_LSHL: (1,),
@@ -138,33 +149,33 @@ def translate(formulas: Sequence[FNode], symbol_text: Callable[[FNode], str]) ->
     order = post_order(formulas)
     named = _named_nodes(formulas, order)
     statements: list[str] = []
-    texts: dict[FNode, str] = {}
+    texts: dict[int, str] = {}
     for node in order:
-        kind = node.node_type()
+        kind, number = node._content.node_type, node._node_id
         if kind == op.BV_CONSTANT:
-            texts[node] = str(node.constant_value())
+            texts[number] = str(node.constant_value())
             continue
         if kind == op.BOOL_CONSTANT:
-            texts[node] = str(bool(node.constant_value()))
+            texts[number] = str(bool(node.constant_value()))
             continue
         text = _node_text(node, texts, symbol_text)
-        if node.is_symbol() or node in named or len(text) > INLINE_LENGTH:
+        if kind == op.SYMBOL or number in named or len(text) > INLINE_LENGTH:
             name = f"t{len(statements)}"
             statements.append(f"{name} = {text}")
             text = name
-        texts[node] = text
-    results = tuple(f"(1 if {texts[f]} else 0)" if f.get_type().is_bool_type() else texts[f] for f in formulas)
-    return Translation(tuple(statements), results)
+        texts[number] = text
+    told = [(texts[formula._node_id], formula.get_type().is_bool_type()) for formula in formulas]
+    return Translation(tuple(statements), tuple(f"(1 if {text} else 0)" if boolean else text for text, boolean in told))
 
 
-def _node_text(node: FNode, texts: Mapping[FNode, str], symbol_text: Callable[[FNode], str]) -> str:
-    """The expression of one node, from the texts of its arguments."""
+def _node_text(node: FNode, texts: Mapping[int, str], symbol_text: Callable[[FNode], str]) -> str:
+    """The expression of one node, from the texts of its arguments, by their numbers."""
     if node.is_symbol():
         return symbol_text(node)
     writer = _WRITERS.get(node.node_type())
     if writer is None:
         raise ValueError(f"cannot evaluate operator {op.op_to_str(node.node_type())}: not Boolean nor bit-vector")
-    return writer(node, [texts[a] for a in node.args()])
+    return writer(node, [texts[a._node_id] for a in node._content.args])
 
 
 _kept_orders: dict[tuple[FNode, ...], Sequence[FNode]] = {}
@@ -231,16 +242,18 @@ def names_in(formulas: Iterable[FNode]) -> set[str]:
     return {node.symbol_name() for node in unseen(formulas, set()) if node.is_symbol()}
 
 
-def _named_nodes(formulas: Sequence[FNode], order: Sequence[FNode]) -> set[FNode]:
-    """The nodes to keep in a variable: those that more than one place reads."""
-    seen: set[FNode] = set(formulas)
-    named: set[FNode] = set()
+def _named_nodes(formulas: Sequence[FNode], order: Sequence[FNode]) -> set[int]:
+    """The numbers of the nodes to keep in a variable: those that more than one place reads."""
+    seen = {formula._node_id for formula in formulas}
+    named: set[int] = set()
     for node in order:
-        repeated = _REPEATED.get(node.node_type(), ())
-        for index, argument in enumerate(node.args()):
-            if argument in seen or index in repeated:
-                named.add(argument)
-            seen.add(argument)
+        kind, arguments, _ = node._content
+        repeated = _REPEATED.get(kind, ())
+        for index, argument in enumerate(arguments):
+            number = argument._node_id
+            if number in seen or index in repeated:
+                named.add(number)
+            seen.add(number)
     return named
 
 

@@ -201,6 +201,22 @@ def test_a_solver_is_asked_once_about_states_that_differ_by_a_timer(monkeypatch:
     assert used == {(0, 0), (0, 7)}
 
 
+def test_what_a_solver_is_asked_about_is_sought_when_it_has_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a step of thousands of lines that takes longer than to find the first states."""
+    sought: list[FNode] = []
+
+    def noted(roots: list[FNode], system: TransitionSystem) -> list[FNode]:
+        sought.extend(roots)
+        return []
+
+    monkeypatch.setattr("bmc.explicit.steps._over_states", noted)
+    system = TransitionSystem("small", (StateVariable("ec_x", BYTE, BV(0, 8), z),), (InputVariable("ec_z", BYTE),))
+    enumeration = Enumeration(system, [at(x.Equals(BV(1, 8)), 0)], solving=LeastInputs)
+    while not enumeration.states:
+        enumeration.advance(1)
+    assert not sought
+
+
 def test_a_start_value_that_a_step_reads_is_enumerated() -> None:
     """The first step moves the open value to where it is read: it has 8 values, the other one stays open."""
     small = ValueType("small", 3)

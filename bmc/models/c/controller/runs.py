@@ -8,11 +8,10 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused, Refusals
 from bmc.formulas.evaluate import names_in
-from bmc.formulas.terms import negate
+from bmc.formulas.terms import TRUE, is_true, negate
 from bmc.models.c.controller.binding import Binding, as_argument, called_names, reachable_functions, with_targets
 from bmc.models.c.controller.environment import Environment, undefined_object
 from bmc.models.c.controller.pointers import name_pointees, note_pointees, without_dangling
@@ -114,7 +113,7 @@ class Runs:
 
     def _refuse_missing(self, read: Collection[Key]) -> None:
         """Refuse the objects that no source defines among what init has ``read``, and that have no value."""
-        unset = {key[0] for key in read if key in self.init.outside and not self.init.outside[key].defined.is_true()}
+        unset = {key[0] for key in read if key in self.init.outside and not is_true(self.init.outside[key].defined)}
         refusals = Refusals()
         for obj in self.environment.externs:
             if obj in unset:
@@ -138,7 +137,7 @@ class Runs:
     def _constant_cell(self, key: Key, content: Content) -> Content:
         if isinstance(content.term, tuple) or names_in([content.term, content.defined]) & self.undetermined.keys():
             return content
-        if not content.defined.is_constant() or (content.defined.is_true() and not content.term.is_constant()):
+        if not content.defined.is_constant() or (is_true(content.defined) and not content.term.is_constant()):
             raise InputRefused(f"the value of '{key[0].name}' after init is not a constant")
         return content
 
@@ -233,7 +232,7 @@ class Runs:
 
     def _open(self, cells: dict[Key, Content]) -> frozenset[Key]:
         """The variables other than inputs that may be undefined."""
-        found = (k for k, c in cells.items() if not c.defined.is_true() and is_variable(k))
+        found = (k for k, c in cells.items() if not is_true(c.defined) and is_variable(k))
         return frozenset(k for k in found if k not in self.inputs)
 
     def _run_step(

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused, Location
-from bmc.formulas.terms import both, constant, either, equals, is_false, is_true, negate
+from bmc.formulas.terms import FALSE, TRUE, both, constant, either, equals, is_false, is_true, negate
 from bmc.limits import ELEMENTS
 from bmc.models.c.execute.arithmetic import Undefined, constant_value, in_range, interval
 from bmc.models.c.execute.cases import Cases
@@ -227,6 +226,8 @@ class MemoryAccess:
 
     def check_not_null(self, place: Place, state: State, node: Any) -> None:
         """Access through a null or unset pointer is undefined."""
+        if place.targets and None not in [target.object for target in place.targets]:
+            return
         null = is_null(place.targets) if place.targets else TRUE()
         if not is_false(null):
             self.recorder.note_undefined("null or unset pointer", where(node), state.pc, null)
@@ -264,7 +265,7 @@ class MemoryAccess:
             )
             path_here = both(self.recorder.base, both(state.pc, guard))
             possible = not self.cases.impossible(guard, state.pc)
-            if possible and (path_here.is_true() or not begin_alike(type_at(obj.ctype, path), ctype)):
+            if possible and (is_true(path_here) or not begin_alike(type_at(obj.ctype, path), ctype)):
                 raise unsupported(text, node)
             self.undefined_at(state, node)(text, guard)
         return Place(tuple(targets), ctype)

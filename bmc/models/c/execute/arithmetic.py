@@ -30,7 +30,17 @@ from pysmt.shortcuts import (
     Iff,
 )
 
-from bmc.formulas.terms import both, choose, constant, equals, folded, is_constant_choice, negate, number
+from bmc.formulas.terms import (
+    both,
+    choose,
+    constant,
+    equals,
+    folded,
+    is_constant,
+    is_constant_choice,
+    negate,
+    number,
+)
 from bmc.models.c.execute.memory import Value
 from bmc.models.c.source.types import DataModel, IntType, common_type, promote
 
@@ -127,7 +137,7 @@ def _less(a: FNode, b: FNode, ctype: IntType) -> FNode:
         return FALSE()
     if high_a < low_b:
         return negate(FALSE())
-    if b.is_constant() and is_constant_choice(a):
+    if is_constant(b) and is_constant_choice(a):
         return choose(a.arg(0), _less(a.arg(1), b, ctype), _less(a.arg(2), b, ctype))
     return folded((BVSLT if ctype.signed else BVULT)(a, b))
 
@@ -214,7 +224,7 @@ def in_range(index: Value, least: int, end: int) -> FNode:
 def constant_value(value: Value) -> int | None:
     """The number, where the value is a constant."""
     assert isinstance(value.ctype, IntType)
-    return number(value.bits, value.ctype.signed) if value.bits.is_constant() else None
+    return number(value.bits, value.ctype.signed) if is_constant(value.bits) else None
 
 
 _DEPTH = 24
@@ -234,7 +244,7 @@ def interval(term: FNode, ctype: IntType, depth: int = _DEPTH) -> tuple[int, int
     They show that most arithmetic cannot overflow, so that no check is needed.
     """
     full = (ctype.least, (1 << ctype.bits) - 1 if ctype.is_bool else ctype.greatest)
-    if term.is_constant():
+    if is_constant(term):
         value = number(term, ctype.signed)
         return value, value
     known = _INTERVALS.get((term, ctype.signed))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pysmt.shortcuts import TRUE
-
 from bmc.errors import InputRefused
-from bmc.formulas.terms import constant
+from bmc.formulas.terms import TRUE, constant
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.access import struct_scalars
 from bmc.models.c.execute.byte_blocks import ByteBlocks, constant_size, truth_value

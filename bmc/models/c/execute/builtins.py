@@ -9,10 +9,10 @@ from typing import Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, BVAdd, BVAnd, BVConcat, BVExtract, BVLShl, BVLShr, BVMul, BVNot, BVSExt, BVSub, BVZExt
+from pysmt.shortcuts import BVAdd, BVAnd, BVConcat, BVExtract, BVLShl, BVLShr, BVMul, BVNot, BVSExt, BVSub, BVZExt
 
 from bmc.errors import InputRefused
-from bmc.formulas.terms import choose, constant, equals, folded, negate
+from bmc.formulas.terms import TRUE, choose, constant, equals, folded, negate
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.expressions import Evaluator
 from bmc.models.c.execute.lvalues import Result

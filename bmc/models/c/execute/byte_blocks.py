@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused
-from bmc.formulas.terms import both, choose, constant, either, equals, negate
+from bmc.formulas.terms import FALSE, TRUE, both, choose, constant, either, equals, is_false, negate
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.expressions import Evaluator
 from bmc.models.c.execute.memory import UNDEFINED, Content, MemObject, Place, State, Value, live, merge_contents
@@ -84,7 +83,7 @@ class ByteBlocks:
             sides = []
             for each in runs:
                 content = self.read_runs(each, at, bits_type(8))
-                if content.defined.is_false() or not isinstance(content.term, FNode):
+                if is_false(content.defined) or not isinstance(content.term, FNode):
                     raise unsupported("memcmp of bytes that nothing has set, such as padding", self.node)
                 undefined = self.executor.undefined_at(self.state, self.node)
                 undefined("uninitialised read", negate(content.defined))

@@ -13,11 +13,10 @@ from typing import Any, Protocol
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE
 
 from bmc import ending
 from bmc.errors import InputRefused, listed
-from bmc.formulas.terms import both, constant
+from bmc.formulas.terms import TRUE, both, constant
 from bmc.models.c.execute.blocks import Blocks
 from bmc.models.c.execute.builtins import PREFIX, Builtins
 from bmc.models.c.execute.indirect import IndirectCalls, nothing

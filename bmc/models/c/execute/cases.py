@@ -15,6 +15,7 @@ from pysmt.logics import QF_BV
 from pysmt.shortcuts import Solver
 
 from bmc.formulas.evaluate import operation
+from bmc.formulas.terms import is_false
 from bmc.records import dataclass
 from bmc.system.transition import conjuncts
 
@@ -57,7 +58,7 @@ class Cases:
     def impossible(self, condition: FNode, path: FNode) -> bool:
         """Whether ``condition`` is shown not to hold where ``path`` does, whatever values the atoms have."""
         if condition.is_constant():
-            return bool(condition.is_false())
+            return is_false(condition)
         if self._is_free(condition) or self._failures > MOST_FAILURES:
             return False
         if (condition, path) not in self._found:
@@ -202,7 +203,7 @@ EFFORT = 20_000_000
 def impossible(condition: FNode) -> bool:
     """Whether ``condition`` is proved to hold for no values of its symbols; False also where the effort is used up."""
     if condition.is_constant():
-        return bool(condition.is_false())
+        return is_false(condition)
     with Solver(name="z3", logic=QF_BV, solver_options={"rlimit": EFFORT}) as solver:
         try:
             return not solver.is_sat(condition)

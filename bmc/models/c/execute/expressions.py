@@ -8,17 +8,16 @@ from typing import Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused
-from bmc.formulas.terms import both, choose, constant, either, negate
+from bmc.formulas.terms import FALSE, TRUE, both, choose, constant, either, is_false, is_true, negate
 from bmc.models.c.execute import arithmetic, floating
 from bmc.models.c.execute.access import Accesses
 from bmc.models.c.execute.arithmetic import from_condition
 from bmc.models.c.execute.decisions import is_logical, leaves, without_negations
 from bmc.models.c.execute.first_members import is_character
 from bmc.models.c.execute.floating import read_constant, truth
-from bmc.models.c.execute.lvalues import STEPS, Lvalues, Operand, Result, is_lvalue
+from bmc.models.c.execute.lvalues import STEPS, Lvalues, Operand, Result, is_lvalue, method_for
 from bmc.models.c.execute.memory import (
     Aggregate,
     MemObject,
@@ -117,9 +116,9 @@ class Conditions(Lvalues):
 
     def under(self, taken: FNode, node: Any, scope: Scope, state: State, work: Callable[[State], Any]) -> Any:
         """Evaluate ``node`` by ``work`` where ``taken`` holds, and join its effects back. None if it never does."""
-        if taken.is_false():
+        if is_false(taken):
             return None
-        if taken.is_true():
+        if is_true(taken):
             return work(state)
         narrowed = both(state.pc, taken)
         if not self.has_effects(node):
@@ -149,13 +148,17 @@ class Evaluator(Conditions):
 
     discarded: Any = None
 
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self._constants: dict[tuple[str, str], Value] = {}
+
     @abstractmethod
     def call(self, node: Any, scope: Scope, state: State) -> Result:
         """A function call; provided by the executor."""
 
     def evaluate(self, node: Any, scope: Scope, state: State) -> Result:
         """Any expression; None for void."""
-        method = getattr(self, f"eval_{type(node).__name__.lower()}", None)
+        method = getattr(self, method_for("eval", type(node).__name__), None)
         if method is None:
             name = type(node).__name__
             raise unsupported(_NAMES.get(name, f"expression {name}"), node)
@@ -195,7 +198,10 @@ class Evaluator(Conditions):
     def eval_constant(self, node: Any, scope: Scope, state: State) -> Result:
         if node.type == "string":
             return self.read(self.place(node, scope, state), state, node)
-        return read_constant(node, self.model)
+        known = self._constants.get((node.type, node.value))
+        if known is None:
+            known = self._constants[node.type, node.value] = read_constant(node, self.model)
+        return known
 
     def eval_structref(self, node: Any, scope: Scope, state: State) -> Result:
         return self.read(self.place(node, scope, state), state, node)
@@ -346,8 +352,8 @@ class Evaluator(Conditions):
             other = self.under(negate(cond), no, scope, state, lambda s: self.evaluate(no, scope, s))
         else:
             forks = [state.fork(cond), state.fork(negate(cond))]
-            then = None if cond.is_false() else self.evaluate(yes, scope, forks[0])
-            other = None if cond.is_true() else self.evaluate(no, scope, forks[1])
+            then = None if is_false(cond) else self.evaluate(yes, scope, forks[0])
+            other = None if is_true(cond) else self.evaluate(no, scope, forks[1])
             joined = merge(cond, *forks)
             assert joined is not None
             state.cells = joined.cells
@@ -457,7 +463,7 @@ class Evaluator(Conditions):
 
 def _is_fixed(value: Value) -> bool:
     """Whether a value is a pointer that always points to one object."""
-    return isinstance(value.ctype, PointerType) and [t.guard.is_true() for t in value.targets if t.object] == [True]
+    return isinstance(value.ctype, PointerType) and [is_true(t.guard) for t in value.targets if t.object] == [True]
 
 
 def _is_number(value: Value) -> bool:

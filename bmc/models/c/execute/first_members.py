@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pysmt.shortcuts import TRUE
-
+from bmc.formulas.terms import TRUE
 from bmc.models.c.execute.memory import Target, merge_targets
 from bmc.models.c.source.types import (
     ArrayType,

@@ -15,7 +15,7 @@ from pysmt.fnode import FNode
 from bmc.floats import arithmetic as numbers
 from bmc.floats import compare as comparisons
 from bmc.floats.format import Format, read
-from bmc.formulas.terms import constant, negate
+from bmc.formulas.terms import constant, is_false, negate
 from bmc.limits import whole_number
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.arithmetic import COMPARISONS, Undefined, from_condition
@@ -147,7 +147,7 @@ def exact(value: Value, ctype: Arithmetic) -> Value:
 
 
 def _impossible(kind: str, when: FNode) -> None:
-    if not when.is_false():
+    if not is_false(when):
         raise AssertionError(f"{kind} where there is nothing undefined")
 
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from pycparser import c_ast
-from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused, UnsupportedConstruct
-from bmc.formulas.terms import constant
+from bmc.formulas.terms import TRUE, constant
 from bmc.limits import ELEMENTS, TooLarge
 from bmc.models.c.execute.access import Accesses, refuse_opaque
 from bmc.models.c.execute.floating import string_of

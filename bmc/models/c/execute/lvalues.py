@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, Protocol
 
 from pycparser import c_ast
-from pysmt.shortcuts import TRUE
 
 from bmc.errors import InputRefused, UnsupportedConstruct
-from bmc.formulas.terms import constant
+from bmc.formulas.terms import TRUE, constant
 from bmc.models.c.execute.access import Accesses, refuse_opaque
 from bmc.models.c.execute.arithmetic import constant_value
 from bmc.models.c.execute.floating import string_of
@@ -35,7 +35,7 @@ from bmc.models.c.execute.variables import variable_name
 from bmc.models.c.execute.walking import Walking
 from bmc.models.c.source.declarations import NotConstant, TypeReader
 from bmc.models.c.source.overlay import is_shared
-from bmc.models.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
+from bmc.models.c.source.program import LEAVES, EnumConstant, Function, Program, Scope, unsupported, where
 from bmc.models.c.source.types import (
     ArrayType,
     CType,
@@ -116,18 +116,13 @@ class Sequencing(Walking):
 
     def has_effects(self, node: Any) -> bool:
         """Whether evaluating ``node`` may change memory (it assigns, steps or calls)."""
-        todo = [] if id(node) in self._effects else [node]
-        while todo:
-            item = todo[-1]
-            children = _evaluated(item) if id(item) not in self._effects else []
-            missing = [child for child in children if id(child) not in self._effects]
-            if missing and not _changes(item):
-                todo += missing
-                continue
-            if id(item) not in self._effects:
-                self._effects[id(item)] = _changes(item) or any(self._effects[id(c)][0] for c in children), item
-            todo.pop()
-        return self._effects[id(node)][0]
+        if isinstance(node, LEAVES):
+            return False
+        known = self._effects.get(id(node))
+        if known is None:
+            known = _changes(node) or any(map(self.has_effects, _evaluated(node))), node
+            self._effects[id(node)] = known
+        return known[0]
 
 
 def _in_no_order(keys: Iterable[Key], what: str, node: Any) -> UnsupportedConstruct:
@@ -135,16 +130,24 @@ def _in_no_order(keys: Iterable[Key], what: str, node: Any) -> UnsupportedConstr
     return unsupported(f"'{name}' is changed and used in one {what} in no given order", node)
 
 
-def _evaluated(node: Any) -> list[Any]:
+_CHANGING = (c_ast.Assignment, c_ast.FuncCall, c_ast.CompoundLiteral, c_ast.Compound)
+
+
+def _evaluated(node: Any) -> Iterable[Any]:
     """The parts of a syntax node that are evaluated with it: not those of ``sizeof``."""
     unevaluated = isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof")
-    return [] if unevaluated else [*node]
+    return () if unevaluated else node
 
 
 def _changes(node: Any) -> bool:
     """Whether a syntax node by itself, not counting its parts, changes memory."""
-    changing = isinstance(node, c_ast.Assignment | c_ast.FuncCall | c_ast.CompoundLiteral | c_ast.Compound)
-    return changing or (isinstance(node, c_ast.UnaryOp) and node.op in STEPS)
+    return isinstance(node, _CHANGING) or (isinstance(node, c_ast.UnaryOp) and node.op in STEPS)
+
+
+@cache
+def method_for(what: str, kind: str) -> str:
+    """The name of the method that evaluates (``eval``) or does (``_do``) syntax nodes of the class ``kind``."""
+    return f"{what}_{kind.lower()}"
 
 
 Result = Value | Aggregate | None
@@ -209,7 +212,7 @@ class Lvalues(Sequencing):
 
     def is_expression(self, node: Any) -> bool:
         """Whether a statement is nothing but an expression."""
-        return hasattr(self, f"eval_{type(node).__name__.lower()}")
+        return hasattr(self, method_for("eval", type(node).__name__))
 
     def type_of(self, node: Any, scope: Scope, state: State) -> CType:
         """The type of an unevaluated expression."""

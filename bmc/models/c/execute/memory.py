@@ -14,10 +14,9 @@ from dataclasses import field
 from typing import Any, TypeVar
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused, Location
-from bmc.formulas.terms import both, choose, either, negate
+from bmc.formulas.terms import FALSE, TRUE, both, choose, either, is_false, is_true, negate
 from bmc.models.c.source.types import Arithmetic, ArrayType, CType, Path, PointerType, scalars
 from bmc.records import dataclass
 
@@ -263,9 +262,9 @@ def merge(condition: FNode, then: State | None, other: State | None) -> State | 
     Where ``condition`` holds the first was taken. What both wrote becomes a choice by ``condition``; what only one of
     them wrote a choice by that path's whole condition, so that no further join has to touch it (``Cells``: *kept*).
     """
-    if then is None or then.pc.is_false():
+    if then is None or is_false(then.pc):
         return other
-    if other is None or other.pc.is_false():
+    if other is None or is_false(other.pc):
         return then
     fork = last_common(then.cells, other.cells)
     if len(then.cells.kept) < len(other.cells.kept):
@@ -313,13 +312,13 @@ def join(paths: list[State]) -> State | None:
 
 def merge_contents(condition: FNode, then: Content, other: Content) -> Content:
     """The content that is ``then`` where ``condition`` holds, else ``other``."""
-    if condition.is_true() or then == other:
+    if is_true(condition) or then == other:
         return then
-    if condition.is_false():
+    if is_false(condition):
         return other
-    if then.defined.is_false():
+    if is_false(then.defined):
         return Content(other.term, both(negate(condition), other.defined))
-    if other.defined.is_false():
+    if is_false(other.defined):
         return Content(then.term, both(condition, then.defined))
     defined = choose(condition, then.defined, other.defined)
     return Content(merge_terms(condition, then.term, other.term), defined)
@@ -342,7 +341,7 @@ def merge_targets(choices: Iterable[tuple[FNode, tuple[Target, ...]]]) -> tuple[
     for condition, targets in choices:
         for target in targets:
             guard = both(condition, target.guard)
-            if not guard.is_false():
+            if not is_false(guard):
                 key = (target.object, target.path)
                 found[key] = either(found[key], guard) if key in found else guard
     return tuple(Target(guard, obj, path) for (obj, path), guard in found.items())
@@ -382,7 +381,7 @@ def element_places(place: Place, guards: Iterable[tuple[int, FNode]]) -> Place:
         for t in place.targets
         if t.object is not None
     ]
-    return Place(tuple(t for t in targets if not t.guard.is_false()), place.ctype.element)
+    return Place(tuple(t for t in targets if not is_false(t.guard)), place.ctype.element)
 
 
 def live(targets: Iterable[Target]) -> Iterator[tuple[FNode, MemObject, Path]]:

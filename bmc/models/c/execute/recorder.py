@@ -10,11 +10,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused, Location
 from bmc.formulas.evaluate import names_in
-from bmc.formulas.terms import both, either, implies, is_false, is_true, negate
+from bmc.formulas.terms import FALSE, TRUE, both, either, implies, is_false, is_true, negate
 from bmc.models.c.execute.memory import Content, Key, MemObject
 from bmc.models.c.execute.variables import is_variable, number_of, symbol_content, variable_name, variable_type
 from bmc.models.c.source.program import Function

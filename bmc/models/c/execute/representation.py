@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE, BVConcat, BVExtract
+from pysmt.shortcuts import BVConcat, BVExtract
 
 from bmc.floats.compare import is_nan
-from bmc.formulas.terms import both, choose, constant, equals, folded, is_constant_choice, negate
+from bmc.formulas.terms import FALSE, TRUE, both, choose, constant, equals, folded, is_constant_choice, is_false, negate
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, Place, State, live
 from bmc.models.c.source.overlay import Cell, cells_of, holds_any, is_shared
 from bmc.models.c.source.program import unsupported
@@ -138,7 +138,7 @@ class Representation:
             if (low, high) != (cell.start, cell.end):
                 bits, defined = self._within(key, cell, (low, bits, defined), state, node)
             term = self._value(bits, cell.ctype, both(guard, defined), state, node)
-            self.access.set_cell(key, UNDEFINED if defined.is_false() else Content(term, defined), guard, state, node)
+            self.access.set_cell(key, UNDEFINED if is_false(defined) else Content(term, defined), guard, state, node)
 
     def _within(
         self, key: Key, cell: Cell, change: tuple[int, FNode, FNode], state: State, node: Any
@@ -164,7 +164,7 @@ class Representation:
         As long as it is not known which variables are inputs, those that may be unset count as set together.
         """
         first, *others = dict.fromkeys(sets)
-        if others and (self.inputs_known or any(each.is_false() for each in sets)):
+        if others and (self.inputs_known or any(is_false(each) for each in sets)):
             return None
         self.assumed = self.assumed or bool(others)
         for each in others:

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE
 
 from bmc import ending
 from bmc.errors import InputRefused, UnsupportedConstruct
-from bmc.formulas.terms import both, negate
+from bmc.formulas.terms import TRUE, both, is_false, is_true, negate
 from bmc.limits import ITERATIONS, OPEN_ITERATIONS, WORK, WORK_IN_CALLS
 from bmc.models.c.execute.calls import Frame
 from bmc.models.c.execute.cases import MOST_LISTED_CASES
 from bmc.models.c.execute.cleanups import add_cleanup, run_cleanups
 from bmc.models.c.execute.initialise import Initialiser
-from bmc.models.c.execute.lvalues import Result
+from bmc.models.c.execute.lvalues import Result, method_for
 from bmc.models.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
 from bmc.models.c.execute.switches import DECLARATIONS, Switches
 from bmc.models.c.execute.turns import Turns, has_no_way_out
@@ -87,7 +86,7 @@ class Executor(Switches):
         return error
 
     def _execute(self, node: Any, scope: Scope, state: State) -> State | None:
-        method = getattr(self, f"_do_{type(node).__name__.lower()}", None)
+        method = getattr(self, method_for("_do", type(node).__name__), None)
         if method is not None:
             result: State | None = method(node, scope, state)
             return result
@@ -287,10 +286,10 @@ class Executor(Switches):
             except InputRefused as error:
                 error.where = error.where or where(link)
                 raise
-            if cond.is_true():
+            if is_true(cond):
                 link = link.iftrue
                 break
-            if not cond.is_false():
+            if not is_false(cond):
                 taken.append((cond, self.execute(link.iftrue, scope.inner(), end.fork(cond))))
                 end = State(end.cells, both(end.pc, negate(cond)))
             link = link.iffalse
@@ -378,16 +377,16 @@ class Executor(Switches):
         ``exits``."""
         rounds, open_rounds, seen = turns
         if (
-            cond.is_false()
+            is_false(cond)
             or self.cases.impossible(cond, state.pc)
             or self.turns.over(node, open_rounds, cond, state, seen)
         ):
             exits.append(state)
             return None
-        if cond.is_true() and rounds == 1 and has_no_way_out(node):
+        if is_true(cond) and rounds == 1 and has_no_way_out(node):
             self.turns.never_ends(node, state, "nothing in it leaves it")
             return None
-        if cond.is_true() or self.cases.impossible(negate(cond), state.pc):
+        if is_true(cond) or self.cases.impossible(negate(cond), state.pc):
             return state
         exits.append(state.fork(negate(cond)))
         return state.fork(cond)
@@ -429,7 +428,7 @@ class Executor(Switches):
             end = self.block(before, inner, state)
         if end is not None:
             state.cells = end.cells
-        elif not state.pc.is_false():  # of a path that no run takes nothing need be left
+        elif not is_false(state.pc):  # of a path that no run takes nothing need be left
             raise unsupported("statement expression that never ends", node)
         value: Result = None
         if last is not None:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused
-from bmc.formulas.terms import both, choose, constant, either, equals, negate
+from bmc.formulas.terms import FALSE, TRUE, both, choose, constant, either, equals, is_false, negate
 from bmc.limits import WORK
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.expressions import Evaluator
@@ -169,7 +168,7 @@ class Strings:
             beyond = both(going, self._within(len(text.paths), rest))
             undefined(_BEYOND.format(node.name.name), beyond)
             missing = either(missing, going)
-        targets += [] if missing.is_false() else [Target(missing, None)]
+        targets += [] if is_false(missing) else [Target(missing, None)]
         return Value(tuple(targets), PointerType(VoidType()))
 
     # parts
@@ -219,7 +218,7 @@ class Strings:
 
     def _character(self, text: Text, number: int, going: FNode, state: State, node: Any) -> Value:
         """One character, read where ``going`` holds."""
-        if going.is_false():
+        if is_false(going):
             return Value(constant(0, 8), text.ctype)
         found = self.executor.load(text.place(number, TRUE()), State(state.cells, both(state.pc, going)), node)
         assert isinstance(found, Value)

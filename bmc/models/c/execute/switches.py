@@ -7,10 +7,9 @@ from typing import Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused
-from bmc.formulas.terms import both, constant, equals, negate
+from bmc.formulas.terms import FALSE, TRUE, both, constant, equals, is_false, negate
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.calls import Calls
 from bmc.models.c.execute.cleanups import refuse_cleanups
@@ -52,7 +51,7 @@ class Switches(Calls):
                 current = self._case_statement(item, inner, current, state)
         frame.broken.pop()
         outside = guards.get(0)
-        if outside is not None and not outside.is_false():
+        if outside is not None and not is_false(outside):
             exits.append(state.fork(outside))
         if current is not None:
             exits.append(current)
@@ -61,7 +60,7 @@ class Switches(Calls):
     @staticmethod
     def _entered(state: State, guard: FNode, current: State | None) -> State | None:
         """The paths after a label: those that jump to it and those that fall through from above."""
-        if guard.is_false():
+        if is_false(guard):
             return current
         entered = state.fork(guard)
         if current is not None:  # objects declared above the label are not set on the paths that jump to it
@@ -72,7 +71,7 @@ class Switches(Calls):
         return merge(guard, entered, current)
 
     def _leave_switch(self, exits: list[State], guards: dict[int, FNode], pc: FNode) -> State | None:
-        entered = {both(pc, guard) for guard in guards.values() if not guard.is_false()}
+        entered = {both(pc, guard) for guard in guards.values() if not is_false(guard)}
         left = {path.pc for path in exits}
         joined = join(exits)
         if joined is not None and entered == left:

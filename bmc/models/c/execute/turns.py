@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.formulas.terms import both, equals, negate
+from bmc.formulas.terms import FALSE, TRUE, both, equals, is_false, is_true, negate
 from bmc.limits import ITERATIONS, OPEN_ITERATIONS
 from bmc.models.c.execute.cases import impossible
 from bmc.models.c.execute.memory import Content, Key, State
@@ -83,7 +82,7 @@ class Turns:
             costly = opened >= FIRST and self.executor.recorder.work - self._begun.get(node, 0) > COSTLY
             if (opened < UNASKED and not costly) or opened & (opened - 1):
                 return False
-            if self.limits is not None and self.executor.survey is None and not happens.is_true():
+            if self.limits is not None and self.executor.survey is None and not is_true(happens):
                 raise Unlimited(node)
             return self.executor.survey is not None or self._never(happens, again, state.pc, node)
         self.executor.recorder.rounds.note(node, opened, happens)
@@ -106,7 +105,7 @@ class Turns:
         """The loop at ``node`` is left by no run on this path. A refusal where every run comes to it."""
         happens = both(self.executor.recorder.base, state.pc)
         text = f"this loop never ends: {why}"
-        if self.limits is None or self.executor.survey is not None or happens.is_true():
+        if self.limits is None or self.executor.survey is not None or is_true(happens):
             raise ITERATIONS.refusal(where(node), text)
         self._exclude(node, TooManyTurns(text, "no run comes to the loop at {}", where(node), happens, happens))
 
@@ -124,7 +123,7 @@ class Turns:
         if impossible(happens) or self.leaves_array(happens):
             return True
         recorder = self.executor.recorder
-        if not recorder.limits.is_true() and impossible(both(recorder.limits, happens)):
+        if not is_true(recorder.limits) and impossible(both(recorder.limits, happens)):
             recorder.assume(where(node), pc, negate(again))
             return True
         return False
@@ -146,7 +145,7 @@ class Turns:
         path = both(recorder.base, state.pc)
         if path is active[-1].path and self.executor.survey is None:
             return True  # whoever runs the function calls it again: the arguments may tell how deep
-        if self.executor.survey is not None or path.is_false() or self.executor.cases.impossible(path, TRUE()):
+        if self.executor.survey is not None or is_false(path) or self.executor.cases.impossible(path, TRUE()):
             return False
         depth, limit = len({frame.path for frame in active}), FIRST
         if self.limits is not None:
@@ -155,7 +154,7 @@ class Turns:
         # one call is asked about where it may be one of very many, as of a function that calls itself in two branches;
         # else the whole step is
         asked = self.limits is None or self._calls[function] > OPEN_ITERATIONS.most
-        if asked and (impossible(path) or (not recorder.limits.is_true() and impossible(both(recorder.limits, path)))):
+        if asked and (impossible(path) or (not is_true(recorder.limits) and impossible(both(recorder.limits, path)))):
             return False
         if self.limits is None:
             text = f"recursion ('{function.name}' calls itself, and nothing known before a step bounds its depth)"

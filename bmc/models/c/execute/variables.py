@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BVUGE, TRUE, Symbol
+from pysmt.shortcuts import BVUGE, Symbol
 
-from bmc.formulas.terms import choose, constant, equals
+from bmc.formulas.terms import TRUE, choose, constant, equals
 from bmc.models.c.execute.memory import Content, Key, MemObject, Pointee, Target
 from bmc.models.c.source.types import (
     UNNAMED,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE, BVURem
+from pysmt.shortcuts import BVURem
 
 from bmc.errors import InputRefused
-from bmc.formulas.terms import both, choose, constant, either, equals, folded, negate
+from bmc.formulas.terms import FALSE, TRUE, both, choose, constant, either, equals, folded, is_false, negate
 from bmc.limits import ELEMENTS
 from bmc.models.c.execute import arithmetic
 from bmc.models.c.execute.byte_blocks import ByteBlocks, Run, bits_type
@@ -77,7 +77,7 @@ class VaryingBlocks:
             for each in runs:
                 there = [run for run in each if number < self._room(run)]
                 content = self.bytes.read_runs(there, 8 * number, bits_type(8), within)
-                if content.defined.is_false() or not isinstance(content.term, FNode):
+                if is_false(content.defined) or not isinstance(content.term, FNode):
                     raise unsupported("memcmp of bytes that nothing has set, such as padding", self.node)
                 undefined = self.executor.undefined_at(self.state, self.node)
                 undefined("uninitialised read", both(within, negate(content.defined)))

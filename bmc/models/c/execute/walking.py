@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.errors import InputRefused
-from bmc.formulas.terms import both, choose, constant, either, equals, negate
+from bmc.formulas.terms import FALSE, TRUE, both, choose, constant, either, equals, negate
 from bmc.limits import ELEMENTS
 from bmc.models.c.execute.access import MemoryAccess, is_past
 from bmc.models.c.execute.arithmetic import compare, constant_value, from_condition, in_range, interval

@@ -37,13 +37,18 @@ def where(node: Any) -> Location:
     return Location(coord.file or "", coord.line or 0, coord.column or 0) if coord else Location("")
 
 
+LEAVES = (c_ast.ID, c_ast.Constant, c_ast.IdentifierType)
+"""The most frequent syntax nodes that have no parts."""
+
+
 def nodes(node: Any) -> Iterator[Any]:
     """A syntax node and all below it, in source order."""
     todo = [node]
     while todo:
         item = todo.pop()
         yield item
-        todo.extend([*item][::-1])
+        if not isinstance(item, LEAVES):
+            todo.extend([*item][::-1])
 
 
 def unsupported(construct: str, node: Any, hint: str = "") -> UnsupportedConstruct:
@@ -72,10 +77,15 @@ class Scope:
 
     def find(self, name: str) -> Any:
         """What a name stands for, None if it is unknown; raises the refusal of a declaration that cannot be read."""
-        found = next((scope.names[name] for scope in self.outwards() if name in scope.names), None)
-        if isinstance(found, Unreadable):
-            raise found.error
-        return found
+        scope: Scope | None = self
+        while scope is not None:  # as in ``outwards``: this is asked most
+            if name in scope.names:
+                found = scope.names[name]
+                if isinstance(found, Unreadable):
+                    raise found.error
+                return found
+            scope = scope.parent
+        return None
 
     def find_tag(self, tag: str) -> CType | None:
         """The struct, union or enumeration that a tag stands for, None if it is unknown."""

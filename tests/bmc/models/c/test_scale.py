@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 from c_support import agreement, fresh_environment, own_environment, read  # noqa: F401
+from counted_calls import calls_in
 
 from benchmarks.measures.scale.controllers import DEPTH, Subject
 from benchmarks.measures.scale.run import configured, count, count_terms
+from bmc.analysis.slice import slice_system
+from bmc.explicit.batch import Batch
 from bmc.models.c.controller.build import read_c
 from bmc.models.c.controller.model import CModel
+from bmc.stack import with_deep_stack
 
 needs_compiler = pytest.mark.needs_compiler
 
@@ -38,6 +42,19 @@ def test_the_controllers_are_what_they_are_said_to_be() -> None:
 def test_terms_grow_as_the_lines_do(tmp_path: Path) -> None:
     per_line = [count_terms(subject(tmp_path, lines).system) / lines for lines in (600, 1_200, 2_400)]
     assert max(per_line) < 1.5 * min(per_line)
+
+
+def test_a_line_takes_few_calls(tmp_path: Path) -> None:
+    """Of Python's functions, to read it, to slice it, and to make what random runs are computed by."""
+    lines, found = 300, list[CModel]()
+    reading = with_deep_stack(lambda: calls_in(lambda: found.append(subject(tmp_path, lines))))
+    system = found[0].system
+    observed = [var.symbol for var in system.state[:3]]
+    slicing = calls_in(lambda: slice_system(system, observed, observed[:1]))
+    running = calls_in(lambda: Batch(system, observed))
+    assert reading < 1_000 * lines
+    assert slicing < 110 * lines
+    assert running < 220 * lines
 
 
 CHAIN = "else if (a == {0}) {{ s.v{0} = b; s.w = {0}; }}\n"
