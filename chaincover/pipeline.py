@@ -192,11 +192,12 @@ STAGES = (
         until=(WALKS,),
     ),
     Stage(
-        "leave out",
-        later("chaincover.runs.leave_out:leave_out_steps"),
+        "recombine",
+        later("chaincover.runs.recombine:recombine"),
         2.0,
         needs=(CHAIN,),
         gives=(BETTER,),
+        until=(WALKS,),
     ),
     Stage(
         "each goal alone",

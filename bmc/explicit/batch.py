@@ -13,7 +13,7 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.evaluation.vectors import Column, Columns, Program, column, node_count
-from bmc.explicit.columns_in_c import evaluation, nominal
+from bmc.explicit.columns_in_c import LEAST, evaluation, nominal
 from bmc.explicit.drawing import NEAR, Drawer, Meeting, compared, following, read_with
 from bmc.explicit.draws import Draws
 from bmc.floats.values import ATTEMPTS
@@ -109,13 +109,16 @@ _Step = tuple[Mapping[str, Column], Sequence[Column], Column]
 class Batch:
     """Draws runs of ``system``. Repeatable: ``seed`` decides all draws, in the order of the calls."""
 
-    def __init__(self, system: TransitionSystem, formulas: Iterable[FNode] = (), seed: int = 1) -> None:
-        """``formulas`` (framed or not) are what will be looked for: their constants are values worth trying."""
+    def __init__(
+        self, system: TransitionSystem, formulas: Iterable[FNode] = (), seed: int = 1, least: int = LEAST
+    ) -> None:
+        """``formulas`` (framed or not) are what will be looked for: their constants are values worth trying. A step of
+        at least so many operations is interpreted by compiled code."""
         self.system = system
         self._simulator = Simulator(system)
         nexts = [var.next for var in system.state]
         valid = conjunction([system.input_constraint, system.defined])
-        self._step = evaluation([*nexts, valid])
+        self._step, self._least = evaluation([*nexts, valid], least), least
         self._allowed = Program([valid])
         self._ties = [(tie, Program([tie.free, tie.value])) for tie in ties(system)]
         self._random = Draws(seed)
@@ -140,7 +143,7 @@ class Batch:
 
     def cost(self, count: int) -> int:
         """Operations on values that a step of ``count`` runs takes."""
-        return nominal(self.nodes, count)
+        return nominal(self.nodes, count, self._least)
 
     def initial(self) -> Valuation:
         """The start state; variables that init leaves open are 0."""

@@ -145,15 +145,17 @@ class NotInterpreted(Exception):
     """A formula has an operation, or a word, that the interpreter does not know."""
 
 
-def nominal(size: int, count: int) -> int:
-    """Operations on values that so many operations on columns of ``count`` values take, whoever evaluates them."""
-    few = min(size, LEAST)
+def nominal(size: int, count: int, least: int = LEAST) -> int:
+    """Operations on values that so many operations on columns of ``count`` values take, whoever evaluates them; see
+    ``evaluation``."""
+    few = min(size, least)
     return few * (count + OVERHEAD) + (size - few) * BESIDE * count
 
 
-def evaluation(formulas: Sequence[FNode]) -> Evaluate:
-    """What computes the columns of ``formulas`` from those of their symbols: interpreted where it pays and can be."""
-    library = interpreter() if node_count(formulas) >= LEAST else None
+def evaluation(formulas: Sequence[FNode], least: int = LEAST) -> Evaluate:
+    """What computes the columns of ``formulas`` from those of their symbols: interpreted where there are at least so
+    many operations, and where it can be."""
+    library = interpreter() if node_count(formulas) >= least else None
     if library is not None:
         with suppress(NotInterpreted):
             return Interpreted(formulas, library)

@@ -33,7 +33,7 @@ most for the questions whether runs end for good, where a goal is not covered.""
 TIME = 0.9
 """The part of the time for chains, where there are properties that may fail."""
 
-TURNS = {"leave out": 0.1, "accelerate": 0.5}
+TURNS = {"recombine": 0.1, "accelerate": 0.5}
 """Turns among the stages of the search for chains, each before one of these (most short runs end before): what may be
 spent by its end, as a part of that effort, and beside it."""
 

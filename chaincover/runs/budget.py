@@ -25,6 +25,28 @@ twice as much, timers of twice as many steps are waited for, and a first chain w
 later."""
 
 
+class Share:
+    """Limits of a stage with ``part`` of the work of all others together; ``away`` is what these have had meanwhile."""
+
+    def __init__(self, limits: Limits, part: float) -> None:
+        self._limits, self._part, self.away = limits, part, 0.0
+
+    def begin(self) -> None:
+        """Let the turn under way last for a part of what others have had until then, the first time."""
+        if not self.away:
+            self.away = self._limits.spent
+            self._limits.extend(self._part * self.away)
+
+    def check(self) -> None:
+        """Ask the limits whether to go on. After a pause the turn lasts for a part of what others have had."""
+        before = self._limits.spent
+        self._limits.check()
+        away = self._limits.spent - before
+        if away:
+            self.away += away
+            self._limits.extend(self._part * away)
+
+
 class Budget:
     """Random runs of a batch, while there is work left; that of ``left`` units counts for ``limits`` too.
 

@@ -25,7 +25,7 @@ from chaincover.known import Board
 from chaincover.limits import BRIEF, PER_UNIT
 from chaincover.problem import Questions
 from chaincover.runs.archive import KEPT, Archive, Inputs
-from chaincover.runs.budget import WORK, Budget
+from chaincover.runs.budget import WORK, Budget, Share
 from chaincover.runs.population import WIDTH
 from chaincover.runs.random import WAITED
 from chaincover.runs.ways import Endings
@@ -52,6 +52,7 @@ ROUND = 0.01
 ANEW = 64
 """Questions after which what was encoded of the states that they were about is forgotten. With twice as many, it takes
 twice the memory."""
+
 
 AWAY = 1.0
 """The turn of this stage, as a part of what the others had since its last one. With half as much, goals that are hard
@@ -81,6 +82,8 @@ class Exploration:
         self._board, self._limits, self.problem = board, board.limits, board.known.problem
         problem = self.problem
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
+        self._share = Share(self._limits, AWAY)
+        self._check = self._share.check
         self._budget = Budget(self._batch, self._limits, self._check)
         self._events = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in problem.targets})
         self._endings = Endings(problem, self._budget, self._events, ModeGraph(), None)
@@ -96,28 +99,18 @@ class Exploration:
         means = (self._end, self._ask, self._join, self._await, self._draw)
         self._spent: dict[Callable[[], bool], float] = dict.fromkeys(means, 0.0)
         self._tried = {each: np.zeros(KEPT, np.int64) for each in means}
-        self._away = 0.0
 
     def go_on(self) -> None:
         """Let those means go on that have had least work so far and have something to do."""
         self._take_known()
         self._limits.spend(ROUND)
         for means in sorted(self._spent, key=lambda each: self._spent[each]):
-            before, self._budget.left = self._limits.spent - self._away, WORK
+            before, self._budget.left = self._limits.spent - self._share.away, WORK
             done = means()
             self._check()
-            self._spent[means] += self._limits.spent - self._away - before
+            self._spent[means] += self._limits.spent - self._share.away - before
             if done:
                 return
-
-    def _check(self) -> None:
-        """Ask the limits whether to go on. After a pause the turn lasts for a part of what others have had."""
-        before = self._limits.spent
-        self._limits.check()
-        away = self._limits.spent - before
-        if away:
-            self._away += away
-            self._limits.extend(AWAY * away)
 
     def _met(self) -> None:
         """Something was found that no run had met: the turn lasts for as much again as all had until then."""

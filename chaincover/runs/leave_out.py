@@ -1,10 +1,8 @@
-"""Steps of a chain that no goal needs are left out, by simulation alone.
+"""Steps of a run that its goals do not need are left out until no block of steps can be, by simulation alone.
 
 Delta debugging (A. Zeller, R. Hildebrandt: Simplifying and isolating failure-inducing input, 2002) on the inputs of the
-chain: blocks of half its steps, of a quarter, and so on, are left out at many places side by side, and the shortest run
-that still covers all goals of the chain takes its place. The last goals of a random run are the rarest, and are far
-apart: so first comes the part after the last goal, then that between the last two goals, and so on, each with what
-follows it, which is short by then.
+run: blocks of half its steps, of a quarter, and so on, are left out at many places side by side, and the shortest run
+that still covers all goals takes its place. For chains ``chaincover.runs.recombine`` does more in less work.
 """
 
 from __future__ import annotations
@@ -17,11 +15,8 @@ from bmc.evaluation.vectors import Column, Columns, column
 from bmc.explicit.batch import NEVER, Batch, EventFinder, Runs
 from bmc.system.transition import Run
 from chaincover.chain import Chain
-from chaincover.facts import CHAIN
-from chaincover.known import Board
 from chaincover.limits import PER_UNIT, Limits
 from chaincover.problem import Problem
-from chaincover.stages import await_news
 from chaincover.weights import FINAL
 
 PLACES = 4
@@ -39,34 +34,10 @@ WORK = 2.0
 with the same effort."""
 
 
-def leave_out_steps(board: Board) -> None:
-    """Leave out steps of the best chain; again when another stage has found a better one."""
-    if board.on_states:
-        return
-    while True:
-        board.say("leave out: steps of the chain that no goal needs")
-        for back in range(len(board.known.problem.goals) + 1):
-            _shorten(board, back)
-        await_news(board, CHAIN, board.known.chain)
-
-
-def _shorten(board: Board, back: int) -> None:
-    """Leave out steps before the end of a goal, ``back`` goals before the end of the chain."""
-    chain = board.known.chain
-    assert chain is not None
-    ends = sorted({0, chain.length, *(board.problem.over(hit.goal, hit.step) for hit in chain.hits)})[::-1]
-    if back + 1 < len(ends):
-        begin, end = ends[back + 1], ends[back]
-        shorter = Shortening(board.problem, chain, board.limits, part=(begin, end)).run()
-        if shorter is not None:
-            board.offer(shorter)
-
-
 class Shortening:
     """Looks for a run through the goals of ``chain`` that takes the steps of ``chain`` but for some; repeatable.
 
-    All that is left out lies in the ``part`` of the chain between two steps (None: anywhere). It ends by itself after
-    so many units of ``work``, with what was found by then.
+    It ends by itself after so many units of ``work``, with what was found by then.
     """
 
     def __init__(
@@ -75,21 +46,17 @@ class Shortening:
         chain: Chain,
         limits: Limits,
         work: float = inf,
-        part: tuple[int, int] | None = None,
     ) -> None:
         self._limits, self._left = limits, work
-        begin, end = part or (0, chain.length)
-        self._before = chain.run.inputs[:begin]
-        late = {hit.goal for hit in chain.hits if problem.over(hit.goal, hit.step) > begin}
+        late = {hit.goal for hit in chain.hits if problem.over(hit.goal, hit.step) > 0}
         self._goals = [goal for goal in problem.targets if goal.name in late or goal.name == FINAL]
         self._batch = Batch(problem.system)
         self._events = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in self._goals})
         bits = {var.name: var.type.bits for var in problem.system.inputs}
-        inputs = chain.run.inputs[begin:]
+        inputs = chain.run.inputs
         self._inputs = {name: column([step[name] for step in inputs], of) for name, of in bits.items()}
-        self._steps, self._free = len(inputs), end - begin
-        self._first = {var.name: chain.run.states[0][var.name] for var in problem.system.state}
-        self._start = {var.name: chain.run.states[begin][var.name] for var in problem.system.state}
+        self._steps = len(inputs)
+        self._start = {var.name: chain.run.states[0][var.name] for var in problem.system.state}
 
     def run(self) -> Run | None:
         """The shortest run found; None where nothing can be left out. LimitReached when time is over."""
@@ -109,25 +76,24 @@ class Shortening:
             return None
         inputs = {name: values[:, None] for name, values in self._inputs.items()}
         followed = self._follow(inputs, self._work(1))
-        return self._batch.run(self._first, [*self._before, *followed.run_inputs(0, self._steps)])
+        return self._batch.run(self._start, followed.run_inputs(0, self._steps))
 
     def _candidates(self, most: int = 0) -> Column:
         """Blocks of at most ``most`` steps (0: all that may be) that may be left out: rows of (first step, steps)."""
-        free = min(self._free, self._steps)
-        block = max(0, min(most or free, free, self._steps - 1))
+        block = max(0, min(most or self._steps, self._steps - 1))
         found = [np.zeros((0, 2), np.int64)]
         while block:
-            starts = np.arange(0, free - block + 1, max(1, block // PLACES))
+            starts = np.arange(0, self._steps - block + 1, max(1, block // PLACES))
             found.append(np.stack([starts, np.full(len(starts), block)], axis=1))
             block //= 2
         return np.concatenate(found)
 
     def _tails(self) -> Column:
-        """Blocks that leave the last steps of the part, 1, 2, 4 and so on, from many places: what a goal needs is
+        """Blocks that leave the last steps, 1, 2, 4 and so on, from many places: what a goal needs is
         mostly done in the last steps before it. Rows of (first step, steps), long ones first."""
-        lasts = 1 << np.arange(max(0, self._free - 1).bit_length())
-        starts = np.unique(np.linspace(0, max(0, self._free - 1), FROM).astype(np.int64))
-        rows = [np.stack([starts, self._free - last - starts], axis=1) for last in lasts.tolist()]
+        lasts = 1 << np.arange(max(0, self._steps - 1).bit_length())
+        starts = np.unique(np.linspace(0, max(0, self._steps - 1), FROM).astype(np.int64))
+        rows = [np.stack([starts, self._steps - last - starts], axis=1) for last in lasts.tolist()]
         found = np.concatenate([np.zeros((0, 2), np.int64), *rows])
         found = found[(found[:, 1] > 0) & (found[:, 1] < self._steps)]
         return found[np.argsort(-found[:, 1], kind="stable")]
@@ -136,7 +102,7 @@ class Shortening:
         """Leave out one block; the first ``steps`` steps of what is left are the chain now."""
         kept = self._kept(candidate[None, :], steps)[:, 0]
         self._inputs = {name: values[kept] for name, values in self._inputs.items()}
-        self._steps, self._free = steps, self._free - int(candidate[1])
+        self._steps = steps
 
     def _kept(self, candidates: Column, steps: int) -> Column:
         """For each candidate ``steps`` steps that are kept, an array of (step, candidate); the last one is repeated."""

@@ -329,7 +329,7 @@ WIDE = (
 
 @pytest.mark.parametrize("options", [Options(), Options(time_limit=500.0), Options(effort=None)])
 @pytest.mark.parametrize("search", [generate_all_or_most, generate_most, generate_several])
-@pytest.mark.parametrize("stage", ["leave out: ", "graph: "])
+@pytest.mark.parametrize("stage", ["recombine: ", "graph: "])
 def test_what_is_decided_early_stays_where_the_search_for_chains_is_stopped(
     stage: str, search: Callable[..., ChainResult | SeveralChains], options: Options
 ) -> None:
@@ -345,7 +345,7 @@ def test_what_is_decided_early_stays_where_the_search_for_chains_is_stopped(
 
 def test_what_is_decided_is_told_at_once() -> None:
     """There is a chain by random runs, and no bound yet."""
-    problem, told = problem_of(replace(SYSTEM, state=(LAMP, FAR)), WIDE, None), Told("leave out: ")
+    problem, told = problem_of(replace(SYSTEM, state=(LAMP, FAR)), WIDE, None), Told("recombine: ")
     generate_all_or_most(problem, Options(engine="sat"), told)
     last = told.results[-1]
     assert (last.finished, last.bounds.lower) == (False, 0)
@@ -366,7 +366,7 @@ def test_what_is_open_has_the_whole_effort_in_the_end(monkeypatch: pytest.Monkey
     problem = problem_of(replace(SYSTEM, state=(LAMP, TICKS)), (LATE,), None)
     options = Options(engine="sat", effort=0.001)
     right = generate_all_or_most(problem, options).requirements
-    monkeypatch.setattr(requirements, "TURNS", {"leave out": 0.001, "accelerate": 0.002})
+    monkeypatch.setattr(requirements, "TURNS", {"recombine": 0.001, "accelerate": 0.002})
     found = generate_all_or_most(problem, options).requirements
     assert found.rulings == right.rulings
     assert [(failure.run.length, failure.shortest) for failure in found.failures] == [(21, True)]

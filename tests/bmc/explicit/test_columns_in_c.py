@@ -81,13 +81,12 @@ def test_columns_of_any_length_and_of_one_value(count: int) -> None:
 def test_random_runs_are_the_same(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     system, _ = random_system(seed, open_values=False)
 
-    def drawn(made: Callable[[list[FNode]], object]) -> batch.Runs:
+    def drawn(made: Callable[..., object]) -> batch.Runs:
         monkeypatch.setattr(batch, "evaluation", made)
-        runs = batch.Batch(system, seed=seed)
+        runs = batch.Batch(system, seed=seed, least=0)
         return runs.draw(runs.initial(), 70, 12)
 
-    monkeypatch.setattr(columns_in_c, "LEAST", 0)
-    arrays, interpreted = drawn(Program), drawn(evaluation)
+    arrays, interpreted = drawn(lambda formulas, _: Program(formulas)), drawn(evaluation)
     assert (arrays.valid == interpreted.valid).all()
     for name, values in {**arrays.states, **arrays.inputs}.items():
         assert np.array_equal(values, {**interpreted.states, **interpreted.inputs}[name]), name
