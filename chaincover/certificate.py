@@ -150,6 +150,19 @@ class Validity:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A ``proof`` about a smaller system: of the state variables only those ``visible`` are left, every other one is an
+    input that may have any value in each step. Its goals are some of those of the whole, and read no other variables.
+
+    Where the final condition reads others, runs may end anywhere; conditions on a step to be defined that read others
+    are left out. It speaks of states as they are, with monitors.
+    """
+
+    visible: tuple[str, ...]
+    proof: Certificate
+
+
+@dataclass(frozen=True)
 class Certificate:
     """Why no chain through ``goals`` is shorter than ``lower`` steps, and what no chain at all can do.
 
@@ -205,6 +218,7 @@ class Certificate:
     acceleration: Acceleration | None = None
     counted: tuple[str, ...] = ()
     monitors: Mapping[str, str] = field(default_factory=dict)
+    part: Part | None = None
 
     @property
     def refuted_lengths(self) -> NoRun | None:
@@ -284,6 +298,7 @@ def _claims(proof: Certificate) -> list[dict[str, Any]]:
         SIMULATES: [_plain(form)] if proof.normal_form or proof.validity is not None else [],
     }
     by_kind[SIMULATES] += map(_plain, filter(None, [proof.acceleration]))
+    by_kind[SIMULATES] += map(_localised, filter(None, [proof.part]))
     return [{"claim": kind, **claim} for kind, claims in by_kind.items() for claim in claims]
 
 
@@ -308,6 +323,11 @@ def _priced(prices: Prices) -> dict[str, Any]:
     if chains == 1:
         return {"of": "states", **claim}
     return {"of": "number", **claim} if chains is None else {"of": "chains", "chains": chains, **claim}
+
+
+def _localised(part: Part) -> dict[str, Any]:
+    """The claim of ``part``: a certificate within the certificate."""
+    return {"visible": [*part.visible], "proof": {**as_data(part.proof), "claims": _claims(part.proof)}}
 
 
 def _plain(value: Any) -> Any:
@@ -340,6 +360,7 @@ def from_data(data: Mapping[str, Any], several: bool = False) -> Certificate:
         prices=next((each for each in prices if each.chains == 1), None),
         together=tuple(each for each in prices if each.chains != 1),
         acceleration=next(map(_acceleration, _with(claims, "cells")), None),
+        part=next(map(_part, _with(claims, "visible")), None),
         counted=_names(data["counted"]),
         monitors=_texts(data["monitors"]),
         **_no_runs(claims),
@@ -413,6 +434,10 @@ def _validity(data: Mapping[str, Any] | None) -> Validity | None:
 def _acceleration(data: Mapping[str, Any]) -> Acceleration:
     cells = {str(name): tuple(map(int, starts)) for name, starts in data["cells"].items()}
     return Acceleration(cells, int(data["kept"]), int(data["bound"]), _names(data["slow"]))
+
+
+def _part(data: Mapping[str, Any]) -> Part:
+    return Part(_names(data["visible"]), from_data(data["proof"]))
 
 
 def _names(data: Any) -> tuple[str, ...]:

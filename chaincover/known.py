@@ -16,7 +16,7 @@ from bmc.explicit.state_graph import StateGraph
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
-from chaincover.certificate import Acceleration, Prices
+from chaincover.certificate import Acceleration, Part, Prices
 from chaincover.chain import UNDECIDED, UNREACHABLE, Chain, LongTest
 from chaincover.limits import Limits
 from chaincover.options import STEP_BYTES, Options
@@ -48,7 +48,7 @@ class Proof:
     contiguous sub-path at least what ``paths`` says. ``refuted``: lengths from the first up to but without the second,
     each of which no chain has. ``flow_bound``: by the ``prices`` of goals no run takes fewer steps. ``searched``: all
     runs of fewer steps through ``states`` enumerated states were searched. ``acceleration``: so were all jumps of
-    counters.
+    counters. ``part``: a proof about a smaller system.
     """
 
     goals: tuple[str, ...]
@@ -62,18 +62,24 @@ class Proof:
     flow_bound: int = 0
     prices: Prices | None = None
     acceleration: Acceleration | None = None
+    part: Part | None = None
 
     @property
     def lower(self) -> int:
         """The proved lower bound in steps."""
         first, following = self.refuted
         refuted = following if first <= self.order_bound else 0
-        return max(self.order_bound, refuted, self.searched, self.flow_bound, self.jumped)
+        return max(self.order_bound, refuted, self.searched, self.flow_bound, self.jumped, self.localised)
 
     @property
     def jumped(self) -> int:
         """The bound by the search in jumps."""
         return 0 if self.acceleration is None else self.acceleration.bound
+
+    @property
+    def localised(self) -> int:
+        """The bound by a smaller system."""
+        return 0 if self.part is None else self.part.proof.lower
 
 
 @dataclass(frozen=True)
@@ -224,8 +230,8 @@ class Board:
     credits every goal that the run covers. ``ordered_by`` is the ordering backend of the covering path;
     ``not_enumerated`` says why states are not enumerated, or ''; ``layered`` finds runs in layers of states.
     ``accelerated`` is what is known of counters. ``enumeration`` is that of states, where it goes on after its first
-    turn. ``restore`` makes of a result one for the problem before its states got a normal form; None while that is not
-    decided. ``said``: what the listener was told last.
+    turn. ``restore`` makes of a result one for the problem before its states got a normal form, which is ``whole``;
+    None while that is not decided. ``said``: what the listener was told last.
     """
 
     known: Known
@@ -240,6 +246,7 @@ class Board:
     accelerated: Acceleration | None = None
     enumeration: Enumeration | None = None
     restore: Callable[[ChainResult], ChainResult] | None = None
+    whole: Problem | None = None
     said: str = ""
     _questions: Questions | None = None
 

@@ -206,6 +206,12 @@ STAGES = (
         gives=(CHAIN, COMPLETE, TESTS, TARGETS, BETTER),
     ),
     Stage(
+        "localise",
+        later("chaincover.reductions.localise:localise"),
+        2.5,
+        gives=(CHAIN, COMPLETE, BETTER),
+    ),
+    Stage(
         "simulate from tests",
         later("chaincover.runs.random:runs_from_tests"),
         for_targets=False,

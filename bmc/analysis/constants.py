@@ -5,17 +5,17 @@ Both passes are linear in the formulas' DAG: values are spread through it once, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from operator import is_not
 from types import MappingProxyType
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, Bool, get_env
 
 from bmc.formulas.evaluate import operation, post_order
-from bmc.formulas.terms import both, choose, either, equals, implies, is_constant, keep_meaning, meanings, negate
+from bmc.formulas.folding import constant_like, raw_value, rebuilt
+from bmc.formulas.terms import is_constant, keep_meaning, meanings
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 
 KEPT = 16
@@ -74,11 +74,6 @@ def _only_value(var: InputVariable) -> int | None:
     if len(var.values) != 1 or var.values[0][0] != var.values[0][1]:
         return None
     return raw_value(var.type.constant(var.values[0][0]))
-
-
-def raw_value(constant: FNode) -> int:
-    """The raw pattern of a constant; Booleans 0/1."""
-    return int(constant.constant_value())
 
 
 class _Spread:
@@ -147,9 +142,9 @@ def put_in(formulas: Sequence[FNode], values: Valuation) -> list[FNode]:
         if before:
             arguments = [others.get(argument._node_id, argument) for argument in before]
             if all(map(is_constant, arguments)) or any(map(is_not, arguments, before)):
-                new = _rebuilt(node, arguments)
+                new = rebuilt(node, arguments)
         elif node.is_symbol() and node.symbol_name() in values:
-            new = _constant_like(node, values[node.symbol_name()])
+            new = constant_like(node, values[node.symbol_name()])
         if new is not node:
             others[node._node_id] = new
         if special:
@@ -157,55 +152,3 @@ def put_in(formulas: Sequence[FNode], values: Valuation) -> list[FNode]:
             if new is not node and before:
                 keep_meaning(node, new, made)
     return [others.get(formula._node_id, formula) for formula in formulas]
-
-
-def _rebuilt(node: FNode, arguments: Sequence[FNode]) -> FNode:
-    """``node`` with other arguments, folded."""
-    if all(argument.is_constant() for argument in arguments):
-        return _constant_like(node, operation(node)([raw_value(argument) for argument in arguments]))
-    fold = _FOLDS.get(node.node_type())
-    if fold is not None:
-        return fold(arguments)
-    made: FNode = get_env().formula_manager.create_node(node.node_type(), tuple(arguments), node._content.payload)
-    return made
-
-
-def _constant_like(node: FNode, value: int) -> FNode:
-    """The constant of ``node``'s type."""
-    kind = node.get_type()
-    return Bool(bool(value)) if kind.is_bool_type() else BV(value, kind.width)
-
-
-def _fold_iff(left: FNode, right: FNode) -> FNode:
-    if left.is_constant():
-        left, right = right, left
-    if right.is_constant():
-        return left if right.is_true() else negate(left)
-    return left.Iff(right) if left is not right else Bool(True)
-
-
-def _folded_all(join: Callable[[FNode, FNode], FNode], nary: int, stop: bool) -> Callable[[Sequence[FNode]], FNode]:
-    """Folds And (``stop``: False) or Or (True) of any number of arguments."""
-
-    def fold(arguments: Sequence[FNode]) -> FNode:
-        kept = {argument: None for argument in arguments if not argument.is_constant()}
-        if any(a.is_constant() and a.is_true() == stop for a in arguments):
-            return Bool(stop)
-        if len(kept) <= 2:
-            items = [*kept, Bool(not stop), Bool(not stop)]
-            return join(items[0], items[1])
-        made: FNode = get_env().formula_manager.create_node(nary, tuple(kept))
-        return made
-
-    return fold
-
-
-_FOLDS: Mapping[int, Callable[[Sequence[FNode]], FNode]] = {
-    op.AND: _folded_all(both, op.AND, False),
-    op.OR: _folded_all(either, op.OR, True),
-    op.NOT: lambda a: negate(a[0]),
-    op.IMPLIES: lambda a: implies(a[0], a[1]),
-    op.IFF: lambda a: _fold_iff(a[0], a[1]),
-    op.EQUALS: lambda a: equals(a[0], a[1]),
-    op.ITE: lambda a: choose(a[0], a[1], a[2]),
-}

@@ -12,11 +12,12 @@ from itertools import chain, islice, product
 
 from pysmt.fnode import FNode
 
-from bmc.analysis.constants import put_in, raw_value
+from bmc.analysis.constants import put_in
 from bmc.floats.format import FORMATS
 from bmc.floats.ranges import every
 from bmc.floats.values import plainest_first
 from bmc.formulas.evaluate import names_in
+from bmc.formulas.folding import raw_value
 from bmc.formulas.terms import is_true
 from bmc.system.constraints import remembers
 from bmc.system.transition import InputVariable, TransitionSystem, Valuation, conjunction, conjuncts, with_stated_values

@@ -19,10 +19,11 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.analysis.constants import constant_state, fixed_inputs, next_states, put_in, raw_value
+from bmc.analysis.constants import constant_state, fixed_inputs, next_states, put_in
 from bmc.analysis.idle import idle_inputs, without_inputs
 from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.formulas.evaluate import names_in, post_order, unseen
+from bmc.formulas.folding import raw_value
 from bmc.formulas.terms import is_constant, is_true
 from bmc.formulas.value_sets import ALWAYS, NEVER, Ranges, values, whole, width_of
 from bmc.records import dataclass

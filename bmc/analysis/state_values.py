@@ -17,12 +17,12 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.analysis.components import strongly_connected
-from bmc.analysis.constants import raw_value
 from bmc.analysis.spans import closed, patterns_of, spans_of
 from bmc.analysis.values import Evaluation, narrowed, sets_of
 from bmc.analysis.widening import Ends, widened
 from bmc.floats.operations import Program
 from bmc.formulas.evaluate import post_order
+from bmc.formulas.folding import raw_value
 from bmc.formulas.value_sets import NEVER, PIECES, Ranges, common, united, whole, without
 from bmc.records import dataclass
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, conjunction, conjuncts

@@ -88,14 +88,9 @@ def walk(formulas: Iterable[FNode], leaves: Iterable[FNode] = ()) -> Sequence[FN
         if number in met:
             continue
         met.add(number)
-        if number in cut:
-            order.append(node)
-            continue
-        below = arguments_of(node) if special else node._content.args
+        below = () if number in cut else arguments_of(node)
         if below:
-            stack.append(node)
-            stack.append(None)
-            stack.extend(below[::-1])
+            stack += [node, None, *below[::-1]]
         else:
             order.append(node)
     return order

@@ -244,6 +244,24 @@ def combined_classes(tables: InputTables, formulas: Sequence[FNode], constraint:
     return rows.which(_firsts(Program(terms)(rows.columns), len(rows)))
 
 
+def merged_classes(tables: InputTables, formulas: Sequence[FNode]) -> Iterator[int | Rows]:
+    """Yields the work done, now and then, and at last one combination of values for each class of all inputs, where
+    combinations are too many to be compared one by one.
+
+    Group by group those are merged of which the same is left of ``formulas``, whatever the state is. Cases in which the
+    first of these is false are left out. TooManyCases may be raised.
+    """
+    variables = tables.tables
+    for step in Splitter(formulas, variables, tables.leaves, required=0).rows(MOST_CASES):
+        if isinstance(step, int):
+            yield step
+            continue
+        parts = [rows.which(choice) for rows, choice in zip(variables, step, strict=True)]
+        columns = {name: values for part in parts for name, values in part.columns.items()}
+        inputs = {name: values for name, values in columns.items() if not name.startswith("input#")}
+        yield Rows(inputs, len(step[0]))
+
+
 def _names_in(term: FNode) -> set[str]:
     return {node.symbol_name() for node in walk([term]) if node.is_symbol()}
 

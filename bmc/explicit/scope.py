@@ -6,6 +6,7 @@ A start value that init leaves open stays open as long as nothing reads it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import prod
 
@@ -22,10 +23,11 @@ from bmc.explicit.input_classes import (
     combined_classes,
     input_tables,
     listed,
+    merged_classes,
     value_count,
 )
 from bmc.explicit.rows import Rows, distinct
-from bmc.explicit.splitting import FIXED, PartialProgram
+from bmc.explicit.splitting import FIXED, PartialProgram, TooManyCases
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.formulas.unroll import unframed, unplaced
 from bmc.records import dataclass
@@ -155,7 +157,18 @@ class Inputs:
                 constraint = [system.input_constraint, system.defined]
                 self.tables = step
                 self.every = combined_classes(step, self._scope.roots, constraint)
+                if self.every is None:
+                    yield from self._merge(step)
         yield FIXED
+
+    def _merge(self, tables: InputTables) -> Iterator[int]:
+        """Merge combinations of inputs of which the same is left of a step, where they are too many to be compared."""
+        with suppress(TooManyCases):
+            for step in merged_classes(tables, self._scope.roots):
+                if isinstance(step, int):
+                    yield step
+                elif len(step):
+                    self.every = step
 
 
 @dataclass(frozen=True)

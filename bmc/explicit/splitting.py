@@ -9,6 +9,8 @@ grows with the number of cases that can be told apart, not with the product of a
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
 
 import numpy as np
 import pysmt.operators as op
@@ -272,6 +274,16 @@ class Splitter:
         TooManyCases where more than ``most`` are under way.
         """
         given = _Given(columns, known)
+        source, choices = yield from self._rows(given, size, most)
+        yield from self._cases(given, source, choices)
+
+    def rows(self, most: int) -> Iterator[int | list[Column]]:
+        """Yields the work done, now and then, and at last for each variable the rows of its table that make cases in
+        which different things are left of the roots, where nothing else is known. TooManyCases as for ``split``."""
+        yield (yield from self._rows(_Given({}, {}), 1, most))[1]
+
+    def _rows(self, given: _Given, size: int, most: int) -> Generator[int, None, tuple[Column, list[Column]]]:
+        """The different cases of each of ``size`` rows: the given row, and the row of each variable's table."""
         nothing = np.zeros(size, np.int64)
         kept = yield from self._reduced(given, [(np.arange(size), [nothing] * len(self._variables))], 0)
         for place in range(len(self._variables)):
@@ -285,7 +297,7 @@ class Splitter:
         source = np.concatenate([part.source for part in kept])
         choices = [np.concatenate(parts) for parts in zip(*(part.choices for part in kept), strict=True)]
         order = np.lexsort([*reversed(choices), source])
-        yield from self._cases(given, source[order], [choice[order] for choice in choices])
+        return source[order], [choice[order] for choice in choices]
 
     def _cases(self, given: _Given, source: Column, choices: list[Column]) -> Iterator[int | Cases]:
         values: list[list[Column]] = []
@@ -311,10 +323,8 @@ class Splitter:
         for source, choices in parts:
             yield self.work(len(source))
             kept.append(self._distinct(given, source, choices, chosen))
-        if len(kept) > 1:
-            joined = self._regrouped(kept)
-            if len(joined) < len(kept):
-                return (yield from self._reduced(given, joined, chosen))
+        if len(kept) > 1 and len(joined := self._regrouped(kept)) < len(kept):
+            return (yield from self._reduced(given, joined, chosen))
         return kept
 
     def _regrouped(self, parts: Sequence[_Part]) -> list[tuple[Column, list[Column]]]:
@@ -357,13 +367,8 @@ class Splitter:
             possible = np.broadcast_to(done.values[place] if sure is None else done.values[place] | ~sure, source.shape)
         open_at, decides = self.program.left(done, self._roots)
         kept = first_of_each([source, *decides], possible)
-        needed = []
-        for places in self._places:
-            mask = np.zeros(len(source), bool)
-            for place in places:
-                if place in open_at:
-                    mask = mask | open_at[place]
-            needed.append(mask[kept])
+        masks = [[open_at[place] for place in places if place in open_at] for places in self._places]
+        needed = [reduce(or_, some, np.zeros(len(source), bool))[kept] for some in masks]
         return _Part(source[kept], [choice[kept] for choice in choices], needed)
 
     def _extended(self, given: _Given, part: _Part, place: int, most: int) -> _Extending:
@@ -413,8 +418,7 @@ class Splitter:
 
         Rows in which the terms that see the variable see the same of everything else have the same classes.
         """
-        terms = self._seeing(place)
-        table = self._variables[place]
+        terms, table = self._seeing(place), self._variables[place]
         done = self._evaluated(given, part.source[rows], [choice[rows] for choice in part.choices], place)
         open_at, _ = self.program.left(done, self._roots)
         matters = [open_at.get(term, _NOWHERE) for term in terms.places]

@@ -23,10 +23,11 @@ from chaincover.project.load import Request
 from chaincover.project.project_file import refuse_project
 from chaincover.report import console
 from chaincover.report.documents import VERIFIED_SCHEMA
+from chaincover.verification.checks import Listener
 from chaincover.verification.limits import Limits
 from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, as_data
 from chaincover.verification.several import verify_chains
-from chaincover.verification.verification import Listener, verify
+from chaincover.verification.verification import verify
 
 ENDED = "all checks"
 """The name of the line that tells what ended them before all were done."""

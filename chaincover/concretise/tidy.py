@@ -16,11 +16,11 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.analysis.constants import raw_value
 from bmc.engines.protocol import INSTRUCTION, WORK
 from bmc.floats.format import FORMATS, number, pattern
 from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import compile_formulas, post_order
+from bmc.formulas.folding import raw_value
 from bmc.formulas.terms import is_constant
 from bmc.formulas.unroll import unframed
 from bmc.system.constraints import remembers

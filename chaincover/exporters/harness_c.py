@@ -9,9 +9,9 @@ from typing import Any
 
 from pysmt.fnode import FNode
 
-from bmc.analysis.constants import raw_value
 from bmc.errors import UsageError, counted
 from bmc.floats.format import FORMATS, canonical
+from bmc.formulas.folding import raw_value
 from bmc.records import dataclass
 from bmc.system.names import DEFINED
 from bmc.system.original import CallingText

@@ -56,7 +56,9 @@ def proof_of(known: Known) -> Proof:
     if known.chain is None or known.complete:
         return known.proof if known.still_holds(known.proof) else Proof(known.targets)
     covered = tuple(name for name in known.targets if name in known.chain.goals)
-    graph = known.graph.restricted(covered)
+    part, graph = known.proof.part, known.graph.restricted(covered)
+    if part is not None and {*part.proof.goals} <= {*covered}:
+        return Proof(covered, known.proof.basis, part=part)
     if not graph.lower or not {*covered} <= {*known.graph.goals}:
         return Proof(covered)
     bound = order_bound(graph, Limit(work=BRIEF))
@@ -90,6 +92,7 @@ def certificate_of(known: Known, proof: Proof, accelerated: Acceleration | None 
         no_way_to_end=_uncoverable(known, NO_WAY_TO_FINAL),
         conflicts=(known.targets,) if known.no_chain and len(known.targets) > 1 else (),
         prices=kept.prices,
+        part=kept.part,
         acceleration=kept.acceleration or (accelerated if ruled_out else None),
         counted=_counted(known) if counts or kept.states else (),
     )
@@ -119,6 +122,8 @@ def _needed(proof: Proof) -> Proof:
         return Proof(proof.goals, proof.basis, flow_bound=proof.flow_bound, prices=proof.prices)
     if 0 < proof.jumped == proof.lower:
         return Proof(proof.goals, proof.basis, acceleration=proof.acceleration)
+    if 0 < proof.localised == proof.lower:
+        return Proof(proof.goals, proof.basis, part=proof.part)
     return proof
 
 
@@ -127,7 +132,9 @@ def _edges(known: Known, proof: Proof) -> dict[Edge, int]:
 
     Where the bound rests on no order of the goals, that of any run is enough.
     """
-    if (known.chain is None and not proof.lower) or proof.lower == max(proof.flow_bound, proof.jumped) > 0:
+    if (known.chain is None and not proof.lower) or proof.lower == max(
+        proof.flow_bound, proof.jumped, proof.localised
+    ) > 0:
         return {}
     problem, goals = known.problem, proof.goals
     trivial = {(INIT, goal): 0 for goal in goals}

@@ -9,42 +9,18 @@ one by one from the end of the best chain.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 
-from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.chain import UNREACHABLE
-from chaincover.facts import BETTER, COMPLETE, DISTANCES, EXACT, FLOATING, NEAR, OBSERVED, STATES
-from chaincover.graph.enumerated import ENUMERATING, LISTING, enumerate_states, exact_graph
-from chaincover.known import Board, Known, Reason
-from chaincover.limits import EffortUsedUp
-from chaincover.minimality.claims import result_of
+from chaincover.graph.enumerated import ENUMERATING
+from chaincover.known import Board
 from chaincover.orderings.bound import FARTHEST, farthest
 from chaincover.problem import Problem
-from chaincover.reductions.reduction import Reduction
-from chaincover.reductions.slicing import smaller_problem
-from chaincover.replaying.judge import Judge
+from chaincover.reductions.smaller_search import SmallerSearch
 from chaincover.runs.random import RandomRuns
-from chaincover.stages import Rounds, Stage, later
 from chaincover.weights import INIT
-
-STAGES = (
-    Stage("enumerate", enumerate_states, LISTING, for_targets=False, gives=(STATES,), once=True),
-    Stage("enumerate", enumerate_states, 0.4, for_targets=False, gives=(STATES,), put_off=FLOATING),
-    Stage("exact graph", exact_graph, 1.0, gives=(DISTANCES, EXACT, NEAR)),
-    Stage(
-        "path weights",
-        later("chaincover.minimality.path_weights:learn_path_weights"),
-        1.0,
-        needs=(DISTANCES, STATES | EXACT | COMPLETE),
-    ),
-    Stage("simulate", later("chaincover.runs.random:random_runs"), for_targets=False, gives=(COMPLETE, OBSERVED)),
-    Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths"), needs=(NEAR,)),
-    Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), 1.0, gives=(COMPLETE, BETTER)),
-)
-"""What finds a shortest run to one goal, in turns."""
 
 FIRST = 1.0
 """Units of work for the first search for each goal. In each round every goal has twice as many; with twice this value
@@ -71,17 +47,6 @@ def each_alone(board: Board) -> None:
         alone.end()
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a search for one goal has found: ``lower`` bounds the steps to its end, ``run`` leads to it, ``never`` says
-    that no run does, and why. ``finished``: there is nothing else to find out."""
-
-    lower: int
-    run: Run | None
-    never: Reason | None
-    finished: bool
-
-
 class _Alone:
     """The searches for single goals. ``_least`` has for each goal a lower bound on the step at which it ends."""
 
@@ -89,7 +54,7 @@ class _Alone:
         self._board = board
         self._least: dict[str, int] = {}
         self._done: set[str] = set()
-        self._searches: dict[str, _Search] = {}
+        self._searches: dict[str, SmallerSearch] = {}
 
     def end(self) -> None:
         """End all searches."""
@@ -115,18 +80,22 @@ class _Alone:
             return
         board.say(f"each goal alone: {name}")
         if name not in self._searches:
-            self._searches[name] = _Search(board, board.problem.of([name]))
-        found = self._searches[name].go_on(units)
-        if found.never is not None:
-            board.rule_out({name: found.never})
+            self._searches[name] = _alone(board, board.problem.of([name]))
+        search = self._searches[name]
+        found = search.go_on(units)
+        reason = search.uncoverable.get(name)  # undecided, where its test is longer than what is stored
+        if reason is not None and reason.status == UNREACHABLE:
+            board.rule_out({name: reason})
             return
-        if found.finished:
+        if search.finished:
             self._done.add(name)
             self._searches.pop(name).end()
-        self._bound(name, found.lower)
-        if found.run is not None:
-            self._go_on(found.run)
-            self._go_straight(name, found.lower, units)
+        if found is None:
+            return
+        self._bound(name, found.bounds.lower)
+        if found.chain is not None:
+            self._go_on(found.chain.run)
+            self._go_straight(name, found.bounds.lower, units)
 
     def _bound(self, name: str, lower: int) -> None:
         """Every chain that covers ``name`` has ``lower`` steps at least."""
@@ -169,73 +138,18 @@ class _Alone:
             return
         run = Run(chain.run.states[: begin + 1], chain.run.inputs[:begin])
         start = _started_at(problem.system, run.states[-1])
-        search = _Search(board, replace(problem.of([name]), system=start))
+        search = _alone(board, replace(problem.of([name]), system=start))
         try:
             found = search.go_on(units)
         finally:
             search.end()
-        if found.run is not None:
-            self._go_on(_joined(problem.system, run, found.run))
+        if found is not None and found.chain is not None:
+            self._go_on(_joined(problem.system, run, found.chain.run))
 
 
-class _Search:
-    """A search for a shortest run to the only goal of ``problem``."""
-
-    def __init__(self, board: Board, problem: Problem) -> None:
-        self._board, self._problem = board, replace(problem, final=None, overlap="allow")
-        self._limits = board.limits.portion(0.0)
-        self._reduction: Reduction | None = None
-        self._own: Board | None = None
-        self._rounds: Rounds | None = None
-
-    def go_on(self, units: float) -> _Found:
-        """What is found with so many more units of work, and was before."""
-        self._board.limits.check()  # what runs within may end without a look at the turn of this stage
-        self._limits.go_on(units)
-        if self._rounds is None:
-            try:
-                self._begin()
-            except EffortUsedUp:
-                return _Found(0, None, None, False)
-        assert self._rounds is not None
-        assert self._own is not None
-        assert self._reduction is not None
-        more = True
-        with suppress(EffortUsedUp):
-            more = self._rounds.go_on()
-        known, (name,) = self._own.known, self._problem.names
-        chain = self._reduction.restore(result_of(self._own, known, "")).chain
-        reason = known.uncoverable.get(name)  # undecided, where its test is longer than what is stored
-        never = reason if reason is not None and reason.status == UNREACHABLE else None
-        return _Found(known.lower, None if chain is None else chain.run, never, known.settled or not more)
-
-    def end(self) -> None:
-        """End it, wherever it is."""
-        if self._rounds is not None:
-            self._rounds.end()
-
-    def _begin(self) -> None:
-        """Take the part that the goal depends on, its states in a normal form. EffortUsedUp where it does not suffice
-        for that."""
-        board, limits = self._board, self._limits
-        options = replace(board.options, max_length=None)
-        reduction = self._reduction = smaller_problem(self._problem, options, limits)
-        if not reduction.normal_form:
-            limits.check()
-        known = Known(reduction.problem)
-        own = self._own = Board(known, options, board.engine, limits, _Unheard(), Judge(reduction.problem))
-        own.enumeration = reduction.enumeration
-        self._rounds = Rounds(STAGES, own)
-
-
-class _Unheard:
-    """Listens to the search for one goal: what it finds is told once it has ended."""
-
-    def __call__(self, text: str) -> None:
-        """A stage begins, or goes on."""
-
-    def improved(self, known: Known) -> None:
-        """There is a better chain, a higher bound or a new verdict."""
+def _alone(board: Board, problem: Problem) -> SmallerSearch:
+    """The search for a shortest run to the only goal of ``problem``, wherever it ends."""
+    return SmallerSearch(board, replace(problem, final=None, overlap="allow"))
 
 
 def _started_at(system: TransitionSystem, state: Valuation) -> TransitionSystem:

@@ -200,7 +200,7 @@ def to_normal_form(board: Board) -> None:
         for run in (*([] if chain is None else [chain.run]), *seen.values()):  # the best one first: it is on disk
             board.offer(board.replay(run))
     every = in_turn(whole, (lambda _: part, lambda _: defined, lambda _: normal))
-    board.enumeration, board.restore = normal.enumeration, every.restore
+    board.enumeration, board.restore, board.whole = normal.enumeration, every.restore, whole
 
 
 def _enumerated_at_once(part: Reduction, options: Options, limits: Limits) -> Reduction:

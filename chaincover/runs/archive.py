@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 import numpy as np
-from pysmt.environment import get_env
 from pysmt.fnode import FNode
 
 from bmc.evaluation.vectors import Column, Columns, arguments_of, bits_of, column, walk, word
 from bmc.explicit.batch import NEVER, Runs
 from bmc.explicit.columns_in_c import evaluation
 from bmc.explicit.drawing import COMPARISONS
+from bmc.formulas.folding import rebuilt
 from bmc.formulas.terms import is_constant
 from bmc.system.transition import TransitionSystem, Valuation
 
@@ -55,7 +55,7 @@ def conditions(system: TransitionSystem, formulas: Sequence[FNode] = ()) -> list
             continue
         for sides in product(*(_values(side, values, CHOICES) for side in node.args())):
             if not all(is_constant(side) for side in sides):
-                made = _with(node, sides)
+                made = rebuilt(node, sides)
                 found |= {made: None} if _is_of_state(made, of_state) else {}
         if len(found) >= MOST:
             break
@@ -69,12 +69,6 @@ def _is_of_state(node: FNode, known: dict[FNode, bool]) -> bool:
     return known[node]
 
 
-def _with(node: FNode, arguments: Sequence[FNode]) -> FNode:
-    """``node`` with other arguments."""
-    made: FNode = get_env().formula_manager.create_node(node.node_type(), tuple(arguments), node._content.payload)
-    return made
-
-
 def _values(term: FNode, known: dict[FNode, list[FNode]], deep: int) -> list[FNode]:
     """What the word ``term`` may be by the choices in it, so many of which are left out one within the other."""
     if term not in known:
@@ -86,7 +80,7 @@ def _values(term: FNode, known: dict[FNode, list[FNode]], deep: int) -> list[FNo
             known[term] = list(dict.fromkeys(parts))[:CHOICES]
         else:
             own = _values(varying[0], known, deep - 1)
-            known[term] = [_with(term, [v if a is varying[0] else a for a in term.args()]) for v in own]
+            known[term] = [rebuilt(term, [v if a is varying[0] else a for a in term.args()]) for v in own]
     return known[term]
 
 

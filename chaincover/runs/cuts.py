@@ -107,6 +107,8 @@ class Cuts:
     def _blocks(self, way: Way) -> list[Block]:
         """Blocks of steps that may not be needed: all but the last ones, and of each size some."""
         length = len(way)
+        if length < 2:
+            return []
         found: dict[Block, None] = dict.fromkeys((0, length - (1 << k)) for k in range((length - 1).bit_length()))
         starts = np.unique(self._random.below(length, FROM))
         apart = self._ways.apart(way, {name: values[starts] for name, values in self._ways.before(way).items()})
@@ -133,7 +135,7 @@ def in_reach(ways: Sequence[Way]) -> int:
 
 
 def _tries(length: int) -> int:
-    return min(TRIES[1], max(TRIES[0], CELLS // length))
+    return min(TRIES[1], max(TRIES[0], CELLS // max(1, length)))
 
 
 def _disjoint(blocks: Sequence[Block]) -> list[Block]:

@@ -50,8 +50,8 @@ PATIENCE = 2.0
 With twice as many, bounds of small programs come later."""
 
 AWAY = 2.0
-"""The turn of this stage once a chain is complete, as a part of what the others had since its last one. With half as
-much, chains become short later, and bounds come earlier."""
+"""The turn of this stage once a chain is complete, and distances are not known exactly, as a part of what the others
+had since its last one. With half as much, chains become short later, and bounds come earlier."""
 
 COARSE = 4
 """Where less than one step in so many was left out of the chain that is there at first, its parts come next. With twice
@@ -63,9 +63,15 @@ more work goes into long ways."""
 
 
 def recombine(board: Board) -> None:
-    """Join parts of known runs to shorter chains; again when another stage has found one."""
+    """Join parts of known runs to shorter chains; again when another stage has found one.
+
+    Where all distances are known, or there is a bound K on the steps from goal to goal, which parts seldom keep, it has
+    no more work than others; a program without inputs has one run only.
+    """
     lengths: dict[str, int] = {}
-    share = Share(board.limits, AWAY)
+    share = Share(board.limits, AWAY if board.options.bound is None else 0.0)
+    if not board.known.problem.system.inputs:
+        return
     while True:
         board.say("recombine: parts of known runs in other orders")
         search = Recombination(board, lengths, share)
@@ -119,7 +125,8 @@ class Recombination:
         assert chain is not None
         self.chain, self._length = chain, chain.length
         self._problem = problem = board.known.problem.of(chain.goals & {*board.known.targets})
-        self._ways = SideBySide(problem, self._limits, share.check if board.known.complete else self._limits.check)
+        ample = board.known.complete and not board.known.graph.exact
+        self._ways = SideBySide(problem, self._limits, share.check if ample else self._limits.check)
         self._cuts = Cuts(self._ways)
         self._names = [goal.name for goal in problem.targets]
         self._known: list[list[Way]] = [[] for _ in self._names]
@@ -133,7 +140,7 @@ class Recombination:
         state = {var.name: chain.run.states[0][var.name] for var in problem.system.state}
         self._start = Start(state, np.array([self._ends.get(name) == 0 for name in self._names], bool))
         self._every, begun = np.full(len(self._names), True), self._limits.spent
-        if board.known.complete:
+        if ample:
             share.begin()
         for place, test in self._tests():
             self._known[place].append(self._ways.note(test))

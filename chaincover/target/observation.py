@@ -7,10 +7,10 @@ from dataclasses import field
 
 from pysmt.fnode import FNode
 
-from bmc.analysis.constants import raw_value
 from bmc.analysis.values import sets_of
 from bmc.floats.operations import Program
 from bmc.formulas.evaluate import compile_formulas, names_in
+from bmc.formulas.folding import raw_value
 from bmc.formulas.value_sets import ALWAYS, NEVER, Ranges, only
 from bmc.records import dataclass
 from bmc.system.names import DEFINED

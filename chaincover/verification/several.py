@@ -37,6 +37,7 @@ from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
 from chaincover.result import ChainResult, Conflict, Requirements, SeveralChains
 from chaincover.subject import Subject
+from chaincover.verification.checks import Checks, Listener
 from chaincover.verification.claims import SOURCES, tests
 from chaincover.verification.clauses import Clauses
 from chaincover.verification.fields import FIELDS, INFORMATIVE_OF_ALL, NOTHING_KNOWN, compared, project, tests_of
@@ -46,7 +47,7 @@ from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, 
 from chaincover.verification.requirements import rulings_again, without_proof
 from chaincover.verification.search import covers
 from chaincover.verification.values import BOUND, wrong_rulings
-from chaincover.verification.verification import Checks, Listener, proved_requirements, statement_of, verify
+from chaincover.verification.verification import proved_requirements, statement_of, verify
 
 TOGETHER, FEWEST, TOTAL = "all chains", "number of chains", "total length"
 CONFLICTS = ("conflicts", "conflicts of goals in all runs")

@@ -28,7 +28,7 @@ from chaincover.verification.verdicts import EDGES, LENGTHS, PATHS
 from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
 
-BOUND, ALL_RUNS = "lower bound", "all runs"
+BOUND, ALL_RUNS, LOCALISED = "lower bound", "all runs", "smaller system"
 
 
 class Values:
@@ -160,10 +160,15 @@ def bound(document: Document, proof: Certificate | None, setting: Setting, said:
         if not lower or faults:
             return Line(BOUND, WRONG if faults else HOLDS, text, tuple(faults))
         return Line(BOUND, OPEN, f"{text} is claimed; the file has no certificate of it")
-    faults += _unfit(document, proof, setting)
+    return bound_of(proof, setting, said, [*faults, *_of_others(document, proof)])
+
+
+def bound_of(proof: Certificate, setting: Setting, said: Mapping[str, str], faults: Sequence[str] = ()) -> Line:
+    """Whether the bound of ``proof`` follows from its facts, and these hold; ``faults`` are known already."""
+    text, faults = f"no chain shorter than {counted(proof.lower, 'step')}", [*faults, *_unfit(proof, setting)]
     if faults:
         return Line(BOUND, WRONG, f"{text}: what is said for it does not hold together", tuple(faults))
-    return _best(text, proof, lower, said)
+    return _best(text, proof, proof.lower, said)
 
 
 def _best(text: str, proof: Certificate, lower: int, said: Mapping[str, str]) -> Line:
@@ -189,6 +194,8 @@ def _bases(proof: Certificate) -> list[tuple[int, tuple[str, ...]]]:
         found.append((proof.prices.bound, (PRICES,)))
     if proof.acceleration is not None:
         found.append((proof.acceleration.bound, (JUMPS,)))
+    if proof.part is not None:
+        found.append((proof.part.proof.lower, (LOCALISED,)))
     if proof.refuted[0] < proof.refuted[1]:
         found.append((proof.refuted[1], (*(orders if proof.refuted[0] > 0 else ()), LENGTHS[0])))
     return found
@@ -226,19 +233,25 @@ def _wrong_numbers(document: Document) -> Iterator[str]:
         yield f"the gap is {gap}, not {bounds.gap}"
 
 
-def _unfit(document: Document, proof: Certificate, setting: Setting) -> Iterator[str]:
+def _of_others(document: Document, proof: Certificate) -> Iterator[str]:
     """Where the certificate speaks of other chains than the one it comes with."""
     known = document.credited if document.chain is not None else [goal.name for goal in document.goals]
     strange = [goal for goal in proof.goals if goal not in known]
-    if strange or len(set(proof.goals)) != len(proof.goals):
-        yield f"the certificate is about other goals than the chain: {', '.join(strange) or 'one of them twice'}"
-    if proof.end != setting.end:
-        yield f"the certificate is about chains to '{proof.end}', not to '{setting.end}'"
+    if strange:
+        yield f"the certificate is about other goals than the chain: {', '.join(strange)}"
     if proof.overlap not in ("allow", document.settings.overlap):
         yield f"the certificate is about chains with overlap '{proof.overlap}', not '{document.settings.overlap}'"
-    if proof.validity is not None and proof.validity.steps is not None and proof.lower > proof.validity.steps + 1:
-        yield f"its facts are about runs of up to {counted(proof.validity.steps, 'step')}"
     if document.bounds.lower != proof.lower:
         yield f"the certificate is about the bound {proof.lower}, not {document.bounds.lower}"
+
+
+def _unfit(proof: Certificate, setting: Setting) -> Iterator[str]:
+    """Where the certificate speaks of other chains than those of ``setting``, or of none."""
+    if len(set(proof.goals)) != len(proof.goals):
+        yield "the certificate is about a goal twice"
+    if proof.end != setting.end:
+        yield f"the certificate is about chains to '{proof.end}', not to '{setting.end}'"
+    if proof.validity is not None and proof.validity.steps is not None and proof.lower > proof.validity.steps + 1:
+        yield f"its facts are about runs of up to {counted(proof.validity.steps, 'step')}"
     if proof.order_bound < proof.refuted[0] < proof.refuted[1]:
         yield f"nothing rules the lengths from {proof.order_bound} to {proof.refuted[0] - 1} out"

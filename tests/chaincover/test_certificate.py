@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -16,6 +17,7 @@ from chaincover.certificate import (
     Certificate,
     CutPrice,
     NoRun,
+    Part,
     PathFact,
     Prices,
     Validity,
@@ -49,6 +51,7 @@ WHOLE = Certificate(
     monitors={"a": "(= |s@1| #b001)"},
 )
 """A certificate that claims everything there is to claim."""
+WHOLE = replace(WHOLE, part=Part(("s",), WHOLE))
 LEAST = Certificate((), "end", "allow")
 
 
@@ -85,7 +88,7 @@ def test_a_number_of_chains_that_is_no_number_is_refused(chains: Any) -> None:
 def test_each_claim_is_of_one_kind_and_stands_on_a_line() -> None:
     claims = written(WHOLE)["claims"]
     kinds = [claim["claim"] for claim in claims]
-    assert kinds == ["never"] * 11 + ["inductive"] * 2 + ["prices"] * 2 + ["simulates"] * 2
+    assert kinds == ["never"] * 11 + ["inductive"] * 2 + ["prices"] * 2 + ["simulates"] * 3
     assert written(LEAST)["claims"] == []
     lines = [line.strip(" ,") for line in to_json(as_data(WHOLE)).splitlines()]
     assert '{"claim": "never", "path": ["init", "a"], "before": 2}' in lines

@@ -16,7 +16,7 @@ from chaincover.chain import NO_WAY_TO_FINAL
 from chaincover.facts import CHAIN, Fact
 from chaincover.known import Board, Reason
 from chaincover.limits import QUESTION, UNITS, Limits
-from chaincover.reductions import alone
+from chaincover.reductions import smaller_search
 from chaincover.requirements import violations
 from chaincover.stages import FIRST_TURN, LONGEST_TURN, MOST_TURNS, PARTS, Stage, await_news, pause, take_turns
 
@@ -298,7 +298,9 @@ def test_a_turn_may_be_put_off_by_a_round() -> None:
     assert log[:2] == ["b0", "a0"]
 
 
-@pytest.mark.parametrize("stages", [pipeline.STAGES, alone.STAGES, violations.STAGES])
+@pytest.mark.parametrize(
+    "stages", [pipeline.STAGES, smaller_search.STAGES, smaller_search.ON_STATES, violations.STAGES]
+)
 def test_each_stage_has_a_name_of_its_own_and_what_each_needs_another_one_gives(stages: Sequence[Stage]) -> None:
     works = {stage.name: stage.work for stage in stages}
     assert len({*works.values()}) == len(works)

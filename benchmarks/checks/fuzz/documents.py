@@ -24,8 +24,8 @@ from chaincover.problem import Problem
 from chaincover.project.bounds import UseOfBounds
 from chaincover.project.load import Request
 from chaincover.subject import Subject
+from chaincover.verification import checks
 from chaincover.verification import several as verify_several
-from chaincover.verification import verification
 from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.report import Verification
 from chaincover.verification.states import Table, tabulate
@@ -82,7 +82,7 @@ class Kept:
         get_env().enable_infix_notation = True
         try:
             with (
-                mock.patch.object(verification, "tabulate", self._table),
+                mock.patch.object(checks, "tabulate", self._table),
                 mock.patch.object(verify_several, "load_for", self._load),
             ):
                 yield

@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from drawn_seeds import seeds
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, TRUE, And, Ite, Not
+from pysmt.shortcuts import BV, TRUE, And, Ite, Not, Or
+from random_systems import random_case
 
-from bmc.explicit.input_classes import InputTables, TooManyValues, combined_classes, input_tables
+from bmc.explicit.input_classes import InputTables, TooManyValues, combined_classes, input_tables, merged_classes
 from bmc.explicit.rows import Rows
 from bmc.floats import arithmetic, compare
 from bmc.floats.format import FLOAT32, pattern
@@ -98,3 +100,38 @@ def test_combinations_that_are_never_allowed_are_left_out() -> None:
     found = classes(flags, [x + z, y + z], exclusive)
     assert [tuple(row.values()) for row in found] == [(0, 0), (0, 1), (1, 0)]
     assert len(classes(flags, [x + z, y + z], Not(TRUE()))) == 4, "at least some are left"
+
+
+def merged(variables: list[InputVariable], formulas: list[FNode]) -> Rows:
+    """The classes where combinations are merged group by group."""
+    return next(step for step in merged_classes(tables_of(variables, formulas), formulas) if isinstance(step, Rows))
+
+
+def test_combinations_are_merged_where_the_same_is_left_of_them_in_every_state() -> None:
+    """Of eight independent conditions the step asks for any: 256 combinations, two of which are told apart."""
+    names = [f"ec_m{number}" for number in range(8)]
+    variables = [InputVariable(name, BYTE) for name in names]
+    any_large = Or(BV(100, 8).BVULT(BYTE.symbol(name)) for name in names)
+    formulas = [TRUE(), Ite(And(any_large, z.BVULT(BV(9, 8))), z + BV(1, 8), BV(0, 8))]
+    found = merged(variables, formulas)
+    assert [sum(row.values()) for row in found] == [0, 101]
+
+
+@seeds(40)
+def test_merged_classes_do_all_that_inputs_can_do(seed: int) -> None:
+    """In every state the same steps and parts of goals as all combinations of inputs, by trying all."""
+    system = random_case(seed).system
+    inputs = [InputVariable(f"ec_large_{name}", BYTE) for name in "uvw"]
+    large = [BV(7, 8).BVULT(var.symbol) for var in inputs]
+    choice = Ite(And(large[0], Not(large[1])), BV(1, 2), Ite(large[2], BV(2, 2), BV(0, 2)))
+    variables = [*system.inputs, *inputs]
+    formulas = [And(system.input_constraint, system.defined)]
+    formulas += [var.next + choice if var.type.bits == 2 else var.next for var in system.state]
+    step = compile_formulas(formulas)
+    given = [[*range(1 << max(1, var.type.bits))] for var in system.inputs] + [[3, 200]] * 3
+    every = [dict(zip([var.name for var in variables], values, strict=True)) for values in product(*given)]
+    for state in product(*([*range(1 << max(1, var.type.bits))] for var in system.state)):
+        here = dict(zip([var.name for var in system.state], state, strict=True))
+        steps = {tuple(step({**here, **values})) for values in every}
+        found = {tuple(step({**here, **row})) for row in merged(variables, formulas)}
+        assert {after for after in steps if after[0]} == {after for after in found if after[0]}

@@ -35,11 +35,12 @@ from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.project.load import Request, load_request
 from chaincover.stages import Stage, take_turns
+from chaincover.verification.checks import Checks, Listener
 from chaincover.verification.limits import Clock
 from chaincover.verification.limits import Limits as VerifyLimits
 from chaincover.verification.long_tests import line
 from chaincover.verification.report import HOLDS, WRONG, Line
-from chaincover.verification.verification import Checks, Listener, statement_of
+from chaincover.verification.verification import statement_of
 from chaincover.weights import INIT
 from properties.goal import Goal
 from properties.monitor import Monitor

@@ -24,11 +24,11 @@ from chaincover.partition.joint_flow import JointFlow, joint_flow
 from chaincover.partition.several import generate_several
 from chaincover.problem import Problem
 from chaincover.verification import prices as checked
+from chaincover.verification.checks import Checks, Listener
 from chaincover.verification.limits import Clock
 from chaincover.verification.limits import Limits as CheckLimits
 from chaincover.verification.report import HOLDS, WRONG
 from chaincover.verification.setting import Setting, Statement
-from chaincover.verification.verification import Checks, Listener
 from properties.goal import Goal
 
 KIND = ValueType("three bits", 3)

@@ -234,7 +234,7 @@ def test_no_run_is_said_to_cover_a_goal_together_with_others_that_the_chain_leav
 
 def test_a_number_within_a_bound_needs_no_further_search() -> None:
     """All pairs of goals that exclude each other within K = 2 are known from the graph."""
-    options = Options(engine="sat", bound=2, effort=0.025)
+    options = Options(engine="sat", bound=2, effort=0.06)
     result = generate_all_or_most(load(read_project(MODELS / "charger")).problem, options)
     left_out = [verdict for verdict in result.verdicts if verdict.status != COVERED]
     assert [verdict.status for verdict in left_out] == [EXCLUDED] * 5

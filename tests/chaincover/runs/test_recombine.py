@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from boards import board_of
@@ -66,6 +68,18 @@ def recombined(problem: Problem, inputs: list[dict[str, int]], units: float = 2.
     assert after.goals >= before.goals
     check_run(problem.system, problem.of(after.goals).goals, problem.final, problem.overlap, after.run)
     return before.length, after.length
+
+
+def test_runs_without_steps_and_programs_without_inputs_have_no_parts() -> None:
+    """A goal that init covers takes no step; without inputs there is one run only."""
+    system = timer()
+    count = system.state[0].symbol
+    goals = [Goal("begun", at(count.Equals(TIME.constant(0)), 0), None, 0)]
+    assert recombined(problem_of(system, goals, None), []) == (0, 0)
+    alone = replace(system.state[0], next=count + TIME.constant(1))
+    counting = TransitionSystem("counting", (alone,), (), TRUE())
+    later = [Goal("later", at(count.Equals(TIME.constant(9)), 0), None, 0)]
+    assert recombined(problem_of(counting, later, None), [{}] * 9) == (9, 9)
 
 
 def test_the_goal_after_which_the_other_one_is_near_comes_first() -> None:

@@ -104,6 +104,19 @@ def test_a_solver_leaves_goals_undecided_and_claims_little() -> None:
 
 MORE_FACTS: dict[str, Tree] = {
     "acceleration": {"claim": "simulates", "cells": {"s->m": [0, 5]}, "kept": 1, "bound": 0, "slow": ["s->m"]},
+    "smaller system": {
+        "claim": "simulates",
+        "visible": ["s->n"],
+        "proof": {
+            "goals": ["door"],
+            "end": "end",
+            "overlap": "allow",
+            "lower": 0,
+            "monitors": {},
+            "counted": [],
+            "claims": [],
+        },
+    },
     "prices": {
         "claim": "prices",
         "of": "states",
@@ -160,10 +173,11 @@ SCHEMAS = ROOT / "chaincover" / "formats" / "schemas"
 
 def described(file: str, part: Tree, above: str = "", before: tuple[str, ...] = ()) -> Iterator[str]:
     """The paths of all fields in ``part`` of a schema; definitions are looked up, each once on the way to one field."""
-    if "$ref" in part and part["$ref"] not in before:
-        named, _, within = part["$ref"].partition("#/")
+    named, _, within = part.get("$ref", "").partition("#/")
+    place = f"{named or file}#/{within}"
+    if within and place not in before:
         whole = json.loads((SCHEMAS / (named or file)).read_text())
-        yield from described(named or file, value_at(whole, tuple(within.split("/"))), above, (*before, part["$ref"]))
+        yield from described(named or file, value_at(whole, tuple(within.split("/"))), above, (*before, place))
     for name, field in part.get("properties", {}).items():
         path = f"{above}.{name}" if above else name
         yield path

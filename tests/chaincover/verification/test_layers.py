@@ -18,13 +18,13 @@ from bmc.formulas.unroll import at, framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, PathFact
 from chaincover.verification import layers as layers_module
+from chaincover.verification.checks import MANY
 from chaincover.verification.layers import Layers
 from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.marks import Marks
 from chaincover.verification.report import HOLDS, OPEN, WRONG
 from chaincover.verification.setting import Setting, monitored_setting
 from chaincover.verification.states import tabulate
-from chaincover.verification.verification import MANY
 from chaincover.weights import INIT
 from properties.goal import Goal
 
@@ -129,7 +129,7 @@ def test_a_file_about_very_many_states(
     top: int, states: int, many: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the file says holds; that an edge, the order and the chain take a step more is WRONG."""
-    monkeypatch.setattr("chaincover.verification.verification.MANY", many)
+    monkeypatch.setattr("chaincover.verification.checks.MANY", many)
     project = str(member(f"grid_3_{top}").write(tmp_path))
     assert chaincover("generate", project, "-o", str(tmp_path / "out")).code == 0
     found = chaincover("verify", project, str(tmp_path / "out"))

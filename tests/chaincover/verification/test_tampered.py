@@ -35,7 +35,7 @@ from chaincover.certificate import Acceleration, Prices
 from chaincover.formats.document import BoundsClaim, read_document
 from chaincover.formats.recorded_subject import load_for
 from chaincover.project.load import Request
-from chaincover.verification import verification
+from chaincover.verification import checks
 from chaincover.verification.limits import Limits
 from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG
 from chaincover.verification.setting import Setting
@@ -321,7 +321,7 @@ def test_where_states_with_goals_are_many_the_compiled_search_alone_decides(
     forge(cruise)
     (tmp_path / "chain.json").write_text(json.dumps(cruise))
     document = read_document(tmp_path / "chain.json")
-    monkeypatch.setattr(verification, "search", Mock(side_effect=AssertionError("it is asked")))
+    monkeypatch.setattr(checks, "search", Mock(side_effect=AssertionError("it is asked")))
     found = verified(load_for(document, Request(str(CRUISE))), document, Limits(nodes=1))
     assert {line.check: line.verdict for line in found.lines}["all runs"] == verdict
 
@@ -384,4 +384,4 @@ def test_a_bound_on_chains_through_a_goal_twice_is_of_other_chains(tmp_path: Pat
     claim(document, goals=(*goals, goals[0]))
     outcome = verify(document, tmp_path, CRUISE, "--no-native")
     assert "lower bound" in wrong(outcome)
-    assert "about other goals than the chain: one of them twice" in texts(outcome, "lower bound")
+    assert "about a goal twice" in texts(outcome, "lower bound")

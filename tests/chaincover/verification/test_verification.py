@@ -44,10 +44,10 @@ from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.requirements.deciding import Deciding
 from chaincover.result import ChainResult, Silent
-from chaincover.verification import verification
+from chaincover.verification import checks
+from chaincover.verification.checks import Checks, Listener
 from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.setting import Setting, Statement
-from chaincover.verification.verification import Checks, Listener
 from chaincover.weights import END, INIT
 from properties.goal import Goal
 
@@ -196,7 +196,7 @@ def test_layers_are_sought_where_distances_between_very_many_states_are_all_that
     facts: dict[str, Any] | None, sought: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = object()
-    monkeypatch.setattr(verification.Layers, "of", lambda *given: made)
+    monkeypatch.setattr(checks.Layers, "of", lambda *given: made)
     proof = None if facts is None else replace(DISTANCES, **facts)
     assert Checks(of_many_states(proof), Clock(Limits()), Listener()).layers is (made if sought else None)
 
@@ -206,7 +206,7 @@ def test_an_invariant_that_is_said_to_be_proved_needs_states_and_no_layers(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = object()
-    monkeypatch.setattr(verification.Layers, "of", lambda *given: made)
+    monkeypatch.setattr(checks.Layers, "of", lambda *given: made)
     statement = replace(of_many_states(DISTANCES), invariants=[name])
     assert Checks(statement, Clock(Limits()), Listener()).layers is (None if name == "stays" else made)
 
@@ -412,7 +412,7 @@ def test_jumps_are_made_with_the_inputs_that_matter_to_them(tmp_path: Path, monk
     assert [*found].index("jumps of counters") < [*found].index("lower bound")
     claim(document, edges=(), order_bound=0, invariants=(), formulas={}, exhausted=0)
     (tmp_path / "o" / "chain.json").write_text(json.dumps(document))
-    monkeypatch.setattr("chaincover.verification.verification.tabulate", lambda *given: None)
+    monkeypatch.setattr("chaincover.verification.checks.tabulate", lambda *given: None)
     found = kinds()
     assert (found["jumps of counters"], found["lower bound"]) == ("not re-proved", "not re-proved")
 

@@ -1,0 +1,197 @@
+"""Bounds by smaller systems: below every chain, near the shortest one where little matters, and proved again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import fresh_names
+from drawn_seeds import seeds
+from enumerated import one_step
+from locks import DEPTH, FLAG, lock_and_mixer_problem, searched
+from problems import problem_of
+from pysmt.shortcuts import And, Ite
+
+from benchmarks.checks.generated.reference import Reference
+from benchmarks.checks.generated.systems import generated_case
+from bmc.system.transition import StateVariable
+from chaincover import load, save, verify
+from chaincover.options import Options
+from chaincover.pipeline import STAGES, generate
+from chaincover.problem import Problem
+from chaincover.reductions.localise import LOCALISED, localised
+from chaincover.verification.report import HOLDS, OPEN, WRONG
+
+
+def test_other_variables_become_inputs_and_goals_that_read_them_are_left_out() -> None:
+    problem = lock_and_mixer_problem()
+    mixed = problem.system.variable("alone_mixed").symbol
+    ends = replace(problem, final=mixed.Equals(mixed))
+    small = localised(ends, {"alone_count"})
+    assert [var.name for var in small.system.state] == ["alone_count"]
+    assert {var.name for var in small.system.inputs} >= {"alone_key", "alone_mix", "alone_before", "alone_mixed"}
+    assert small.names == ("open",)
+    assert small.final is None, "it reads what is no state there"
+
+
+def test_a_condition_on_a_step_that_reads_others_is_left_out() -> None:
+    problem = lock_and_mixer_problem()
+    count, mixed = (problem.system.variable(name).symbol for name in ("alone_count", "alone_mixed"))
+    own, other = count.Equals(count), mixed.Equals(count.BVZExt(10))
+    system = replace(problem.system, defined=And(own, other))
+    assert localised(replace(problem, system=system), {"alone_count"}).system.defined is own
+
+
+@pytest.mark.slow
+@seeds(25)
+def test_no_bound_exceeds_the_shortest_chain_whatever_is_visible(seed: int) -> None:
+    """Of the goals that are left, an independent search knows the shortest chain of the whole system."""
+    made = generated_case(seed, states=16, goals=4, longest=2)
+    problem = problem_of(*one_step((made.system, made.goals, made.final), "allow"))
+    answer = Reference(made.system, made.goals, made.final, "allow").answer()
+    names = [var.name for var in problem.system.state]
+    for number in range(1, 1 << min(len(names), 3)):
+        small = localised(problem, {name for place, name in enumerate(names) if number >> place % 3 & 1})
+        if not small.goals:
+            continue
+        result = generate(small, Options(effort=0.05))
+        goals = sum(1 << place for place, goal in enumerate(made.goals) if goal.name in small.names)
+        exact = min((least for done, least in answer.least.items() if done & goals == goals), default=None)
+        if exact is not None:
+            assert not result.no_chain
+            assert result.bounds.lower <= exact
+
+
+@pytest.mark.slow
+@seeds(8)
+def test_the_bound_of_the_stage_never_exceeds_the_shortest_chain(seed: int) -> None:
+    for overlap in ("allow", "forbid"):
+        made = generated_case(seed, states=16, goals=4, longest=3)
+        case = one_step((made.system, made.goals, made.final), overlap)
+        known = searched(problem_of(*case), "localise", units=1.0).known
+        answer = Reference(made.system, made.goals, made.final, overlap).answer()
+        targets = sum(1 << n for n, goal in enumerate(made.goals) if goal.name in known.targets)
+        assert known.lower <= answer.least.get(targets, known.lower)
+
+
+def gated() -> Problem:
+    """The lock counts only in every third step, by a counter that the goal does not name."""
+    problem = lock_and_mixer_problem()
+    phase, zero = FLAG.symbol("gated_phase"), FLAG.constant(0)
+    count = problem.system.variable("alone_count")
+    assert isinstance(count, StateVariable)
+    slow = replace(count, next=Ite(phase.Equals(zero), count.next, count.symbol))
+    turned = StateVariable("gated_phase", FLAG, zero, phase.BVXor(FLAG.constant(1)))
+    others = tuple(var for var in problem.system.state if var is not count)
+    return replace(problem, system=replace(problem.system, state=(*others, slow, turned)))
+
+
+def test_a_far_goal_beside_many_states_bounds_the_chain() -> None:
+    known = searched(lock_and_mixer_problem(), "localise", units=1.0).known
+    assert (known.lower, known.proof.basis) == (DEPTH, LOCALISED)
+    assert known.proof.part is not None
+    assert "alone_mixed" not in known.proof.part.visible
+
+
+def test_what_a_chain_of_the_smaller_system_lacks_becomes_visible() -> None:
+    """With the count alone the lock opens after ``DEPTH`` steps; in the program each count takes two of them."""
+    board = searched(gated(), "localise", units=2.0)
+    assert board.known.proof.part is not None
+    assert "gated_phase" in board.known.proof.part.visible
+    assert board.known.lower == 2 * DEPTH - 1
+    assert board.known.seen["open"].length == 2 * DEPTH - 1, "it is followed in the program by then"
+
+
+PROGRAM = {
+    "door.c": """\
+typedef struct { unsigned char key; unsigned short noise; } In;
+typedef struct { unsigned short count; unsigned char phase; unsigned int mixed, other; } St;
+void init(St *s) { s->count = 0; s->phase = 0; s->mixed = 1; s->other = 7; }
+void compute(In *i, St *s) {
+  s->phase = s->phase == 2 ? 0 : s->phase + 1;
+  if (i->key == 0) s->count = 0;
+  else if (s->phase == 0 && s->count < 300) s->count++;
+  s->mixed = s->mixed * 1664525u + i->noise;
+  s->other = s->other * 22695477u + s->mixed;
+}
+""",
+    "chaincover.toml": """\
+[sources]
+files = ["door.c"]
+[[property]]
+id = "open"
+text = "cover(count == 300)"
+[[property]]
+id = "odd"
+text = "cover((other & 7) == 3)"
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project, and beside it the file of a result whose bound is one of a smaller system."""
+    folder = tmp_path_factory.mktemp("door")
+    for name, text in PROGRAM.items():
+        (folder / name).write_text(text)
+    with fresh_names():
+        subject = load(folder)
+        stages = [stage for stage in STAGES if stage.name in ("simulate", "localise")]
+        save(subject, generate(subject.problem, Options(effort=0.08), stages=stages), folder)
+    return folder
+
+
+def verified(door: Path, proof: dict[str, Any]) -> str:
+    """What ``verify`` says of the smaller system where the certificate is ``proof``."""
+    whole = json.loads((door / "chain.json").read_text())
+    whole["certificate"] = proof
+    place = door / "changed" / "chain.json"
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(json.dumps(whole))
+    with fresh_names():
+        lines = verify(door, place).lines
+    return next(line.verdict for line in lines if line.check == "smaller system")
+
+
+def changed(door: Path, **facts: Any) -> dict[str, Any]:
+    """The certificate with other ``facts`` in the claim about the smaller system."""
+    proof: dict[str, Any] = json.loads((door / "chain.json").read_text())["certificate"]
+    claim = next(claim for claim in proof["claims"] if "visible" in claim)
+    for name, value in facts.items():
+        if name == "visible":
+            claim[name] = value
+        else:
+            claim["proof"][name] = value
+            for own in (each for each in claim["proof"]["claims"] if "searched" in each):
+                own.update({"before": value} if name == "lower" else {name: value} if name in own else {})
+    return proof
+
+
+def test_the_proof_is_made_again_on_the_smaller_system(door: Path) -> None:
+    proof = changed(door)
+    claim = next(claim for claim in proof["claims"] if "visible" in claim)
+    assert (claim["visible"], proof["lower"]) == (["s->count", "s->phase"], 900)
+    assert verified(door, proof) == HOLDS
+
+
+@pytest.mark.parametrize(
+    ("facts", "verdicts"),
+    [
+        ({"visible": ["s->count"]}, {WRONG}),
+        ({"visible": ["s->phase"]}, {WRONG}),
+        ({"visible": ["s->count", "s->phase", "s->speed"]}, {WRONG}),
+        ({"visible": ["s->count", "s->phase", "s->mixed"]}, {HOLDS, OPEN}),
+        ({"lower": 901}, {WRONG}),
+        ({"lower": 899}, {HOLDS}),
+        ({"goals": ["odd"]}, {WRONG}),
+        ({"goals": ["open", "odd"]}, {WRONG}),
+        ({"goals": ["open", "open"]}, {WRONG}),
+        ({"end": "final"}, {WRONG}),
+    ],
+)
+def test_a_forged_smaller_system_proves_no_more(door: Path, facts: dict[str, Any], verdicts: set[str]) -> None:
+    """With fewer variables the bound is lower; with more the same is true, though it may be too much to search."""
+    assert verified(door, changed(door, **facts)) in verdicts
