@@ -170,6 +170,9 @@ class _Localising:
         return far - known.lower
 
     def _prove(self, part: Part) -> None:
+        """Note the bound of ``part``; where all shorter runs were searched nothing else is needed for it."""
+        if part.proof.exhausted:
+            part = replace(part, proof=replace(part.proof, edges=(), paths=(), order_bound=0, refuted=(0, 0)))
         if part.proof.lower > self._board.known.lower:
             self._board.prove(part=part, basis=LOCALISED)
 
