@@ -8,7 +8,6 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BVExtract
 
@@ -18,7 +17,7 @@ from bmc.floats.format import FORMATS
 from bmc.floats.operations import outside_circuits
 from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import unseen
-from bmc.formulas.terms import is_constant
+from bmc.formulas.terms import COMPARISONS, is_constant
 from bmc.system.transition import InputVariable, symbols_of
 
 NEAR = 8
@@ -180,9 +179,6 @@ def _words_below(node: FNode) -> list[FNode]:
         if len(terms) < READ and not term.is_symbol():
             terms += [a for a in term.args() if bits_of(a)]
     return terms
-
-
-COMPARISONS = frozenset([op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE])
 
 
 MOST_MET = 16

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol
 from pysmt.typing import BOOL
 
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.folding import rebuilt
-from bmc.formulas.terms import choose, is_constant, keep_meaning, meanings
+from bmc.formulas.terms import COMPARISONS, choose, is_constant, keep_meaning, meanings
 from bmc.formulas.unroll import with_terms
-
-COMPARISONS = frozenset((op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE))
 
 BRANCHES = 256
 """Branches of which each is compared, for one comparison. With twice as many, longer tables are taken apart."""

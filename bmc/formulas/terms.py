@@ -14,6 +14,9 @@ from pysmt.fnode import FNode
 
 from bmc.records import dataclass
 
+COMPARISONS = frozenset((op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE))
+"""The kinds of terms that compare two words."""
+
 _CONSTANTS = (op.BOOL_CONSTANT, op.BV_CONSTANT)
 
 

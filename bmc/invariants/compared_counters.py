@@ -14,6 +14,7 @@ from pysmt.shortcuts import BV, BVSLE, BVUGT, BVULE, And, Ite, Or
 
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.sums import Sum, leaves, sums_of
+from bmc.formulas.terms import COMPARISONS
 from bmc.invariants.alike import seen_at
 from bmc.records import dataclass
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, conjunction
@@ -90,9 +91,6 @@ def _read_together(formulas: Sequence[FNode], counters: Mapping[FNode, StateVari
             yield names
         if names and not term.get_type().is_bool_type():
             read[term] = names
-
-
-COMPARISONS = (op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE, op.EQUALS)
 
 
 def both_steps(seen: Sequence[FNode]) -> list[FNode]:

@@ -36,10 +36,10 @@ from pysmt.shortcuts import BV, BVULE, TRUE, And, Iff, Not
 from bmc.engines.protocol import Status
 from bmc.explicit.batch import RUNS, STEPS, Batch
 from bmc.formulas.evaluate import compile_formulas, post_order
+from bmc.formulas.terms import COMPARISONS
 from bmc.formulas.unroll import at, with_terms
 from bmc.invariants.alike import Among, Look, Step, Terms, against, some_values
 from bmc.invariants.compared_counters import (
-    COMPARISONS,
     Group,
     Rise,
     at_most,

@@ -111,6 +111,7 @@ class _Localising:
         self._problem = (board.whole or board.known.problem).of(board.known.targets)
         state = self._problem.system.state
         self._bits = {var.name: max(1, var.type.bits) for var in state}
+        self._read = {goal.name: _reads(goal) & self._bits.keys() for goal in self._problem.goals}
         self._simulator = Simulator(self._problem.system)
         self._met: set[frozenset[str]] = set()
         self.left: list[_Attempt] = []
@@ -120,9 +121,9 @@ class _Localising:
     def _needs(self, goal: Goal) -> set[str]:
         """The variables that ``goal`` reads, with all that was made to remember something for it."""
         made = {var.name: var for var in self._problem.system.state if var.role == "internal"}
-        found = _reads(goal) & self._bits.keys()
+        found = self._read[goal.name]
         while more := {n for name in found & made.keys() for n in names_in([made[name].next]) & made.keys()} - found:
-            found |= more
+            found = found | more
         return found
 
     def _try(self, visible: Set[str], lower: int) -> None:
@@ -163,7 +164,7 @@ class _Localising:
         hits = {} if known.chain is None else {hit.goal: hit.step for hit in known.chain.hits}
         far = 0
         for goal in self._problem.goals:
-            if _reads(goal) & self._bits.keys() <= attempt.visible:
+            if self._read[goal.name] <= attempt.visible:
                 if goal.name not in hits:
                     return STORED
                 far = max(far, self._problem.over(goal.name, hits[goal.name]))
@@ -180,17 +181,16 @@ class _Localising:
         """Follow the shortest chain of ``part``, and make more variables visible."""
         names = [var.name for var in self._problem.system.inputs]
         inputs = [{name: values[name] for name in names} for values in run.inputs]
-        open_ones = [var.name for var in part.system.state if var.init is None]
-        start = {name: run.states[0][name] for name in open_ones}
+        start = {var.name: run.states[0][var.name] for var in part.system.state if var.init is None}
         followed = self._simulator.run(self._simulator.initial(start), inputs)
         blamed = self._blamed(visible, run, followed)
         if blamed is not None:
-            for name in sorted(blamed, key=lambda name: (self._bits[name], name))[:1]:
-                self._try(visible | {name}, lower)
+            if blamed:
+                self._try(visible | {min(blamed, key=lambda name: (self._bits[name], name))}, lower)
             return
         self._board.offer(self._board.replay(followed))
         for goal in self._problem.goals:
-            if not _reads(goal) & self._bits.keys() <= visible:
+            if not self._read[goal.name] <= visible:
                 self._try(visible | self._needs(goal), lower)
 
     def _blamed(self, visible: frozenset[str], run: Run, followed: Run) -> set[str] | None:

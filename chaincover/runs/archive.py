@@ -15,9 +15,8 @@ from pysmt.fnode import FNode
 from bmc.evaluation.vectors import Column, Columns, arguments_of, bits_of, column, walk, word
 from bmc.explicit.batch import NEVER, Runs
 from bmc.explicit.columns_in_c import evaluation
-from bmc.explicit.drawing import COMPARISONS
 from bmc.formulas.folding import rebuilt
-from bmc.formulas.terms import is_constant
+from bmc.formulas.terms import COMPARISONS, is_constant
 from bmc.system.transition import TransitionSystem, Valuation
 
 MOST = 256

@@ -14,30 +14,17 @@ from enumerated import one_step
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import problem_of
-from pysmt.shortcuts import TRUE, Ite
 from random_systems import random_case
+from timers import TIME, timer
 
 from bmc.explicit.batch import Batch
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.ties import hold
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.limits import Limits
 from chaincover.replaying.judge import Judge
 from chaincover.runs.leave_out import Shortening
 from properties.goal import Goal
-
-FLAG, TIME = ValueType("flag", 1), ValueType("time", 7)
-
-
-def timer() -> TransitionSystem:
-    """Counts the steps in a row in which the input is on."""
-    on, count = FLAG.symbol("timer_on"), TIME.symbol("timer_count")
-    counted = Ite(count.BVULT(TIME.constant(100)), count + TIME.constant(1), count)
-    state = StateVariable(
-        "timer_count", TIME, TIME.constant(0), Ite(on.Equals(FLAG.constant(1)), counted, TIME.constant(0))
-    )
-    return TransitionSystem("timer", (state,), (InputVariable("timer_on", FLAG, ((0, 1),)),), TRUE())
 
 
 def test_idle_steps_and_detours_are_left_out() -> None:

@@ -12,6 +12,7 @@ from enumerated import one_step
 from problems import problem_of
 from pysmt.shortcuts import TRUE, And, Ite
 from random_systems import random_case
+from timers import TIME, timer
 
 from bmc.explicit.batch import NEVER, Batch
 from bmc.formulas.unroll import at
@@ -26,19 +27,6 @@ from chaincover.runs.side_by_side import SideBySide, Start
 from chaincover.stages import take_turns
 from properties.goal import Goal
 from properties.monitor import Monitor
-
-FLAG, TIME = ValueType("flag", 1), ValueType("time", 7)
-
-
-def timer() -> TransitionSystem:
-    """Counts the steps in a row in which the input is on."""
-    on, count = FLAG.symbol("timer_on"), TIME.symbol("timer_count")
-    counted = Ite(count.BVULT(TIME.constant(100)), count + TIME.constant(1), count)
-    state = StateVariable(
-        "timer_count", TIME, TIME.constant(0), Ite(on.Equals(FLAG.constant(1)), counted, TIME.constant(0))
-    )
-    return TransitionSystem("timer", (state,), (InputVariable("timer_on", FLAG, ((0, 1),)),), TRUE())
-
 
 AT, COOL, PRESS = ValueType("place", 2), ValueType("cooling", 4), ValueType("press", 2)
 
