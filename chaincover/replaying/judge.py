@@ -67,6 +67,15 @@ class Judge:
             return None
         return self._made(Run(run.states[: end + 1], run.inputs[:end]), steps, covered)
 
+    def chain_at(self, claimed: Run, steps: Mapping[str, int]) -> Chain | None:
+        """The chain of all of ``claimed``, likewise simulated again, credited with goals at just these ``steps``; None
+        where it does not cover one of them there, or may not end where it does."""
+        run = self._replayed(claimed)
+        covered = self._monitor.covered(run)
+        covers = all(step in covered[name] for name, step in steps.items())
+        ends = self._final is None or self._final(run.states[-1])[0]
+        return self._made(run, steps, covered) if covers and ends else None
+
     def empty_run(self) -> Run:
         """The run of no step."""
         return self._simulator.run(self._simulator.initial(), ())
@@ -159,7 +168,7 @@ class Judge:
     def _samples(self) -> Iterator[dict[str, int]]:
         if self._open:
             random = Random(0)
-            yield {var.name: 0 for var in self._open}
+            yield {var.name: var.plainest_start for var in self._open}
             for _ in range(SAMPLES - 1):
                 yield {var.name: _drawn(var, random) for var in self._open}
 
@@ -261,13 +270,21 @@ def credited_with(goals: Collection[str], problem: Problem, run: Run) -> Chain |
 def on_whole(chain: Chain, problem: Problem) -> Chain:
     """``chain``, found on a slice of the system of ``problem``, with a run of all variables.
 
-    Where it relies on open start values, it is said to rely on all of them: the slice may lack some.
+    Where it relies on open start values, it is said to rely on all of them: the slice may lack some. With these other
+    steps may be the first ones that do not depend on such values, but goals are credited where they were.
     CheckDisagreed if it is credited with less, or judged otherwise.
     """
     found = credited_with(chain.goals, problem, chain.run)
-    if found is None or found.length != chain.length or not {*chain.hits} <= {*found.hits}:
+    if not _is_as(chain, found):
+        found = Judge(problem).chain_at(chain.run, {hit.goal: hit.step for hit in chain.hits})
+    if found is None or not _is_as(chain, found):
         raise CheckDisagreed("a chain covers its goals on the sliced system, but not on the whole one")
     return replace(found, relies_on=found.relies_on if chain.relies_on else (), as_found=chain.as_found)
+
+
+def _is_as(chain: Chain, found: Chain | None) -> bool:
+    """Whether ``found`` is as long as ``chain``, with all its goals where they are there."""
+    return found is not None and found.length == chain.length and {*chain.hits} <= {*found.hits}
 
 
 FEW_BITS = 8

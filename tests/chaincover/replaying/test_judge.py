@@ -223,6 +223,21 @@ def test_steps_that_open_start_values_do_not_change_against_whole_runs(seed: int
     assert judge._independent(run, judge._monitor.covered(run)) == independent(judge, run)
 
 
+def test_goals_are_credited_where_they_were_on_a_slice_with_fewer_start_values() -> None:
+    """There one start value stands for all; with all of them the first step depends on it, the next one not."""
+    noise = NUMBER.symbol("judge_noise")
+    kept = StateVariable("judge_noise", NUMBER, None, Ite(TRUE(), BV(5, 3), noise))
+    goal = Goal("five", at(Equals(noise, BV(5, 3)), 0), None, 0)
+    whole, small = (
+        problem_of(replace(ECHO, state=(*ECHO.state, replace(kept, starts=starts))), [goal], None)
+        for starts in ((), ((5, 5),))
+    )
+    run = Simulator(whole.system).run(Simulator(whole.system).initial({"judge_noise": 5}), [{"judge_given": 0}] * 2)
+    chain = Judge(small).chain(run)
+    assert chain is not None
+    assert (chain.length, on_whole(chain, whole).hits) == (0, chain.hits)
+
+
 def test_what_a_slice_relies_on_is_told_of_the_whole_system() -> None:
     """Of two open start values the slice has one; the chain of the whole system relies on both."""
     kept, left = (
