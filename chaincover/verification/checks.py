@@ -32,7 +32,7 @@ from chaincover.verification.layers import Layers
 from chaincover.verification.limits import Clock
 from chaincover.verification.localised import localised_original, localised_setting
 from chaincover.verification.marks import Marks
-from chaincover.verification.normal_form import Terms, normal_setting
+from chaincover.verification.normal_form import Terms, constants_of, normal_setting
 from chaincover.verification.orders import order_bound
 from chaincover.verification.prices import Priced
 from chaincover.verification.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verdict, limited, worst
@@ -241,7 +241,9 @@ class Checks:
     def localised(self, part: Part) -> Line:
         """Whether the bound of ``part`` holds of the smaller system that it names."""
         left = counted(len(part.visible), "variable")
-        made = localised_setting(self.needed, part)
+        proof = self.statement.proof
+        assert proof is not None
+        made = localised_setting(self.needed, part, constants_of(self.needed, proof, self.clock))
         if isinstance(made, str):
             return Line(LOCALISED, WRONG, f"with {left} and all others free", (made,))
         self.listener.progress(f"{LOCALISED}: {left}")

@@ -41,6 +41,7 @@ COMPARED = "compared "
 
 Terms = Mapping[FNode, FNode]
 """For symbols of the state what they are in the normal form."""
+NO_FORMS: Terms = {}
 
 
 def normal_setting(setting: Setting, proof: Certificate | None, clock: Clock) -> tuple[Setting, Terms, Line]:
@@ -58,7 +59,7 @@ def normal_setting(setting: Setting, proof: Certificate | None, clock: Clock) ->
     normal = _put_in(setting.system, forms)
     if normal is None:
         return setting, {}, Line(NORMAL_FORM, WRONG, f"of {names}: the start state has none")
-    given, limit = _constants(setting, proof, forms, clock), ""
+    given, limit = constants_of(setting, proof, clock, forms), ""
     if proof.validity is not None:
         found = _states_of(setting.system, proof.validity, given, clock)
         if isinstance(found, Line):
@@ -156,8 +157,9 @@ def _images_after(following: Terms, forms: Terms) -> Iterator[tuple[FNode, FNode
         yield (in_one_form(one), in_one_form(other)) if sums else (one, other)
 
 
-def _constants(setting: Setting, proof: Certificate, forms: Terms, clock: Clock) -> FNode:
-    """That the variables which never change, as ``proof`` says and is proved again, have their values."""
+def constants_of(setting: Setting, proof: Certificate, clock: Clock, forms: Terms = NO_FORMS) -> FNode:
+    """That the variables which never change, as ``proof`` says and is proved again, have their values; not of those
+    that have other ``forms``."""
     changed = {symbol.symbol_name() for symbol in forms}
     named = [name for name in proof.invariants if name.startswith(CONSTANTS)]
     left_alone = tuple(name for name in named if not changed & {*name.removeprefix(CONSTANTS).split(", ")})
@@ -171,7 +173,7 @@ def _alike(setting: Setting, forms: Terms, given: FNode, clock: Clock) -> bool |
     Where they do not allow the same it is enough that the normal form allows all that the state does. Comparisons that
     are alike in both, each by a question of its own, are one Boolean in the question about the step.
     """
-    system = _with_constants(setting.system, given)
+    system = with_constants(setting.system, given)
     now, later = list[FNode](), list[FNode]()
     for formula in setting.formulas:
         for step, part in parts(formula):
@@ -198,15 +200,22 @@ def _alike(setting: Setting, forms: Terms, given: FNode, clock: Clock) -> bool |
     return None if told is None else False
 
 
-def _with_constants(system: TransitionSystem, given: FNode) -> TransitionSystem:
+def with_constants(system: TransitionSystem, given: FNode) -> TransitionSystem:
     """``system`` with the values that variables have in all states that are ``given``: what only such a value makes
     matter, or not, depends on less then."""
-    sides = [part.args() for part in conjuncts(given) if part.is_equals() or part.is_iff()]
-    values = {one: other for one, other in sides if one.is_symbol() and other.is_constant()}
+    values = values_in(given)
     if not values:
         return system
-    nexts = [term.simplify() for term in with_terms([var.next for var in system.state], values)]
-    return replace(system, state=tuple(replace(v, next=term) for v, term in zip(system.state, nexts, strict=True)))
+    terms = [system.input_constraint, system.defined, *(var.next for var in system.state)]
+    allowed, defined, *nexts = (term.simplify() for term in with_terms(terms, values))
+    state = tuple(replace(var, next=term) for var, term in zip(system.state, nexts, strict=True))
+    return replace(system, state=state, input_constraint=allowed, defined=defined)
+
+
+def values_in(given: FNode) -> Terms:
+    """The constants that symbols are, as parts of ``given`` say."""
+    sides = [part.args() for part in conjuncts(given) if part.is_equals() or part.is_iff()]
+    return {one: other for one, other in sides if one.is_symbol() and other.is_constant()}
 
 
 def _apart(pairs: Iterable[tuple[FNode, FNode]]) -> FNode:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from command_line import fresh_names
 from drawn_seeds import seeds
 from enumerated import one_step
-from locks import DEPTH, FLAG, lock_and_mixer_problem, searched
+from locks import DEPTH, FLAG, WIDE, lock_and_mixer_problem, searched
 from problems import problem_of
-from pysmt.shortcuts import And, Ite
+from pysmt.shortcuts import And, Ite, Not
 
 from benchmarks.checks.generated.reference import Reference
 from benchmarks.checks.generated.systems import generated_case
+from bmc.errors import NoOriginal
 from bmc.system.transition import StateVariable
 from chaincover import load, save, verify
 from chaincover.options import Options
 from chaincover.pipeline import STAGES, generate
 from chaincover.problem import Problem
 from chaincover.reductions.localise import LOCALISED, localised
+from chaincover.verification.localised import localised_original
 from chaincover.verification.report import HOLDS, OPEN, WRONG
 
 
@@ -105,15 +110,32 @@ def test_what_a_chain_of_the_smaller_system_lacks_becomes_visible() -> None:
     assert board.known.seen["open"].length == 2 * DEPTH - 1, "it is followed in the program by then"
 
 
+@contextmanager
+def crashing(kept: bool) -> Iterator[Any]:
+    """An original that must not take a step."""
+    yield SimpleNamespace(steps=lambda pairs, time_limit: pytest.fail("the step is undefined"))
+
+
+def test_steps_that_are_undefined_in_the_program_are_not_taken_on_the_original() -> None:
+    """The smaller system has them, for what they divide by, say, may have any value there."""
+    whole = lock_and_mixer_problem().system
+    mixed = whole.variable("alone_mixed").symbol
+    whole = replace(whole, defined=Not(mixed.Equals(WIDE.constant(0))))
+    small = localised(replace(lock_and_mixer_problem(), system=whole), {"alone_before", "alone_count"}).system
+    inputs = {var.name: 0 for var in whole.inputs} | {"alone_mixed": 0}
+    with localised_original(crashing, whole, small)(False) as original, pytest.raises(NoOriginal, match="undefined"):
+        original.steps([({"alone_before": 0, "alone_count": 5}, inputs)])
+
+
 PROGRAM = {
     "door.c": """\
 typedef struct { unsigned char key; unsigned short noise; } In;
-typedef struct { unsigned short count; unsigned char phase; unsigned int mixed, other; } St;
-void init(St *s) { s->count = 0; s->phase = 0; s->mixed = 1; s->other = 7; }
+typedef struct { unsigned short count; unsigned char phase, by; unsigned int mixed, other; } St;
+void init(St *s) { s->count = 0; s->phase = 0; s->by = 1; s->mixed = 1; s->other = 7; } /* by never changes */
 void compute(In *i, St *s) {
   s->phase = s->phase == 2 ? 0 : s->phase + 1;
   if (i->key == 0) s->count = 0;
-  else if (s->phase == 0 && s->count < 300) s->count++;
+  else if (s->phase == 0 && s->count < 300) s->count += s->by;
   s->mixed = s->mixed * 1664525u + i->noise;
   s->other = s->other * 22695477u + s->mixed;
 }
