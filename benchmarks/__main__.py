@@ -64,6 +64,11 @@ CHECKS = {
     "line": Command(
         "boards.line", "over a noisy serial line no verdict is wrong, and no step is made twice", "4 s a run"
     ),
+    "localised": Command(
+        "checks.localised.run",
+        "systems in which some variables have any value do what whole ones do, and `verify` proves bounds by them",
+        "10 s a program",
+    ),
     "machines": Command(
         "checks.machines.run", "tours of Mealy machines equal those of the directed Chinese postman", "5 minutes"
     ),
