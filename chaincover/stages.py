@@ -300,17 +300,22 @@ class Rounds:
     """
 
     def __init__(self, stages: Sequence[Stage], board: Board) -> None:
-        self._board, memory = board, _Memory()
-        self._works = {stage.work: _Work(stage, board, memory) for stage in stages}
+        self._board, self._memory = board, _Memory()
+        self._works = {stage.work: _Work(stage, board, self._memory) for stage in stages}
         self._turns = [_Turns(stage, self._works[stage.work], board) for stage in stages]
         self._left = self._taken()
-        board.limits.look_at_memory(memory.look)
+        board.limits.look_at_memory(self._look)
 
     def go_on(self) -> bool:
         """Let the stages work until all is settled, none has anything left to do, or the effort is used up; whether
         there is something left to do."""
         board = self._board
         return any(board.settled or board.limits.used_up for _ in self._left) and not board.settled
+
+    def _look(self, taken: int) -> None:
+        """Look at the memory that is ``taken``, and say again what is done: some turns take long."""
+        self._memory.look(taken)
+        self._board.say(self._board.said)
 
     def end(self) -> None:
         """End all stages where they are paused."""

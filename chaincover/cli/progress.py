@@ -95,11 +95,11 @@ class Progress:
 
     def __call__(self, text: str) -> None:
         """A stage begins, or goes on."""
-        self._stage = text
-        if self.verbosity > 0:
-            tell(printable(text))
-        elif self._replaces:
+        before, self._stage = self._stage, text
+        if self._replaces:
             self._replace_line()
+        elif self.verbosity > 0 and text != before:
+            tell(printable(text))
 
     @property
     def at(self) -> str:

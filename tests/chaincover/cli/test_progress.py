@@ -75,6 +75,22 @@ def test_one_line_that_replaces_itself_on_a_terminal(monkeypatch: pytest.MonkeyP
     assert "\n" not in terminal.getvalue()
 
 
+def test_what_is_said_again_keeps_the_line_alive_and_is_no_line_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress(1)
+    for text in ("explore: runs", "explore: runs", "graph: K = 1", "explore: runs"):
+        progress(text)
+    assert capsys.readouterr().err.splitlines() == ["explore: runs", "graph: K = 1", "explore: runs"]
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    progress = Progress()
+    progress("explore: runs")
+    progress.begun -= 12
+    progress("explore: runs")
+    assert re.search(r"1\d\.\d s  explore: runs$", terminal.getvalue())
+
+
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_the_line_is_as_wide_as_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line of all columns would be wrapped, and could not be replaced any more."""
