@@ -22,7 +22,10 @@ from chaincover.reductions.monitors import monitored
 from chaincover.verification.report import HOLDS, WRONG
 
 EFFORT = 0.1
-"""Units of work of a search over all states, and of a run of the stages."""
+"""Units of work of a search over all states."""
+
+RUN = 0.03
+"""Units of work of a run of the stages."""
 
 DRAWN = 3
 """Sets of visible variables for each program."""
@@ -93,7 +96,7 @@ def _of_stages(project: Path, whole: Problem, compared: int, wrong: list[str]) -
     """The comparison with what the stages alone say, and what ``verify`` says of that."""
     subject = load(project)
     stages = [stage for stage in STAGES if stage.name in BY]
-    result = generate(subject.problem, Options(overlap=whole.overlap, effort=EFFORT), stages=stages)
+    result = generate(subject.problem, Options(overlap=whole.overlap, effort=RUN), stages=stages)
     for verdict in result.verdicts:
         if verdict.status == UNREACHABLE and shortest(whole.of([verdict.goal])) is not None:
             wrong.append(f"{verdict.goal}: said to be unreachable, but covered by a run")

@@ -55,7 +55,7 @@ class _Drawn:
             leaves = f"if ({self._condition(task)}) {{{anew} m{task} = {after}; break; }}"
             cases += f"  case {mode}: {leaves}\n    {self._move(task)} break;\n"
         head = f"static void task{task}(unsigned char go, unsigned char way) {{"
-        return f"{head}\n  switch (m{task}) {{\n{cases}  default: (void)go; (void)way;\n  }}\n}}"
+        return f"{head}\n  switch (m{task}) {{\n{cases}  default: c{task} = c{self._other(task)} + go + way;\n  }}\n}}"
 
     def _other(self, task: int) -> int:
         return self._random.choice([each for each in range(self._count) if each != task])
