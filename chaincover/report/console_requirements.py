@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bmc.errors import NAMED, counted
+from bmc.errors import counted, listed
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Failure, Ruling, Verdict
 from chaincover.options import Options
@@ -102,9 +102,9 @@ def show_rulings(out: Console, rulings: Sequence[Ruling], verdicts: Sequence[Ver
 def _named_of(status: str, names: Sequence[str], unreachable: Collection[str]) -> str:
     """Of the requirements ``names`` with the same ``status`` the first ones that are open or vacuously true."""
     if status == UNDECIDED:
-        return f" ({', '.join(names[:NAMED])})"
+        return f" ({listed(names)})"
     empty = [goal for goal in names if goal in unreachable and status == NEVER_VIOLATED]
-    return f" ({len(empty)} vacuously, no run reaches the antecedent: {', '.join(empty[:NAMED])})" if empty else ""
+    return f" ({len(empty)} vacuously, no run reaches the antecedent: {listed(empty)})" if empty else ""
 
 
 def show_open_rulings(out: Console, subject: Subject, rulings: Sequence[Ruling], options: Options) -> None:
