@@ -13,13 +13,16 @@ from pysmt.fnode import FNode
 
 from bmc import ending
 from bmc.analysis.slice import is_large, slice_system, spare_inputs, without_impossible
-from bmc.analysis.state_values import latches
+from bmc.analysis.state_values import latches, values_of
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached, listed
 from bmc.evaluation.vectors import node_count
+from bmc.formulas.evaluate import names_in
+from bmc.formulas.folding import raw_value
 from bmc.formulas.unroll import plain
-from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
+from bmc.formulas.value_sets import NEVER, without
+from bmc.system.transition import Run, StateVariable, TransitionSystem, Valuation, conjuncts, symbols_of
 from chaincover.certificate import Validity, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Chain, LongTest, Parts, Verdict
 from chaincover.graph.enumerated import AT_ONCE, ENUMERATING, advance, analysed, enumeration_of
@@ -122,7 +125,7 @@ def _slice_of(problem: Problem, cut: Cut) -> Reduction:
     def restore(result: ChainResult) -> ChainResult:
         verdicts = result.verdicts
         if result.finished:
-            verdicts = explained(verdicts, lambda: latched_values(small, problem.final))
+            verdicts = explained(verdicts, lambda: latched_values(small, problem.final), result.tests)
         chain = None if result.chain is None else whole_chain(CHAIN, result.chain)
         tests = {name: whole_test(name, run) for name, run in result.tests.items()}
         beyond = {name: replace(test, parts=whole_parts(test)) for name, test in result.beyond.items()}
@@ -327,6 +330,8 @@ def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem
 
 CONCERNED = (NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED)
 """Verdicts that a value which never comes back can explain; all but the first only if the first step loses it."""
+ONCE_CHANGED, BY_THE_TEST = "once changed, {}", "the test changes {}, which"
+NO_TESTS: Mapping[str, Run] = {}
 ADVICE = "ask for another end (--final), or, where the end is a state like init, list them in interface.ignore"
 
 
@@ -336,25 +341,43 @@ def latched_values(part: TransitionSystem, final: FNode | None) -> Mapping[str, 
     True: they have another from the first step on. ``part`` is a slice for ``final`` (over plain symbols, None: a run
     may end anywhere).
     """
-    asked = {*conjuncts(final)} if final is not None else set()
-    names = {var.name for var in part.state if var.init is not None and equal(var.symbol, var.init) in asked}
+    read = [(names_in([asked]), asked) for asked in ([] if final is None else conjuncts(final))]
+    names = {
+        var.name
+        for var in part.state
+        if var.init is not None and any(own == {var.name} and _asks_for_start(part, var, asked) for own, asked in read)
+    }
     return latches(part, names) if names else {}
 
 
-def explained(verdicts: Sequence[Verdict], latched: Callable[[], Mapping[str, bool]]) -> tuple[Verdict, ...]:
-    """``verdicts`` with the fields named that keep runs from the final condition; ``latched`` tells which."""
+def _asks_for_start(system: TransitionSystem, var: StateVariable, asked: FNode) -> bool:
+    """Whether ``asked``, which reads ``var`` alone, holds for no value but the start value, as far as ranges tell."""
+    assert var.init is not None
+    others = without(raw_value(var.init), var.type.bits)
+    return all(values_of([asked], system, {var.name: (part,)})[0] == NEVER for part in others)
+
+
+def explained(
+    verdicts: Sequence[Verdict], latched: Callable[[], Mapping[str, bool]], tests: Mapping[str, Run] = NO_TESTS
+) -> tuple[Verdict, ...]:
+    """``verdicts`` with the fields named that keep runs from the final condition; ``latched`` tells which. Of an
+    undecided goal that one of ``tests`` covers they are those that this test has changed."""
     if not any(verdict.status in CONCERNED for verdict in verdicts):
         return tuple(verdicts)
     names = latched()
-    ever, at_once = _why([*names]), _why([name for name in names if names[name]])
-    return tuple(
-        replace(v, detail=v.detail + (ever if v.status == NO_WAY_TO_FINAL else at_once)) if v.status in CONCERNED else v
-        for v in verdicts
-    )
+
+    def why(verdict: Verdict) -> str:
+        if verdict.status not in CONCERNED:
+            return ""
+        if verdict.status == UNDECIDED and verdict.goal in tests:
+            states = tests[verdict.goal].states
+            return _why(BY_THE_TEST, [name for name in names if states[0][name] != states[-1][name]])
+        return _why(ONCE_CHANGED, [name for name in names if verdict.status == NO_WAY_TO_FINAL or names[name]])
+
+    return tuple(replace(verdict, detail=verdict.detail + why(verdict)) for verdict in verdicts)
 
 
-def _why(names: Sequence[str]) -> str:
-    if not names:
-        return ""
+def _why(said: str, names: Sequence[str]) -> str:
     verb, values = ("have", "values") if len(names) > 1 else ("has", "value")
-    return f"; once changed, {listed(names)} never {verb} the {values} after init again: {ADVICE}"
+    told = said.format(listed(names))
+    return f"; {told} never {verb} the {values} after init again: {ADVICE}" if names else ""

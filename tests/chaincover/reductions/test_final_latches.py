@@ -14,7 +14,7 @@ from random_systems import random_case
 
 from bmc.analysis.state_values import latches
 from bmc.formulas.unroll import at
-from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
 from chaincover.reductions.slicing import explained, latched_values
 
@@ -88,6 +88,23 @@ def test_only_what_the_first_step_loses_explains_what_was_not_found() -> None:
     assert [v.detail[:34] for v in told[1:3]] == ["why; once changed, y never has the"] * 2
     assert told[3] == verdicts[3]
     assert explained(verdicts, dict) == verdicts
+
+
+def test_a_test_that_changes_a_latch_says_why_no_chain_takes_it_along() -> None:
+    verdicts = (Verdict("met", UNDECIDED, detail="why"), Verdict("unmet", UNDECIDED, detail="why"))
+    test = Run(({"x": 0, "y": 5}, {"x": 3, "y": 5}), ({},))
+    told = explained(verdicts, lambda: {"x": False, "y": False}, {"met": test})
+    assert told[0].detail.startswith("why; the test changes x, which never has the value after init again: ")
+    assert told[1] == verdicts[1]
+
+
+def test_what_is_asked_for_as_an_integer_of_c_is_seen() -> None:
+    """A byte is compared as an ``int``; ``< 1`` asks for the start value as well."""
+    system = one(0, Ite(push, BV(7, 8), a))
+    wide = a.BVZExt(24)
+    assert latched_values(system, wide.Equals(BV(0, 32))) == {"lt_a": False}
+    assert latched_values(system, And(wide.BVSLT(BV(1, 32)), b.Equals(BV(0, 8)))) == {"lt_a": False}
+    assert latched_values(system, wide.BVSLT(BV(8, 32))) == {}
 
 
 def test_only_what_the_final_condition_asks_for_is_named() -> None:
