@@ -23,6 +23,7 @@ from chaincover.chain import (
     STATUSES,
     UNDECIDED,
     UNREACHABLE,
+    Bounds,
     Verdict,
 )
 from chaincover.options import Options
@@ -198,6 +199,12 @@ def show_open_ends(out: Console, open_ends: Sequence[str], stopped_by: str, used
 def ended_by(stopped_by: str) -> str:
     """What ended a run early, as the beginning of a sentence."""
     return "Interrupted" if stopped_by == INTERRUPT else f"Stopped by {BY.get(stopped_by, stopped_by)}"
+
+
+def proof_told(bounds: Bounds) -> str:
+    """What is proved of the length of a chain, in brackets behind it."""
+    shorter = f"none shorter than {bounds.lower}" if bounds.lower else "no lower bound yet"
+    return "minimal" if bounds.minimal else shorter
 
 
 def show_next_steps(

@@ -11,7 +11,7 @@ from bmc.records import dataclass
 from chaincover.chain import UNDECIDED
 from chaincover.comparison import Along, Comparison, Final, OtherOrders, Row
 from chaincover.orderings.protocol import Path
-from chaincover.report.console import Console, ended_by, held_runs, say
+from chaincover.report.console import Console, ended_by, held_runs, proof_told, say
 from chaincover.subject import Subject
 
 NUMBERS = ("cost", "order", "orders", "refined", "constrained", "steps", "bound", "total")
@@ -167,7 +167,7 @@ def _rank(final: Final) -> tuple[int, ...]:
 def _told(final: Final, several: bool) -> str:
     """What users get, in words."""
     chains = f"{counted(final.chains, 'chain')} of " if several else ""
-    proof = "minimal" if final.bounds.minimal else f"none shorter than {final.bounds.lower}"
+    proof = proof_told(final.bounds)
     goals = f"{final.covered} of {len(final.verdicts)} goals"
     return f"{chains}{counted(final.bounds.length or 0, 'step')} ({proof}) for {goals}"
 

@@ -36,6 +36,7 @@ from chaincover.report.console import (
     held_runs,
     infeasible_ones,
     minimal_for,
+    proof_told,
     say,
     shortened,
     show_dead_end,
@@ -262,7 +263,7 @@ def part_of(subject: Subject, result: ChainResult) -> Subject:
 
 def _chain_line(subject: Subject, number: int, chain: Chain, result: ChainResult) -> str:
     """One of several chains: its length, whether it is minimal, and its goals in the order of their steps."""
-    proof = "minimal" if result.bounds.minimal else f"none shorter than {result.bounds.lower}"
+    proof = proof_told(result.bounds)
     goals = " ".join(hit.goal for hit in sorted(chain.hits, key=lambda hit: hit.step))
     steps = timed(chain.length, subject.settings.period)
     return f"chain {number}: {steps} ({proof}), {counted(len(chain.hits), 'goal')}: {goals}"

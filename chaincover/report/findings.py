@@ -47,7 +47,7 @@ class Finding:
 def show_findings(out: Console, findings: Sequence[Finding], room: int, rest: str) -> None:
     """Each of ``findings`` with its run while there is ``room`` for so many lines, the first one in any case; the
     others in a sentence each, of very many only the first ones: ``rest`` says where the others are."""
-    used, short = 0, out.part()
+    used, runs, short = 0, 0, out.part()
     for number, finding in enumerate(findings):
         part, others = out.part(), out.part()
         finding.show(part)
@@ -59,8 +59,8 @@ def show_findings(out: Console, findings: Sequence[Finding], room: int, rest: st
             used += len(part.kept)
         else:
             say(short, finding.lines[0], "bold red")
+            runs += finding.table is not None
     if short.kept:
-        runs = sum(1 for finding in findings if finding.table is not None)
         out.show(short.cut(MANY_LINES, rest))
         if runs:
             say(out, f"  {counted(runs, 'finding')}: {EACH}")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from command_line import Outcome, assert_it_fits, chaincover, write_files
@@ -12,6 +15,9 @@ from native_programs import needs_compiler
 from small_programs import program, project
 
 from chaincover.replaying import judge
+from chaincover.report.chain_table import ChainTable
+from chaincover.report.console import Console, say
+from chaincover.report.findings import EACH, Finding, show_findings
 
 WASH = """\
 #include <stdbool.h>
@@ -384,3 +390,12 @@ def test_of_a_lost_deadline_no_value_is_told_that_it_did_not_lack(tmp_path: Path
     lost = next(line for line in lines if line.startswith("LOST"))
     assert lost.endswith("; no occurrence of its antecedent is decided there")
     assert not any("(fails)" in line for line in lines)
+
+
+def test_only_findings_without_their_run_are_said_to_have_one_elsewhere() -> None:
+    table = cast(ChainTable, SimpleNamespace(show=lambda out, most, rest: say(out, "the run")))
+    shown = Finding(("FINDING: it can fail",), table)
+    out = Console(io.StringIO(), 120)
+    show_findings(out, [shown, Finding(("on the chain it fails at step 4",))], room=0, rest="the files tell all")
+    assert "on the chain it fails at step 4" in out.file.getvalue()  # type: ignore[attr-defined]
+    assert EACH not in out.file.getvalue()  # type: ignore[attr-defined]
