@@ -73,15 +73,16 @@ class Verification:
 
     @property
     def summary(self) -> str:
-        """One sentence: what was checked and what not."""
-        parts = []
+        """One sentence: what was checked and what not. A check that holds in part is among those that do not."""
+        parts, left = [], {line.check for line in self.lines if line.verdict in (WRONG, OPEN)}
         for verdict, words in (
             (WRONG, "wrong"),
             (HOLDS, "checked, and holds"),
             (OPEN, "not re-proved"),
             (FINDING, "with a finding"),
         ):
-            checks = [line.check for line in self.lines if line.verdict == verdict]
+            own = dict.fromkeys(line.check for line in self.lines if line.verdict == verdict)
+            checks = [check for check in own if verdict != HOLDS or check not in left]
             if checks:
                 parts.append(f"{words}: {', '.join(checks)}")
         return "; ".join(parts) or "nothing is claimed"

@@ -47,6 +47,7 @@ from chaincover.result import ChainResult, Silent
 from chaincover.verification import checks
 from chaincover.verification.checks import Checks, Listener
 from chaincover.verification.limits import Clock, Limits
+from chaincover.verification.report import HOLDS, OPEN, Line, Verification
 from chaincover.verification.setting import Setting, Statement
 from chaincover.weights import END, INIT
 from properties.goal import Goal
@@ -76,6 +77,11 @@ def doors_folder(tmp_path: Path) -> Path:
 
 
 @needs_compiler
+def test_a_check_that_holds_in_part_is_not_said_to_hold() -> None:
+    lines = (Line("chain", HOLDS, ""), Line("undecided", HOLDS, "2 of them"), Line("undecided", OPEN, "of 1"))
+    assert Verification("chain.json", lines).summary == "checked, and holds: chain; not re-proved: undecided"
+
+
 def test_a_true_certificate_passes(cruise: Document, tmp_path: Path) -> None:
     outcome = verify(cruise, tmp_path, CRUISE)
     assert outcome.code == outcome.json["exit_code"] == 0
