@@ -16,7 +16,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, Not, Or
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.protocol import Session, Status
+from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.formulas.unroll import at, shift, unframed, with_terms
 from bmc.records import dataclass
@@ -166,7 +166,7 @@ class _Unrolled:
         """Until all is decided, or no further question can decide more."""
         steps = 0
         while self._asking(steps):
-            self._prove()
+            self.prove()
             self._reach(steps)
             steps += 1
 
@@ -182,7 +182,7 @@ class _Unrolled:
     def _asked(self, session: Session, formulas: Sequence[FNode], steps: int) -> Status:
         return session.check(formulas, steps, self._board.limits.for_query(), BRIEF).status
 
-    def _prove(self) -> None:
+    def prove(self) -> None:
         """Induction over as many steps as no run from init violates, anew where there are more invariants."""
         board = self._board
         if self._system is not board.known.problem.system:
@@ -248,6 +248,7 @@ class Search:
         self._shown: dict[str, Run] = {}
         self._reduction = Reduction(whole, lambda result: result)
         self._board: _Violations | None = None
+        self._sketch: tuple[_Violations, Reduction] | None = None
         self._few = False
         self._after: Limits | None = None
         self._left = 0
@@ -277,6 +278,11 @@ class Search:
         """Whether all goals are decided."""
         return self._board is not None and self._board.settled
 
+    @property
+    def _known(self) -> tuple[_Violations, Reduction] | None:
+        """The board on which most is known, and the reduction to its problem."""
+        return self._sketch if self._board is None else (self._board, self._reduction)
+
     def run(self) -> None:
         """Decide as many goals as can be, from what is known. LimitReached or KeyboardInterrupt where something ends
         that early. Where the effort ends before the search has begun, that is begun anew with more."""
@@ -304,6 +310,7 @@ class Search:
         if states is None:
             from bmc.invariants.induction import Prover
 
+            self._sketch = self._sketch or self._sketched(sliced, engine)
             left = limits.share(1.0)
             prover = Prover(engine, left.for_query, BRIEF)
             self._reduction = in_turn(sliced.problem, (lambda _: sliced, fewer_states(prover)))
@@ -311,12 +318,26 @@ class Search:
                 left.check()
         else:
             self._reduction, self._few = sliced, True
-        problem, profiler = self._reduction.problem, Profiler(self._listener, lambda known: None)
-        known = Known(problem, enumerated=states)
-        board = _Violations(known, options, engine, limits, profiler, Judge(problem))
+        board = self._made(Known(self._reduction.problem, enumerated=states), engine)
+        if self._sketch is not None:
+            board.rule_out(self._sketch[0].known.uncoverable)
+        return board
+
+    def _made(self, known: Known, engine: Engine) -> _Violations:
+        """A board with the runs that are known."""
+        profiler = Profiler(self._listener, lambda known: None)
+        board = _Violations(known, self._options, engine, self._limits, profiler, Judge(known.problem))
         for run in self._shown.values():
             self._see(board, run)
         return board
+
+    def _sketched(self, sliced: Reduction, engine: Engine) -> tuple[_Violations, Reduction]:
+        """A board for ``sliced``, with what no state allows: a question for each goal tells that, long before there is
+        a normal form."""
+        board = self._made(Known(sliced.problem), engine)
+        with suppress(EffortUsedUp):
+            _Unrolled(board).prove()
+        return board, sliced
 
     def tidied(self, ended: str) -> Requirements:
         """As ``told``, where the search is over: with simpler inputs of the runs that violate properties."""
@@ -327,9 +348,10 @@ class Search:
         """The rulings on all goals that are judged, and what they rest on; ``ended`` says why some are open, or is
         ''."""
         problem, goals = self._judged, judged(self._judged)
-        if self._board is None:
+        known = self._known
+        if known is None:
             return Requirements(tuple(self._ruling(problem, goal, None, ended) for goal in goals), None)
-        board, reduction = self._board, self._reduction
+        board, reduction = known
         result = reduction.restore(result_of(board, replace(board.known, chain=None), ""))
         rulings = tuple(self._ruling(problem, goal, result, ended) for goal in goals)
         return Requirements(rulings, self._certificate(board, rulings, result), effort=self._limits.spent)
@@ -363,8 +385,8 @@ class Search:
 
     def _ruling(self, problem: Problem, goal: Goal, result: ChainResult | None, ended: str) -> Ruling:
         name, run, why = violation_name(goal.name), self._shown.get(violation_name(goal.name)), ""
-        beyond, fewest = 0, None
-        if result is not None and self._board is not None:
+        beyond, fewest, known = 0, None, self._known
+        if result is not None and known is not None:
             verdict = next(each for each in result.verdicts if each.goal == name)
             if verdict.status == UNREACHABLE and run is not None:
                 raise CheckDisagreed(f"a run violates {goal.name}, which was proved to be impossible")
@@ -372,7 +394,7 @@ class Search:
                 return Ruling(goal.name, NEVER_VIOLATED, verdict.detail.replace("covers it", "violates it"))
             run = result.tests.get(name, run)
             asked = self._representative(name)
-            fewest = self._reduction.problem.over(asked, self._board.least(asked))
+            fewest = known[1].problem.over(asked, known[0].least(asked))
             why = f"no run violates it in fewer than {counted(fewest, 'step')}" if fewest else ""
             if name in result.beyond:
                 length, most = result.beyond[name].length, self._options.most_steps
