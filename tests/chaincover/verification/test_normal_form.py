@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from command_line import MODELS, fresh_names
+from pysmt.shortcuts import Ite
 
 from bmc.formulas.unroll import at
-from bmc.system.transition import StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, Validity
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
@@ -14,6 +15,7 @@ from chaincover.verification.limits import Clock, Limits
 from chaincover.verification.normal_form import normal_setting, parts
 from chaincover.verification.report import HOLDS, OPEN, UNCLAIMED, WRONG
 from chaincover.verification.setting import Setting
+from properties.goal import Goal
 
 SINCE = "(ite (= |l->mode| #b00000000) #x00000000 (bvsub |l->since| |l->now|))"
 CLOCK = {"l->now": "#x00000000"}
@@ -83,3 +85,20 @@ def test_what_has_to_hold_at_one_step_is_one_part() -> None:
         both = first.antecedent.And(at(subject.final, 1)).And(second.antecedent)
         found = list(parts(both))
         assert sorted(step for step, _ in found) == [0, 1]
+
+
+def test_what_only_an_invariant_of_the_program_reads_may_be_told_apart() -> None:
+    """The lamp tells how long it was idle, and no step or goal reads the lamp."""
+    byte = ValueType("uint8", 8)
+    idle, lamp, mode = (byte.symbol(f"tn_{part}") for part in ("idle", "lamp", "mode"))
+    zero, one = byte.constant(0), byte.constant(1)
+    variables = (
+        StateVariable("tn_idle", byte, zero, idle + one),
+        StateVariable("tn_lamp", byte, zero, Ite(idle.BVULT(byte.constant(5)), one, zero)),
+        StateVariable("tn_mode", byte, zero, one - mode),
+    )
+    bound = Condition("tn_lamp <= 1", lamp.BVULE(one), proved=True)
+    system = TransitionSystem("lamp", variables, (), invariants=(bound,))
+    setting = Setting(system, (Goal("on", at(mode.Equals(one), 0), None, 0),), None)
+    proof = Certificate(("on",), "end", "allow", normal_form={"tn_idle": "#x00"})
+    assert normal_setting(setting, proof, Clock(Limits()))[2].verdict == HOLDS
