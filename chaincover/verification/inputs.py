@@ -2,7 +2,7 @@
 
 A formula sees of the inputs only the largest terms over inputs alone that are in it. Two combinations of inputs for
 which all these terms have the same values are of one class. Inputs that no common term reads are looked at apart.
-Where there are too many classes, the solver is asked for the outcomes that are possible in one state after the other.
+Where there are too many classes, ``outcomes`` looks at states of one kind after the other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, FreshSymbol, Not, Symbol
+from pysmt.shortcuts import TRUE, Symbol
 
 from bmc.evaluation.vectors import WORD, Column, Program, column
 from bmc.formulas.evaluate import compile_formulas, names_in, post_order
@@ -37,9 +37,7 @@ TOGETHER = 1 << 20
 ALONE = 1 << 16
 """Values of one input that are looked at one by one."""
 BY_SOLVER = 64
-"""Classes, or outcomes in one state, that the solver is asked for, one after the other."""
-ONE_QUESTION = 20_000
-"""Steps tried that count as much as one question to the solver."""
+"""Classes that the solver is asked for, one after the other."""
 
 _NONE, _STATE, _MIXED = object(), object(), object()
 
@@ -197,7 +195,7 @@ def _classes_of(group: list[InputVariable], terms: list[FNode], clock: Clock) ->
         return None
     kept: list[list[int]] = []
     for var in group:
-        values = _values(var, _read_alone(var, terms), clock)
+        values = values_of(var, read_alone(var, terms), clock)
         if values is None:
             return _solved(group, terms, clock)
         kept.append(values)
@@ -210,6 +208,18 @@ def _classes_of(group: list[InputVariable], terms: list[FNode], clock: Clock) ->
     return [list(rows[place]) for place in distinct(Program(terms)(columns), len(rows))[0]]
 
 
+def together(
+    var: InputVariable, inputs: Sequence[InputVariable], terms: Sequence[FNode], clock: Clock
+) -> list[Valuation] | None:
+    """One combination of values for each class of those ``inputs`` that are read together with ``var``; None if there
+    are too many."""
+    names = {each.name for each in inputs}
+    read = largest_terms(terms, lambda symbol: "" if symbol.symbol_name() in names else None)
+    group = next(group for group in _groups(inputs, read) if var in group)
+    rows = _rows(group, read, clock, {})
+    return None if rows is None else [dict(zip([each.name for each in group], row, strict=True)) for row in rows]
+
+
 def _each_alone(group: list[InputVariable], terms: list[FNode], clock: Clock, own: Valuation) -> list[list[int]] | None:
     """All combinations of one raw value of each class of each input; None if there are too many.
 
@@ -217,8 +227,8 @@ def _each_alone(group: list[InputVariable], terms: list[FNode], clock: Clock, ow
     """
     found: list[list[int]] = []
     for var in group:
-        alone = _read_alone(var, terms)
-        values = _values(var, alone, clock)
+        alone = read_alone(var, terms)
+        values = values_of(var, alone, clock)
         if values is None:
             return None
         if var.name in own and compile_formulas([_in_range(var)])(own)[0]:
@@ -229,12 +239,12 @@ def _each_alone(group: list[InputVariable], terms: list[FNode], clock: Clock, ow
     return None if prod(map(len, found)) > TOGETHER else [list(row) for row in product(*found)]
 
 
-def _read_alone(var: InputVariable, terms: Sequence[FNode]) -> list[FNode]:
+def read_alone(var: InputVariable, terms: Sequence[FNode]) -> list[FNode]:
     """The largest parts of ``terms`` that read ``var`` alone."""
     return largest_terms(terms, lambda symbol: symbol.symbol_name() == var.name or None)
 
 
-def _values(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int] | None:
+def values_of(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int] | None:
     """One raw value of each class of an input that is read by ``terms`` alone."""
     if not terms:
         return [var.plainest]
@@ -254,101 +264,26 @@ def raw_values(var: InputVariable) -> list[int]:
 
 def _solved(group: list[InputVariable], terms: list[FNode], clock: Clock) -> list[list[int]] | None:
     """As ``_classes_of``: the solver gives a combination of values that differs from all before in one of ``terms``."""
-    look = compile_formulas(terms)
-    outcomes = _Outcome(terms, conjunction(_in_range(var) for var in group), clock)
+    look, clauses = compile_formulas(terms), Clauses(clock)
+    values = [Symbol(f"\n{term.get_type()} {place}@0", term.get_type()) for place, term in enumerate(terms)]
+    facts = (equal(value, term) for value, term in zip(values, at_each(terms, 0), strict=True))
+    clauses.placed(TRUE(), tuple(facts))
+    clauses.demand(at(conjunction(_in_range(var) for var in group), 0))
     rows: list[list[int]] = []
     while len(rows) <= BY_SOLVER:
-        row = outcomes.another(group)
-        if row is None:
-            return None
-        if not row:
-            return rows
+        found = clauses.possible(TRUE())
+        if not found:
+            return None if found is None else rows
+        row = {var.name: clauses.value(framed(var.symbol, 0)) for var in group}
         rows.append(list(row.values()))
-        outcomes.no_more(look(row))
+        clauses.differs(dict(zip(values, look(row), strict=True)), TRUE())
     return None
 
 
-class _Outcome:
-    """Asks for inputs, and a state, that are ``allowed`` and under which ``terms`` have other values than before.
-
-    All are over plain symbols.
-    """
-
-    def __init__(self, terms: Sequence[FNode], allowed: FNode, clock: Clock) -> None:
-        self._clauses = Clauses(clock)
-        self._values = [Symbol(f"\n{term.get_type()} {place}@0", term.get_type()) for place, term in enumerate(terms)]
-        facts = (equal(value, term) for value, term in zip(self._values, at_each(terms, 0), strict=True))
-        self._clauses.placed(TRUE(), tuple(facts))
-        self._clauses.demand(at(allowed, 0))
-        self._here, self._wanted = self._clauses.own(FreshSymbol()), list[int]()
-
-    def begin(self, state: Valuation, symbols: Iterable[FNode]) -> None:
-        """Ask about this state from now on, of which ``symbols`` are the variables; nothing was found there before."""
-        self._clauses.demand(Not(self._here))
-        self._here = self._clauses.own(FreshSymbol())
-        self._wanted = [
-            literal for s in symbols for literal in self._clauses.equal(framed(s, 0), state[s.symbol_name()])
-        ]
-
-    def no_more(self, values: Sequence[int]) -> None:
-        """One of the terms has another value than these."""
-        self._clauses.differs(dict(zip(self._values, values, strict=True)), self._here)
-
-    def another(self, inputs: Sequence[InputVariable]) -> Valuation | None:
-        """Values of ``inputs``; none if there are none, None if the solver gave up."""
-        found = self._clauses.possible(self._here, self._wanted)
-        if not found:
-            return None if found is None else {}
-        return {var.name: self._clauses.value(framed(var.symbol, 0)) for var in inputs}
-
-
-class Outcomes:
-    """What can happen in one step from a state: one combination of inputs for each outcome, ``choices`` in all so far.
-
-    An outcome is the next state with what the goals see of the step. ``asked`` counts questions to the solver.
-    """
-
-    def __init__(self, system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> None:
-        self.choices: list[Valuation] = []
-        self.asked = 0
-        self._system, self._clock = system, clock
-        terms = dict.fromkeys(var.next for var in system.state)
-        terms |= dict.fromkeys(unplaced(largest_terms(formulas, lambda s: unframed(s)[1])))
-        names = {var.name for var in system.inputs}
-        read = [term for term in terms if names_in([term]) & names]
-        allowed = conjunction([system.input_constraint, system.defined])
-        self._look = compile_formulas([allowed, *read])
-        self._outcome = _Outcome(read, conjunction([allowed, *(_in_range(var) for var in system.inputs)]), clock)
-
-    def of(self, state: Valuation) -> list[int] | None:
-        """The numbers of the choices from ``state``; None if there are too many, or the solver gave up."""
-        found: dict[tuple[int, ...], int] = {}
-        for number, known in enumerate(self.choices):
-            fine, *outcome = self._look({**state, **known})
-            if fine:
-                found.setdefault(tuple(outcome), number)
-        self._outcome.begin(state, [var.symbol for var in self._system.state])
-        for values in found:
-            self._outcome.no_more(values)
-        while len(found) <= BY_SOLVER:
-            self.asked += 1
-            choice = self._outcome.another(self._system.inputs)
-            if choice is None or self._clock.over or self.asked * ONE_QUESTION > self._clock.limits.explored:
-                return None
-            if not choice:
-                return list(found.values())
-            fresh = self._look({**state, **choice})[1:]
-            found[fresh] = len(self.choices)
-            self.choices.append(choice)
-            self._outcome.no_more(fresh)
-        return None
-
-    def classes(self) -> InputClasses:
-        """All choices as columns."""
-        columns = {
-            v.name: column([choice[v.name] for choice in self.choices], v.type.bits) for v in self._system.inputs
-        }
-        return InputClasses(columns, len(self.choices))
+def of_choices(inputs: Sequence[InputVariable], choices: Sequence[Valuation]) -> InputClasses:
+    """Combinations of values of ``inputs`` as columns."""
+    columns = {var.name: column([choice[var.name] for choice in choices], var.type.bits) for var in inputs}
+    return InputClasses(columns, len(choices))
 
 
 def _in_range(var: InputVariable) -> FNode:

@@ -20,11 +20,15 @@ from bmc.formulas.unroll import NEXT, plain_symbols
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, Valuation, conjunction
-from chaincover.verification.inputs import InputClasses, Outcomes, distinct, input_classes, told_apart
+from chaincover.verification.inputs import InputClasses, distinct, input_classes, told_apart
 from chaincover.verification.limits import BLOCK, Clock
+from chaincover.verification.outcomes import Outcomes
 
 FEW = 24
 """Steps that are rather made one by one."""
+TRIED = 1 << 10
+"""Combinations of inputs that are rather tried in each state than told apart for states of one kind. With twice as
+many, up to twice as many steps are tried where few of them make a difference."""
 START_VALUES = 1 << 12
 """Combinations of start values that init leaves open."""
 KNOWN = "known "
@@ -185,9 +189,10 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     small, classes, starts = made.system, made.classes, made.starts
     if starts is None:
         return None if classes is None or made.kept else _with_open_values(small, classes, clock)
-    if classes is None:
-        return _OneByOne(small, Outcomes(small, formulas, clock), clock).run(starts)
-    return _Explorer(small, classes, clock).run(starts)
+    table = None
+    if classes is None or classes.size > TRIED:
+        table = _ByOutcomes(small, Outcomes(small, formulas, clock), clock).run(starts)
+    return table if table is not None or classes is None else _Explorer(small, classes, clock).run(starts)
 
 
 def start_states(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> list[Valuation] | None:
@@ -236,23 +241,22 @@ class _Explorer:
         allowed = conjunction([system.input_constraint, system.defined])
         self._vectors = Program([allowed, *(var.next for var in system.state)])
         self._choices = inputs.choices if inputs.size <= FEW else []
+        self._tried = 0
 
     def run(self, starts: Sequence[Valuation]) -> Table | None:
         """The table, None above the limits."""
         first = [self._number(tuple(state[name] for name in self._names)) for state in starts]
-        done, tried, most = 0, 0, max(1, BLOCK // self._inputs.size)
+        done, most = 0, max(1, BLOCK // self._inputs.size)
         while done < len(self._states):
-            waiting = len(self._states) - done
-            tried += waiting * self._inputs.size
-            if tried > self._clock.limits.explored or self._clock.over:
+            last = min(len(self._states), done + most)
+            self._tried += (last - done) * self._inputs.size
+            if self._tried > self._clock.limits.explored or self._clock.over:
                 return None
-            for block in range(done, done + waiting, most):
-                last = min(done + waiting, block + most)
-                if (last - block) * self._inputs.size <= FEW:
-                    self._each(block, last)
-                else:
-                    self._together(block, last)
-            done += waiting
+            if (last - done) * self._inputs.size <= FEW:
+                self._each(done, last)
+            else:
+                self._together(done, last)
+            done = last
         return self._table(first)
 
     def _number(self, state: tuple[int, ...]) -> int:
@@ -284,12 +288,16 @@ class _Explorer:
         size = self._inputs.size
         for begin in range(0, size, BLOCK):
             block = {name: part[None, begin : begin + BLOCK] for name, part in self._inputs.columns.items()}
-            shape = (last - first, min(size - begin, BLOCK))
-            allowed, *after = self._vectors({**values, **block})
-            source, choice = np.nonzero(np.broadcast_to(allowed, shape))
-            nexts = [np.broadcast_to(part, shape)[source, choice] for part in after]
-            target = self._numbered(nexts, len(source))
-            self._moves.append(((source + first).astype(np.int32), (choice + begin).astype(np.int32), target))
+            choice = np.arange(begin, min(size, begin + BLOCK))
+            self._made({**values, **block}, np.arange(first, last)[:, None], choice[None, :])
+
+    def _made(self, values: Columns, source: Column, choice: Column) -> None:
+        """The steps with ``values`` from states ``source`` under each ``choice``, as far as they are allowed."""
+        shape = np.broadcast_shapes(source.shape, choice.shape)
+        allowed, *after = self._vectors(values)
+        place = np.nonzero(np.broadcast_to(allowed, shape))
+        source, choice, *nexts = (np.broadcast_to(part, shape)[place] for part in (source, choice, *after))
+        self._moves.append((source.astype(np.int32), choice.astype(np.int32), self._numbered(nexts, len(source))))
 
     def _numbered(self, nexts: list[Column], size: int) -> Column:
         """The numbers of states given as columns."""
@@ -358,8 +366,8 @@ def _with_open_values(system: TransitionSystem, inputs: InputClasses, clock: Clo
     return replace(table, variables=system.state, columns=columns, open_at=open_at)
 
 
-class _OneByOne(_Explorer):
-    """Explores with the choices that the solver finds in each state."""
+class _ByOutcomes(_Explorer):
+    """Explores with the choices that make a difference in each state."""
 
     def __init__(self, system: TransitionSystem, outcomes: Outcomes, clock: Clock) -> None:
         super().__init__(system, InputClasses({}, 1), clock)
@@ -372,12 +380,19 @@ class _OneByOne(_Explorer):
         table = super().run(starts)
         return None if table is None or self._gave_up else replace(table, inputs=self._outcomes.classes())
 
-    def _together(self, first: int, last: int) -> None:
-        self._each(first, last)
-
-    def _possible(self, state: Valuation) -> Iterable[int]:
+    def _possible(self, state: Valuation) -> Sequence[int]:
         if self._gave_up:
             return ()
         found = self._outcomes.of(state)
         self._gave_up = found is None
+        self._tried += len(found or ())
         return found or ()
+
+    def _together(self, first: int, last: int) -> None:
+        states = (dict(zip(self._names, state, strict=True)) for state in self._states[first:last])
+        found = [self._possible(state) for state in states]
+        source = np.repeat(np.arange(last - first), [len(choices) for choices in found])
+        choice = np.array([number for choices in found for number in choices], np.int64)
+        values = {name: values[source] for name, values in self._columns(self._states[first:last]).items()}
+        values |= {name: values[choice] for name, values in self._outcomes.classes().columns.items()}
+        self._made(values, source + first, choice)

@@ -41,13 +41,13 @@ def test_an_input_that_is_read_as_it_is_has_a_class_for_each_value() -> None:
     """Of 16 bits, too, which are just as many as are listed; and a signed one has its raw values."""
     word, small = ValueType("word", 16), ValueType("small", 8, signed=True)
     clock = Clock(Limits())
-    found = inputs._values(InputVariable("in_word", word), [word.symbol("in_word")], clock)
+    found = inputs.values_of(InputVariable("in_word", word), [word.symbol("in_word")], clock)
     assert found is not None
     assert sorted(found) == [*range(1 << 16)]
-    found = inputs._values(InputVariable("in_small", small, ((-3, 2),)), [small.symbol("in_small")], clock)
+    found = inputs.values_of(InputVariable("in_small", small, ((-3, 2),)), [small.symbol("in_small")], clock)
     assert found == [0, 1, 2, 253, 254, 255]
     below = small.symbol("in_small").BVSLT(constant(0, 8))
-    found = inputs._values(InputVariable("in_small", small, ((-3, 2),)), [below], clock)
+    found = inputs.values_of(InputVariable("in_small", small, ((-3, 2),)), [below], clock)
     assert found == [0, 253]
 
 
