@@ -7,8 +7,9 @@ Where there are too many classes, ``outcomes`` looks at states of one kind after
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from itertools import product
+from itertools import chain, product
 from math import prod
 
 import numpy as np
@@ -259,7 +260,9 @@ def values_of(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int]
 
 def raw_values(var: InputVariable) -> list[int]:
     """All values of an input, raw, from 0 up, negative ones at last."""
-    return sorted(value % (1 << max(var.type.bits, 1)) for a, b in var.allowed for value in range(a, b + 1))
+    values = sorted(chain.from_iterable(range(low, high + 1) for low, high in var.allowed))
+    negative = bisect_left(values, 0)
+    return [*values[negative:], *(value + (1 << var.type.bits) for value in values[:negative])]
 
 
 def _solved(group: list[InputVariable], terms: list[FNode], clock: Clock) -> list[list[int]] | None:

@@ -115,6 +115,24 @@ def test_more_classes_of_inputs_than_are_tried_at_once(monkeypatch: pytest.Monke
     assert tuple(table.inputs.choice(table.choice[move]).values()) == values
 
 
+def test_combinations_are_tried_where_telling_them_apart_takes_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of 32 values is remembered and compared with the next one: in no state two of them do the same."""
+    kind = ValueType("level", 5)
+    before, now, rises = kind.symbol("ts_before"), kind.symbol("ts_now"), BOOLEAN.symbol("ts_rises")
+    system = TransitionSystem(
+        "levels",
+        (
+            StateVariable("ts_before", kind, kind.constant(0), now),
+            StateVariable("ts_rises", BOOLEAN, FALSE(), BVULT(before, now)),
+        ),
+        (InputVariable("ts_now", kind),),
+    )
+    monkeypatch.setattr(states, "TRIED", 8)
+    table = tabulate(system, [framed(rises, 0)], Clock(Limits(explored=64 * 32)))
+    assert table is not None
+    assert (table.size, table.steps) == (63, 63 * 32), "no value rises to 0"
+
+
 @pytest.mark.parametrize("bits", [3, 20])
 def test_a_held_input_that_matters_in_a_later_tick_only_has_all_its_values(bits: int) -> None:
     """Nothing tells its values apart in the first tick of a held step, but all keep theirs for the second one."""
