@@ -158,7 +158,8 @@ class _Sweep:
         starts = np.array(self._table.starts, np.int64)
         nothing = np.zeros((len(starts), self._steps.words), np.uint64)
         none = np.full(len(starts), -1, np.int64)
-        layer = self._fresh(_Nodes(starts, nothing | self._steps.here[starts], none, none), 0, below)
+        begun = _Nodes(starts, nothing | self._steps.here[starts], none, none)
+        layer = self._fresh(self._pruned(begun, 0, below))
         length = moved = 0
         while len(layer.state) and (below is None or length < below):
             self._layers.append(layer)
@@ -174,7 +175,7 @@ class _Sweep:
                 if self.count > limits.nodes or moved > limits.nodes * MOVES_PER_NODE or self._clock.over:
                     self.stopped = True
                     return
-            layer = self._fresh(_joined(parts), length, below)
+            layer = self._fresh(parts[0] if len(parts) == 1 else self._pruned(_joined(parts), length, below))
 
     def _blocks(self, layer: _Nodes) -> Iterator[Column]:
         """Numbers of nodes, together with about as many moves as may be made at once."""
@@ -212,9 +213,8 @@ class _Sweep:
         place, _ = distinct([nodes.state.astype(np.uint64), *nodes.bits.T], len(nodes.state))
         return nodes.which(place)
 
-    def _fresh(self, nodes: _Nodes, length: int, below: int | None) -> _Nodes:
+    def _fresh(self, nodes: _Nodes) -> _Nodes:
         """Those of ``nodes`` that have something which no earlier one in the same state has; these are known then."""
-        nodes = self._pruned(nodes, length, below)
         many = np.bitwise_count(nodes.bits).sum(axis=1, dtype=np.int64)
         nodes = nodes.which(np.lexsort((-many, nodes.state)))  # those with more bits come first
         return nodes.which(self._known.fresh(nodes.state, nodes.bits))
