@@ -87,7 +87,7 @@ static void list_from(u64 number) {
   all.here[number] = number_of_set(&met);
   all.first[number] = all.arrows;
   all.round++;
-  for (int input = 0; input < INPUTS && !failed; input++) {
+  for (int input = first_input(&here); input < end_of_inputs(&here) && !failed; input++) {
     u64 at, pair;
     Arrow arrow;
     if (!step(&here, input, &after, met.bit)) continue;

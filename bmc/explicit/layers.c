@@ -5,6 +5,7 @@
    INPUTS, GOALS numbers of inputs and of conditions; WORDS: words of a set of conditions
    ON_STEP       a set: the conditions on steps; the others are on states
    Here, unpack, state_goals, step: what is true of a state, and where an input leads
+   first_input, end_of_inputs: the inputs to try in a state are those from the first one on up to the end
    failed        set to 1 where memory ends, to 2 where a value leaves its range
 
    The process answers lines of text; see bmc/explicit/layers.py for the questions. */
@@ -147,7 +148,7 @@ static void expand(u64 p) {
     for (int i = 0; whole && i < GOALS; i++)
       if (!(ON_STEP[i >> 6] >> (i & 63) & 1) && on_state.bit[i >> 6] >> (i & 63) & 1) remember(i, p);
   }
-  for (int input = 0; input < INPUTS; input++) {
+  for (int input = first_input(&here); input < end_of_inputs(&here); input++) {
     KEY after;
     if (!step(&here, input, &after, on_step.bit)) continue;
     visit(after);
@@ -220,7 +221,7 @@ static int lies(KEY key, int goal, KEY *after, int *input) {
     *input = -1;
     return set.bit[goal >> 6] >> (goal & 63) & 1;
   }
-  for (*input = 0; *input < INPUTS; ++*input)
+  for (*input = first_input(&here); *input < end_of_inputs(&here); ++*input)
     if (step(&here, *input, after, set.bit) && set.bit[goal >> 6] >> (goal & 63) & 1) return 1;
   return 0;
 }
@@ -254,7 +255,7 @@ static int follow(u64 states) {
         continue;
       }
       unpack(key, &here);
-      for (input = 0; input < INPUTS; input++)
+      for (input = first_input(&here); input < end_of_inputs(&here); input++)
         if (step(&here, input, &after, set.bit) && after == trail.target) { trail.found = 1; trail.best = key; trail.own = input; break; }
     }
     if (trail.own >= 0) trail_inputs[trail.length++] = trail.own;

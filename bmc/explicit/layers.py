@@ -8,7 +8,7 @@ arrays. Both give the same answers; each counts the work that it takes itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import product
 from math import prod
@@ -21,8 +21,9 @@ from bmc.analysis.state_values import state_values
 from bmc.errors import CheckDisagreed
 from bmc.evaluation.vectors import OVERHEAD, VALUE, Column, Program, node_count, word
 from bmc.explicit.input_classes import MOST_CASES, TooManyValues, all_values, listed, value_count
+from bmc.explicit.modes import MOST_MODES, Values, inputs_by_mode
 from bmc.explicit.rows import Layout, Numbering, distinct
-from bmc.explicit.scope import Inputs, Scope
+from bmc.explicit.scope import Scope
 from bmc.explicit.steps import BLOCK
 from bmc.formulas.unroll import unframed, with_terms
 from bmc.records import dataclass
@@ -89,17 +90,13 @@ class LayeredSystem:
         scope = Scope(system, [each.formula for each in watched])
         self.system, self.watched = scope.system, tuple(watched)
         starts = _start_states(self.system)
-        inputs = Inputs(scope)
+        self.fields = _fields(self.system)
         try:
-            for work in inputs.prepare():
-                spend(work)
+            self.modes = inputs_by_mode(scope, self._domains(), spend)
         except TooManyValues as error:
             raise NotInLayers(str(error)) from error
-        if inputs.every is None:
-            raise NotInLayers("the inputs have too many combinations to be tried in every state")
-        self.inputs = inputs.every
+        self.inputs = self.modes.rows
         self.rest = {var.name: var.plainest for var in system.inputs if var.name not in self.inputs.columns}
-        self.fields = _fields(self.system)
         self.layout = Layout([(f.var.name, f.bits) for f in self.fields if f.bits])
         self.allowed, self.nexts = scope.allowed, scope.nexts
         self.conditions = [self._plain(each) for each in watched]
@@ -111,6 +108,17 @@ class LayeredSystem:
         """The bits of a packed state."""
         return sum(each.bits for each in self.fields)
 
+    def _domains(self) -> list[Values]:
+        """The fields of few values."""
+        few = [each for each in self.fields if each.span < MOST_MODES]
+        return [(each.var.name, [(each.least + n) & each.mask for n in range(each.span + 1)]) for each in few]
+
+    @property
+    def digits(self) -> list[tuple[_Field, int]]:
+        """The fields whose values are the digits of the number of a state's mode, each with how many values it has."""
+        by_name = {each.var.name: each for each in self.fields}
+        return [(by_name[name], len(raw)) for name, raw in self.modes.values]
+
     @property
     def most_states(self) -> int:
         """There are no more states than this, by the values that each variable can have."""
@@ -118,8 +126,8 @@ class LayeredSystem:
 
     @property
     def tried(self) -> int:
-        """How many inputs are tried in a state."""
-        return max(1, len(self.inputs))
+        """How many inputs are tried in a state, on average."""
+        return max(1, len(self.inputs) // (len(self.modes.begins) - 1))
 
     @property
     def dense(self) -> bool:
@@ -445,19 +453,31 @@ class _Steps:
         """For up to ``together`` states: each step's row of ``numbers``, its input, the words of the next packed state;
         where conditions on steps are met."""
         made, parts = self.made, []
-        down = {name: column[:, None] for name, column in self._columns(numbers).items()}
-        for first in range(0, made.tried, BLOCK):
-            last = min(first + BLOCK, made.tried)
-            across = {name: column[None, first:last] for name, column in made.inputs.columns.items()}
-            allowed, *found = self._step_program({**down, **across})
-            shape = (len(numbers), last - first)
-            where = np.nonzero(np.broadcast_to(allowed, shape))
-            columns = [np.broadcast_to(column, shape)[where] for column in found]
-            nexts, met = columns[: len(made.nexts)], columns[len(made.nexts) :]
-            parts.append((where[0], where[1] + first, *self._packed(nexts, len(where[0])), *met))
+        columns = self._columns(numbers)
+        mode = self._modes(columns, len(numbers))
+        for each in distinct(mode).tolist():
+            here, (begin, end) = np.flatnonzero(mode == each), made.modes.begins[each : each + 2]
+            down = {name: column[here][:, None] for name, column in columns.items()}
+            for first in range(begin, max(end, begin + 1), BLOCK):
+                last = min(first + BLOCK, end)
+                across = {name: column[None, first:last] for name, column in made.inputs.columns.items()}
+                allowed, *found = self._step_program({**down, **across})
+                shape = (len(here), last - first)
+                where = np.nonzero(np.broadcast_to(allowed, shape))
+                kept = [np.broadcast_to(column, shape)[where] for column in found]
+                nexts, met = kept[: len(made.nexts)], kept[len(made.nexts) :]
+                parts.append((here[where[0]], where[1] + first, *self._packed(nexts, len(where[0])), *met))
         row, choice, *others = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         width = made.layout.width
         return row, choice, others[:width], dict(zip(made.numbers_on_step, others[width:], strict=True))
+
+    def _modes(self, columns: Mapping[str, Column], size: int) -> Column:
+        """The numbers of the modes of so many states."""
+        found = np.zeros(size, np.int64)
+        for each, count in self.made.digits:
+            above = (columns[each.var.name].astype(np.uint64) - np.uint64(each.least)) & np.uint64(each.mask)
+            found = found * count + above.astype(np.int64)
+        return found
 
     def _columns(self, numbers: Column) -> dict[str, Column]:
         packed = self.made.layout.columns([column[numbers] for column in self.numbers.words])

@@ -19,12 +19,12 @@ ARROW = 12.0
 SOURCES = ("layers.c", "arrows.c", "merged.c", "covering.c")
 
 
-def layers(made: LayeredSystem, memory: int, say: Callable[[str], None]) -> Layers:
-    """A search that takes at most ``memory`` bytes: compiled where there is a compiler that can do so; else ``say`` is
-    told why not."""
+def layers(made: LayeredSystem, memory: int, say: Callable[[str], None], soon: bool = False) -> Layers:
+    """A search that takes at most ``memory`` bytes: compiled where there is a compiler that can do so, ``soon`` where
+    little work is to be done; else ``say`` is told why not."""
     if find_compiler() is not None:
         try:
-            return CompiledLayers(made, memory)
+            return CompiledLayers(made, memory, soon)
         except (NoTranslation, KernelFailed) as error:
             say(f"layers are searched without a compiled program: {error}")
     return VectorLayers(made, memory)
@@ -33,13 +33,13 @@ def layers(made: LayeredSystem, memory: int, say: Callable[[str], None]) -> Laye
 class CompiledLayers:
     """``Layers`` in generated C code, which runs in a process of its own."""
 
-    def __init__(self, made: LayeredSystem, memory: int) -> None:
+    def __init__(self, made: LayeredSystem, memory: int, soon: bool) -> None:
         self._made, self.work_each = made, made.work_each
         self.work, self.states, self.bytes = 0.0, 0, 0
         self.arrows: int | None = None
         self.arrows_each = 0.0
         self._tried = 0
-        self._kernel = Kernel(c_text(made))
+        self._kernel = Kernel(c_text(made), soon)
         self._ask("limit", memory)
         for key in made.starts:
             self._ask("start", *self._words(key))
@@ -141,7 +141,7 @@ def c_text(made: LayeredSystem) -> str:
         [
             f"#define KEY {'u64' if made.layout.width == 1 else 'u128'}",
             f"#define DENSE {max(made.bits, 1) if made.dense else 0}",
-            f"#define INPUTS {made.tried}",
+            f"#define INPUTS {max(1, len(made.inputs))}",
             f"#define GOALS {count}",
             f"#define WORDS {count // 64 + 1}",
             f"static const u64 ON_STEP[] = {{{', '.join(f'{part}ull' for part in on_step)}}};",
@@ -181,6 +181,7 @@ class _Code:
         table, here = self._kept(used, steps, _INPUT), self._kept(used, steps, _STATE)
         yield from self._tables(table)
         yield from self._here(here)
+        yield from self._modes()
         yield from self._state_goals()
         self._names.update((node, f"here->h{place}") for place, node in enumerate(here))
         self._names.update((node, f"table{place}[input]") for place, node in enumerate(table))
@@ -201,6 +202,16 @@ class _Code:
         yield from (f"  here->h{place} = {self._names[node]};" for place, node in enumerate(here))
         yield "}"
         self._forget_terms()
+
+    def _modes(self) -> Iterator[str]:
+        """Which inputs are tried: those from the first one of a state's mode on, up to the first one of the next."""
+        places = {each: place for place, each in enumerate(self._made.fields)}
+        number = "0"
+        for each, count in self._made.digits:
+            number = f"({number} * {count} + ((here->s{places[each]} - {each.least}ull) & {each.mask}ull))"
+        yield f"static const int begins[] = {{{', '.join(map(str, self._made.modes.begins))}}};"
+        yield f"static inline int first_input(const Here *here) {{ return begins[{number}]; }}"
+        yield f"static inline int end_of_inputs(const Here *here) {{ return begins[{number} + 1]; }}"
 
     def _state_goals(self) -> Iterator[str]:
         """The goals that a state covers."""

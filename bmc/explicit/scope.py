@@ -149,16 +149,24 @@ class Inputs:
 
     def prepare(self) -> Iterator[int]:
         """Divide the inputs into classes. Yields the work done; TooManyValues where that has no end."""
-        system = self._scope.system
-        for step in input_tables(system.inputs, self._scope.roots):
+        yield from self.tabulate()
+        yield from self.combine()
+
+    def tabulate(self) -> Iterator[int]:
+        """Make the ``tables``; as ``prepare``."""
+        for step in input_tables(self._scope.system.inputs, self._scope.roots):
             if isinstance(step, int):
                 yield step
             else:
-                constraint = [system.input_constraint, system.defined]
                 self.tables = step
-                self.every = combined_classes(step, self._scope.roots, constraint)
-                if self.every is None:
-                    yield from self._merge(step)
+
+    def combine(self) -> Iterator[int]:
+        """Make ``every`` combination of what the tables have; as ``prepare``."""
+        system, tables = self._scope.system, self.tables
+        if tables is not None:
+            self.every = combined_classes(tables, self._scope.roots, [system.input_constraint, system.defined])
+            if self.every is None:
+                yield from self._merge(tables)
         yield FIXED
 
     def _merge(self, tables: InputTables) -> Iterator[int]:

@@ -23,8 +23,12 @@ from bmc.floats.operations import Kind, Operation, operation_of
 from bmc.native.build import compiler_words
 from bmc.native.commands import first_line, kill, run, said, why_stopped
 
-FLAGS = ["-x", "c", "-std=gnu11", "-O2", "-w", "-ffp-contract=off", "-fno-math-errno"]
-"""What a program is compiled with: optimised, and with the floating-point operations as they stand."""
+FLAGS = ["-x", "c", "-std=gnu11", "-w", "-ffp-contract=off", "-fno-math-errno"]
+"""What a program is compiled with: the floating-point operations as they stand."""
+
+OPTIMISED, SOON = "-O2", "-Og"
+"""How a program is compiled that works for long, and one that has little to do: in a third of the time, and then it is
+half as fast."""
 
 MOST_BITS = 128
 """The widest word of C."""
@@ -237,15 +241,16 @@ class KernelFailed(LimitReached):
 class Kernel:
     """A program of our own, compiled and running in a process of its own; a line of text gets one line for an answer.
 
-    NoCompiler without a C compiler, KernelFailed where it makes no program that runs, or there is no room for it on the
-    disk. The process ends with ``close``, at the latest with this one.
+    It is compiled ``soon`` where it has little to do. NoCompiler without a C compiler, KernelFailed where it makes no
+    program that runs, or there is no room for it on the disk. The process ends with ``close``, at the latest with this
+    one.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, soon: bool = False) -> None:
         words = compiler_words()
         try:
             with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as folder:
-                self._process = _started([*words, *FLAGS], HELPERS + text, Path(folder))
+                self._process = _started([*words, *FLAGS, SOON if soon else OPTIMISED], HELPERS + text, Path(folder))
                 self._end = finalize(self, _end, self._process)
                 self.ask("hello")  # the file may go once the program is running
         except OSError as error:

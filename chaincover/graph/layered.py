@@ -38,6 +38,10 @@ FIRST_PART, PART, FAR_PART = 1 / 8, 1 / 2, 7 / 8
 for all distances, or a way to a goal; and the same where a goal is ``FAR``. How much that is at most is known before.
 """
 
+QUICKLY_COMPILED = 1.0
+"""Units of work of a search that is compiled in a third of the time, and half as fast: compiling well takes as long as
+so much work. With twice as many, searches of two units take longer."""
+
 FAR = 500
 """A goal that is more steps away than this is far: with so many, questions to a solver take gigabytes."""
 
@@ -62,7 +66,7 @@ class LayeredGoals:
         judged = Simulator(problem.system).size + node_count([goal.antecedent for goal in problem.goals])
         self._each = (judged + PER_STEP) / PER_UNIT.simulated
         limits.spend(made.size / PER_UNIT.compiled + analysed(made.system))
-        self._search = layers(made, memory, say)
+        self._search = layers(made, memory, say, limits.unspent <= QUICKLY_COMPILED)
 
     def _spend(self, work: int) -> None:
         self._limits.spend(work / PER_UNIT.values)

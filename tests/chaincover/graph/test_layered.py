@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from machines import Case
 from pysmt.shortcuts import BV, Ite, Not, Or
 
-from bmc.explicit import layers
+from bmc.explicit import layers, modes
 from bmc.explicit.layers import NotInLayers
+from bmc.explicit.modes import FEW
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
@@ -62,21 +63,28 @@ def answers(case: Case, overlap: str) -> tuple[ReachGraph, object, float]:
 
 
 @pytest.mark.slow
-@given(seed=st.integers(0, 1 << 20), hold=st.sampled_from([1, 1, 2]))
+@given(seed=st.integers(0, 1 << 20), hold=st.sampled_from([1, 1, 2]), few=st.sampled_from([0, FEW]))
 @DRAWN
-def test_distances_are_those_of_the_enumerated_states(seed: int, hold: int) -> None:
+def test_distances_are_those_of_the_enumerated_states(seed: int, hold: int, few: int) -> None:
+    """Also where inputs are tried mode by mode, as they are where there are more than a few."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CHAINCOVER_NO_NATIVE", "1")
+        patch.setattr(modes, "FEW", few)
         check_distances(drawn_case(seed, hold), "allow")
 
 
 @pytest.mark.slow
 @pytest.mark.needs_compiler
+@pytest.mark.parametrize("few", [0, FEW])
 @pytest.mark.parametrize("dense", [0, 30])
 @pytest.mark.parametrize("seed", range(2))
-def test_compiled_searches_answer_as_those_in_arrays(seed: int, dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same graph and run, whether states have places in tables of bits or are numbered; arrays count more work."""
+def test_compiled_searches_answer_as_those_in_arrays(
+    seed: int, dense: int, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same graph and run, whether states have places in tables of bits or are numbered, and whether inputs are
+    tried mode by mode; arrays count more work."""
     monkeypatch.setattr(layers, "DENSE_BITS", dense)
+    monkeypatch.setattr(modes, "FEW", few)
     case = drawn_case(41 * seed + dense, hold=1 + seed % 2)
     compiled = answers(case, "allow")
     monkeypatch.setenv("CHAINCOVER_NO_NATIVE", "1")
