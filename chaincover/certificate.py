@@ -152,13 +152,16 @@ class Validity:
 @dataclass(frozen=True)
 class Part:
     """A ``proof`` about a smaller system: of the state variables only those ``visible`` are left, every other one is an
-    input that may have any value in each step. Its goals are some of those of the whole, and read no other variables.
+    input that may have any of its values in each step. Its goals are some of those of the whole, and read no other
+    variables. ``values`` says in SMT-LIB, over the names of state variables, which values they have: it is true in
+    start states, and kept by every step.
 
     Where the final condition reads others, runs may end anywhere; conditions on a step to be defined that read others
     are left out. It speaks of states as they are, with monitors.
     """
 
     visible: tuple[str, ...]
+    values: str
     proof: Certificate
 
 
@@ -327,7 +330,11 @@ def _priced(prices: Prices) -> dict[str, Any]:
 
 def _localised(part: Part) -> dict[str, Any]:
     """The claim of ``part``: a certificate within the certificate."""
-    return {"visible": [*part.visible], "proof": {**as_data(part.proof), "claims": _claims(part.proof)}}
+    return {
+        "visible": [*part.visible],
+        "values": part.values,
+        "proof": {**as_data(part.proof), "claims": _claims(part.proof)},
+    }
 
 
 def _plain(value: Any) -> Any:
@@ -437,7 +444,7 @@ def _acceleration(data: Mapping[str, Any]) -> Acceleration:
 
 
 def _part(data: Mapping[str, Any]) -> Part:
-    return Part(_names(data["visible"]), from_data(data["proof"]))
+    return Part(_names(data["visible"]), str(data["values"]), from_data(data["proof"]))
 
 
 def _names(data: Any) -> tuple[str, ...]:

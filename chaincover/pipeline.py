@@ -192,6 +192,12 @@ STAGES = (
         until=(WALKS,),
     ),
     Stage(
+        "localise",
+        later("chaincover.reductions.localise:localise"),
+        1.5,
+        gives=(CHAIN, COMPLETE, BETTER),
+    ),
+    Stage(
         "recombine",
         later("chaincover.runs.recombine:recombine"),
         2.0,
@@ -204,12 +210,6 @@ STAGES = (
         later("chaincover.reductions.alone:each_alone"),
         2.5,
         gives=(CHAIN, COMPLETE, TESTS, TARGETS, BETTER),
-    ),
-    Stage(
-        "localise",
-        later("chaincover.reductions.localise:localise"),
-        2.5,
-        gives=(CHAIN, COMPLETE, BETTER),
     ),
     Stage(
         "simulate from tests",

@@ -38,9 +38,11 @@ def idle_inputs(system: TransitionSystem, formulas: Sequence[FNode]) -> Valuatio
     states are left out.
     """
     read = inputs_read(system, formulas)
+    unread = [var.name for var in system.inputs if var.name not in read]
     found: dict[str, int] = {}
-    for names in _tied([var.name for var in system.inputs if var.name not in read], _ties(system)):
-        group = [var for var in _first_values(system).inputs if var.name in names]
+    first = _first_values(system).inputs if unread else ()
+    for names in _tied(unread, _ties(system)):
+        group = [var for var in first if var.name in names]
         tried = product(*(list(islice(_plainest(var), MOST_VALUES)) for var in group))
         valuations = (dict(zip((var.name for var in group), raw, strict=True)) for raw in islice(tried, MOST_TRIED))
         found.update(next((values for values in valuations if _always_allowed(system, values)), {}))

@@ -46,23 +46,18 @@ def slice_system(system: TransitionSystem, observed: Sequence[FNode], judged: Se
     """``system`` with those variables only on which ``observed``, ``judged`` and a step's validity depend.
 
     Seen through these plain formulas its runs are those of ``system``: the same values of the inputs that are left are
-    allowed, and give the same values. The other inputs may have those of ``spare_inputs`` in every step. Variables that
-    never change become values, unless a formula names them; a proved invariant lists those that ``observed`` and
-    validity rest on. Proved invariants are kept where they say something of these. Asserts,
+    allowed, and give the same values. ``slice_and_spare`` tells what values the other inputs may have in every step.
+    Variables that never change become values, unless a formula names them; a proved invariant lists those that
+    ``observed`` and validity rest on. Proved invariants are kept where they say something of these. Asserts,
     assumptions and places of undefined behaviour are left out.
     """
-    return _cut(system, observed, judged)[0]
+    return slice_and_spare(system, observed, judged)[0]
 
 
-def spare_inputs(system: TransitionSystem, observed: Sequence[FNode], judged: Sequence[FNode] = ()) -> Valuation:
-    """The inputs that ``slice_system`` leaves out, each with a raw value that is allowed in every step."""
-    return _cut(system, observed, judged)[1]
-
-
-def _cut(
-    system: TransitionSystem, observed: Sequence[FNode], judged: Sequence[FNode]
+def slice_and_spare(
+    system: TransitionSystem, observed: Sequence[FNode], judged: Sequence[FNode] = ()
 ) -> tuple[TransitionSystem, Valuation]:
-    """The slice, and values for the inputs left out."""
+    """``slice_system``, and the inputs that it leaves out, each with a raw value that is allowed in every step."""
     part = _Slicer(system).sliced(observed, judged)
     nexts = (var.next for var in part.state if not remembers(var.name))
     idle = idle_inputs(part, [*observed, *judged, part.defined, *nexts])

@@ -7,16 +7,16 @@ of its values differ only if that comparison tells them apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol
 from pysmt.typing import BOOL
 
-from bmc.formulas.evaluate import post_order
+from bmc.formulas.evaluate import names_in, post_order
 from bmc.formulas.folding import rebuilt
 from bmc.formulas.terms import COMPARISONS, choose, is_constant, keep_meaning, meanings
-from bmc.formulas.unroll import with_terms
+from bmc.formulas.unroll import framed, plain_symbols, unplaced, with_terms
 
 BRANCHES = 256
 """Branches of which each is compared, for one comparison. With twice as many, longer tables are taken apart."""
@@ -104,22 +104,36 @@ class _Branches:
         return self._over(inner, of_inner)
 
 
-def with_free_comparisons(formulas: Sequence[FNode], names: Collection[str]) -> tuple[list[FNode], list[FNode]]:
-    """``formulas`` with a Boolean symbol of its own for each comparison that reads two or more of the variables
-    ``names`` and nothing else; and these symbols.
+def with_free_comparisons(
+    formulas: Sequence[FNode], observed: Sequence[FNode], inputs: Collection[str], hidden: Collection[str]
+) -> tuple[list[FNode], list[FNode], list[str]]:
+    """``formulas``, over plain symbols, and ``observed``, over framed ones, of which those at step 0 count: with a
+    Boolean variable of its own for each comparison that reads two or more variables and nothing but ``inputs``, or one
+    of those ``hidden`` among others; and the names of these variables.
 
-    What the formulas may be for any values of the variables, they may be for any of those and of the symbols.
+    What all may be for any values of the inputs and the hidden variables, they may be for any of those and of the
+    Boolean variables.
     """
-    few: dict[FNode, frozenset[str] | None] = {}
     free: dict[FNode, FNode] = {}
-    known = meanings()
+    for node in _compared_freely(formulas, {*inputs, *hidden}, {*hidden}):
+        free[node] = Symbol(f"comparison#{len(free)}", BOOL)
+    there: dict[FNode, FNode] = {}
+    first, unknown = ({f"{name}@0" for name in names} for names in ({*inputs, *hidden}, hidden))
+    for node in _compared_freely(observed, first, unknown):
+        there[node] = framed(free.setdefault(unplaced([node])[0], Symbol(f"comparison#{len(free)}", BOOL)), 0)
+    steps, goals = with_terms(formulas, free), with_terms(observed, there)
+    left = names_in(steps) | {symbol.symbol_name() for symbol in plain_symbols(goals)}
+    return steps, goals, [name for name in (symbol.symbol_name() for symbol in free.values()) if name in left]
+
+
+def _compared_freely(formulas: Sequence[FNode], inputs: Set[str], hidden: Set[str]) -> list[FNode]:
+    """The comparisons below ``formulas`` that read two variables and nothing but ``inputs``, or one of ``hidden``."""
+    reads: dict[FNode, frozenset[str]] = {}
+    found, known = [], meanings()
     for node in post_order(formulas):
-        if node.is_symbol():
-            few[node] = frozenset([node.symbol_name()]) if node.symbol_name() in names else None
-            continue
-        below = [few[argument] for argument in node.args()]
-        few[node] = None if None in below else frozenset[str]().union(*(part for part in below if part is not None))
+        own = [node.symbol_name()] if node.is_symbol() else ()
+        read = reads[node] = frozenset(own).union(*(reads[argument] for argument in node.args()))
         compares = node.node_type() in COMPARISONS or (node in known and node.get_type().is_bool_type())
-        if compares and len(few[node] or ()) > 1:
-            free[node] = Symbol(f"comparison#{len(free)}", BOOL)
-    return with_terms(formulas, free), [*free.values()]
+        if compares and len(read) > 1 and (read <= inputs or read & hidden):
+            found.append(node)
+    return found

@@ -12,7 +12,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, Or
 
 from bmc.analysis.constants import constant_state, fixed_inputs, put_in
-from bmc.analysis.slice import slice_system, spare_inputs
+from bmc.analysis.slice import slice_and_spare, slice_system
 from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines.dead_ends import DeadEnd, QuestionLimits, dead_end
 from bmc.engines.protocol import Engine, Session, Status
@@ -136,7 +136,7 @@ class UndefinedBehaviourSearch:
         """The run of ``place`` with all variables, and simple inputs; None where it is not allowed up to its end."""
         if place.run is None:
             return None
-        spare = spare_inputs(self._system, [each.formula for each in self._places])
+        _, spare = slice_and_spare(self._system, [each.formula for each in self._places])
         names = [var.name for var in self._system.inputs]
         whole = [{**spare, **values} for values in place.run.inputs]
         run = run_on(self._system, Run(place.run.states, tuple({name: each[name] for name in names} for each in whole)))

@@ -13,21 +13,36 @@ Counterexample-guided abstraction refinement, 2000; R. Kurshan, Computer-aided v
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
+from math import log2
 
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
 
+from bmc.analysis.slice import is_large
+from bmc.analysis.state_values import state_values
 from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas, names_in
 from bmc.formulas.lifting import lifted, with_free_comparisons
 from bmc.formulas.unroll import plain_symbols
+from bmc.invariants.candidates import within
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import BOOLEAN, InputVariable, Run, TransitionSystem, Valuation, conjunction, conjuncts
-from chaincover.certificate import Part
+from bmc.system.transition import (
+    BOOLEAN,
+    InputVariable,
+    Run,
+    StateVariable,
+    TransitionSystem,
+    Valuation,
+    conjunction,
+    conjuncts,
+    with_stated_values,
+)
+from chaincover.certificate import Part, formula_text
 from chaincover.chain import STORED
-from chaincover.graph.enumerated import ENUMERATING
+from chaincover.graph.enumerated import ENUMERATING, analysed
 from chaincover.known import Board
 from chaincover.problem import Problem
 from chaincover.reductions.smaller_search import ON_STATES, SmallerSearch
@@ -41,29 +56,55 @@ LOCALISED = "chains in which some variables have any value"
 """The basis of a bound."""
 
 
-def localised(problem: Problem, visible: Set[str]) -> Problem:
-    """``problem`` with only the ``visible`` state variables, and those goals that read no others: the others may have
-    any value in each step. Its chains may end anywhere if the final condition reads others, and conditions on a step to
-    be defined that read others are left out. A comparison of two inputs, be they such variables, may turn out either
+def localised(
+    problem: Problem, visible: Set[str], values: FNode | None = None, nexts: Mapping[str, FNode] | None = None
+) -> Problem:
+    """``problem`` with only the ``visible`` state variables, and those goals that read no others.
+
+    The others may have any value in each step, of those that the invariant ``values`` leaves to each of them, if there
+    is one. Chains may end anywhere if the final condition reads others, and conditions on a step to be defined that
+    read others are left out. A comparison of inputs, or of one of the others with something else, may turn out either
     way.
 
-    What no run there does, no run of ``problem`` does. ``problem`` has goals of one step at most.
+    What no run there does, no run of ``problem`` does. ``problem`` has goals of one step at most; ``nexts`` are its
+    ``compared_nexts``, where these are known.
     """
-    hidden = {var.name for var in problem.system.state} - visible
-    goals = tuple(replace(goal, consequent=None) for goal in problem.goals if not _reads(goal) & hidden)
-    ends = None if problem.final is None or names_in([problem.final]) & hidden else problem.final
-    return replace(problem, system=_without(problem.system, hidden), goals=goals, final=ends)
+    system = problem.system
+    nexts = compared_nexts(system) if nexts is None else nexts
+    state = [var for var in system.state if var.name in visible]
+    hidden = [var for var in system.state if var.name not in visible]
+    names = {var.name for var in hidden}
+    goals = [goal for goal in problem.goals if not _reads(goal) & names]
+    own = [var.name for var in system.inputs]
+    after, sought, free = with_free_comparisons(
+        [nexts[var.name] for var in state], [goal.antecedent for goal in goals], own, names
+    )
+    small = _without(system, names, TRUE() if values is None else values)
+    small = replace(
+        small,
+        state=tuple(replace(var, next=following) for var, following in zip(state, after, strict=True)),
+        inputs=(*system.inputs, *_inputs(hidden, free)),
+    )
+    kept = tuple(replace(goal, antecedent=f, consequent=None) for goal, f in zip(goals, sought, strict=True))
+    return replace(problem, system=with_stated_values(small), goals=kept, final=_end(problem, names))
 
 
-def _without(system: TransitionSystem, hidden: Set[str]) -> TransitionSystem:
-    """``system`` with the state variables ``hidden`` as inputs."""
-    state = [var for var in system.state if var.name not in hidden]
-    inputs = [*system.inputs, *(InputVariable(var.name, var.type) for var in system.state if var.name in hidden)]
-    nexts, free = with_free_comparisons(lifted([var.next for var in state]), {var.name for var in inputs})
+def _end(problem: Problem, hidden: Set[str]) -> FNode | None:
+    """The final condition, if it reads nothing ``hidden``."""
+    return None if problem.final is None or names_in([problem.final]) & hidden else problem.final
+
+
+def _inputs(hidden: Sequence[StateVariable], free: Sequence[str]) -> list[InputVariable]:
+    """The variables ``hidden`` as inputs, and Boolean ones of these names."""
+    return [*(InputVariable(var.name, var.type) for var in hidden), *(InputVariable(name, BOOLEAN) for name in free)]
+
+
+def _without(system: TransitionSystem, hidden: Set[str], values: FNode) -> TransitionSystem:
+    """What ``system`` says of its steps where the variables ``hidden`` are inputs that have some of the ``values``."""
+    told = [part for part in conjuncts(values) if names_in([part]) <= hidden]
     return replace(
         system,
-        state=tuple(replace(var, next=following) for var, following in zip(state, nexts, strict=True)),
-        inputs=(*inputs, *(InputVariable(symbol.symbol_name(), BOOLEAN) for symbol in free)),
+        input_constraint=conjunction([system.input_constraint, *told]),
         defined=conjunction(part for part in conjuncts(system.defined) if not names_in([part]) & hidden),
         asserts=(),
         undefined_behaviour=(),
@@ -72,6 +113,18 @@ def _without(system: TransitionSystem, hidden: Set[str]) -> TransitionSystem:
         constraints=(),
         chosen=tuple(name for name in system.chosen if name not in hidden),
     )
+
+
+def values_kept(system: TransitionSystem, stop: Callable[[], bool] = lambda: False) -> FNode:
+    """An invariant that says of each state variable which values it has at most: true in start states, and kept by
+    every step. It says nothing where the step is large, or ``stop`` says that it is time to end."""
+    sets = None if is_large(system) else state_values(system, stop)
+    return TRUE() if sets is None else conjunction(fact.formula for fact in within(system, sets))
+
+
+def compared_nexts(system: TransitionSystem) -> Mapping[str, FNode]:
+    """The next value of each state variable, with choices of comparisons for comparisons of choices."""
+    return dict(zip((v.name for v in system.state), lifted([v.next for v in system.state]), strict=True))
 
 
 def _reads(goal: Goal) -> set[str]:
@@ -110,13 +163,21 @@ class _Localising:
         self._board = board
         self._problem = (board.whole or board.known.problem).of(board.known.targets)
         state = self._problem.system.state
-        self._bits = {var.name: max(1, var.type.bits) for var in state}
-        self._read = {goal.name: _reads(goal) & self._bits.keys() for goal in self._problem.goals}
+        self._read = {goal.name: _reads(goal) & {var.name for var in state} for goal in self._problem.goals}
         self._simulator = Simulator(self._problem.system)
+        board.limits.spend(2 * analysed(self._problem.system))
+        self._nexts, self._values = compared_nexts(self._problem.system), values_kept(self._problem.system, self._over)
+        self._told = formula_text(self._values)
+        free = localised(self._problem, frozenset(), self._values, self._nexts).system
+        self._bits = {var.name: 1 + log2(var.count) for var in free.inputs if var.name in {var.name for var in state}}
         self._met: set[frozenset[str]] = set()
+        self._searched: list[_Attempt] = []
         self.left: list[_Attempt] = []
         for goal in self._problem.goals:
             self._try(self._needs(goal), 0)
+
+    def _over(self) -> bool:
+        return self._board.limits.over
 
     def _needs(self, goal: Goal) -> set[str]:
         """The variables that ``goal`` reads, with all that was made to remember something for it."""
@@ -133,14 +194,15 @@ class _Localising:
             self.left.append(_Attempt(frozenset(visible), FIRST, lower))
 
     def go_on(self) -> None:
-        """Try one set: one that little work was spent on for the bound that it has or may bring."""
+        """Try one set: one that has few states, and that little work was spent on, for the bound that it has or may
+        bring."""
         worth = {attempt.visible: self._worth(attempt) for attempt in self.left}
         self.left = [attempt for attempt in self.left if worth[attempt.visible] > 0]
         if not self.left:
             return
-        attempt = min(self.left, key=lambda each: each.units / (each.lower + worth[each.visible]))
+        attempt = min(self.left, key=lambda each: self._cost(each) / (each.lower + worth[each.visible]))
         self.left.remove(attempt)
-        part = localised(self._problem, attempt.visible)
+        part = localised(self._problem, attempt.visible, self._values, self._nexts)
         if len(attempt.visible) == len(self._bits) or not part.goals:
             return
         goals, left = counted(len(part.goals), "goal"), len(attempt.visible)
@@ -152,11 +214,24 @@ class _Localising:
         finally:
             search.end()
         if found is not None and found.certificate is not None:
-            self._prove(Part(tuple(sorted(attempt.visible)), found.certificate))
+            self._prove(Part(tuple(sorted(attempt.visible)), self._told, found.certificate))
         if not finished:
             self.left.append(replace(attempt, units=2 * attempt.units))
         elif found is not None and found.chain is not None and found.bounds.lower == found.chain.length:
+            self._join(replace(attempt, lower=found.bounds.lower))
             self._refine(attempt.visible, part, found.chain.run, found.bounds.lower)
+
+    def _cost(self, attempt: _Attempt) -> float:
+        """What it takes to try so many variables, about."""
+        return attempt.units * sum(self._bits[name] for name in attempt.visible)
+
+    def _join(self, searched: _Attempt) -> None:
+        """Try the variables of an attempt whose states were all searched with those of another one: the one with the
+        highest bound that has others."""
+        others = [each for each in self._searched if not each.visible <= searched.visible]
+        best = max(others, key=lambda each: each.lower, default=searched)
+        self._searched.append(searched)
+        self._try(best.visible | searched.visible, max(best.lower, searched.lower))
 
     def _worth(self, attempt: _Attempt) -> int:
         """By how many steps the bound may rise at most: the chain covers the goals of the attempt sooner or later."""

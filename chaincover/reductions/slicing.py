@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from itertools import chain as joined
 from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
 
 from bmc import ending
-from bmc.analysis.slice import is_large, slice_system, spare_inputs, without_impossible
+from bmc.analysis.slice import is_large, slice_and_spare, slice_system, without_impossible
 from bmc.analysis.state_values import latches, values_of
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
@@ -101,11 +100,7 @@ def sliced_problem(problem: Problem) -> Reduction:
 
 def _slice_of(problem: Problem, cut: Cut) -> Reduction:
     """The reduction to the slice at ``cut``."""
-    small = slice_system(*cut)
-
-    @cache
-    def spare() -> Valuation:
-        return spare_inputs(*cut)
+    small, spare = slice_and_spare(*cut)
 
     def whole_run(run: Run) -> Run:
         if not any(var.name not in values for values in run.inputs[:1] for var in problem.system.inputs):
@@ -119,7 +114,7 @@ def _slice_of(problem: Problem, cut: Cut) -> Reduction:
 
     def whole_inputs(inputs: Sequence[Valuation]) -> tuple[Valuation, ...]:
         names = [var.name for var in problem.system.inputs]
-        each = (values if values.keys() >= {*names} else {**spare(), **values} for values in inputs)
+        each = (values if values.keys() >= {*names} else {**spare, **values} for values in inputs)
         return tuple({name: values[name] for name in names} for values in each)
 
     def restore(result: ChainResult) -> ChainResult:

@@ -243,7 +243,7 @@ class Checks:
         left = counted(len(part.visible), "variable")
         proof = self.statement.proof
         assert proof is not None
-        made = localised_setting(self.needed, part, constants_of(self.needed, proof, self.clock))
+        made = localised_setting(self.needed, part, constants_of(self.needed, proof, self.clock), self.clock)
         if isinstance(made, str):
             return Line(LOCALISED, WRONG, f"with {left} and all others free", (made,))
         self.listener.progress(f"{LOCALISED}: {left}")

@@ -15,7 +15,6 @@ from pysmt.fnode import FNode
 
 from bmc.errors import NoOriginal, listed
 from bmc.formulas.evaluate import compile_formulas, names_in
-from bmc.formulas.folding import raw_value
 from bmc.formulas.lifting import lifted, with_free_comparisons
 from bmc.formulas.unroll import plain_symbols
 from bmc.records import dataclass
@@ -23,23 +22,31 @@ from bmc.system.original import Opener, Original
 from bmc.system.transition import (
     BOOLEAN,
     InputVariable,
-    StateVariable,
     TransitionSystem,
     Valuation,
     conjunction,
     conjuncts,
+    with_stated_values,
 )
-from chaincover.certificate import Part
-from chaincover.verification.normal_form import Terms, values_in, with_constants
+from chaincover.certificate import Certificate, Part
+from chaincover.verification.invariants import assumed
+from chaincover.verification.limits import Clock
+from chaincover.verification.normal_form import with_constants
 from chaincover.verification.setting import Setting
 
+VALUES = "values of the variables"
+"""The name of the invariant."""
 
-def localised_setting(setting: Setting, part: Part, constants: FNode) -> Setting | str:
+
+def localised_setting(setting: Setting, part: Part, constants: FNode, clock: Clock) -> Setting | str:
     """``setting`` with the variables and the goals of ``part`` alone; in words, why it has none.
 
-    Variables that never change have their values, by ``constants``, which is proved, before any is made an input.
+    Variables that never change have their values, by ``constants``, which is proved, before any is made an input. The
+    others have the values that ``part`` says if that is proved by induction here, else any.
+
     Where the final condition reads other variables, runs may end anywhere; conditions on a step to be defined that
-    read others are left out, and a comparison of two inputs may turn out either way.
+    read others are left out, and a comparison of inputs, or of such a variable with something else, may turn out either
+    way.
     """
     names = {var.name for var in setting.system.state}
     strange = [name for name in part.visible if name not in names]
@@ -52,38 +59,45 @@ def localised_setting(setting: Setting, part: Part, constants: FNode) -> Setting
     if strange:
         return f"{listed(strange)}: no goals that read the variables left alone"
     ends = None if setting.final is None or names_in([setting.final]) & hidden else setting.final
-    kept = tuple(replace(goal, consequent=None) for goal in goals)
-    system = _without(with_constants(setting.system, constants), hidden, values_in(constants))
+    whole = replace(setting, system=with_constants(setting.system, constants))
+    values = conjunction([_values(whole, part, clock), constants])
+    system, sought = _without(whole.system, hidden, [goal.antecedent for goal in goals], values)
+    kept = tuple(replace(goal, antecedent=f, consequent=None) for goal, f in zip(goals, sought, strict=True))
     made = replace(setting, system=system, goals=kept, final=ends)
     if part.proof.end != made.end:
         return f"it is about chains to '{part.proof.end}', not to '{made.end}'"
     return made
 
 
-def _without(system: TransitionSystem, hidden: Set[str], constants: Terms) -> TransitionSystem:
-    """``system`` with the state variables ``hidden`` as inputs, of one value where they are ``constants``."""
+def _without(
+    system: TransitionSystem, hidden: Set[str], sought: Sequence[FNode], values: FNode
+) -> tuple[TransitionSystem, list[FNode]]:
+    """``system`` with the state variables ``hidden`` as inputs that have some of the ``values``, and the formulas
+    ``sought`` as they read there."""
     state = [var for var in system.state if var.name not in hidden]
-    inputs = [*system.inputs, *(_as_input(var, constants) for var in system.state if var.name in hidden)]
-    nexts, free = with_free_comparisons(lifted([var.next for var in state]), {var.name for var in inputs})
-    return replace(
+    following, sought, free = with_free_comparisons(
+        lifted([var.next for var in state]), sought, [var.name for var in system.inputs], hidden
+    )
+    inputs = [*system.inputs, *(InputVariable(var.name, var.type) for var in system.state if var.name in hidden)]
+    told = [each for each in conjuncts(values) if names_in([each]) <= hidden]
+    small = replace(
         system,
-        state=tuple(replace(var, next=following) for var, following in zip(state, nexts, strict=True)),
-        inputs=(*inputs, *(InputVariable(symbol.symbol_name(), BOOLEAN) for symbol in free)),
+        state=tuple(replace(var, next=term) for var, term in zip(state, following, strict=True)),
+        inputs=(*inputs, *(InputVariable(name, BOOLEAN) for name in free)),
+        input_constraint=conjunction([system.input_constraint, *told]),
         defined=conjunction(part for part in conjuncts(system.defined) if not names_in([part]) & hidden),
         asserts=(),
         undefined_behaviour=(),
         invariants=(),
         chosen=tuple(name for name in system.chosen if name not in hidden),
     )
+    return with_stated_values(small), sought
 
 
-def _as_input(var: StateVariable, constants: Terms) -> InputVariable:
-    """``var`` as an input, of one value where it is one of ``constants``."""
-    known = constants.get(var.symbol)
-    if known is None:
-        return InputVariable(var.name, var.type)
-    value = var.type.value(raw_value(known))
-    return InputVariable(var.name, var.type, ((value, value),))
+def _values(setting: Setting, part: Part, clock: Clock) -> FNode:
+    """The invariant ``part.values`` where it is proved here, else true."""
+    said = Certificate(goals=(), end=setting.end, overlap="", invariants=(VALUES,), formulas={VALUES: part.values})
+    return assumed(setting, said, None, clock)[0].always
 
 
 def localised_original(opener: Opener, whole: TransitionSystem, small: TransitionSystem) -> Opener:

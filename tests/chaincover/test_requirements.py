@@ -353,11 +353,12 @@ def test_what_is_decided_is_told_at_once() -> None:
 
 
 def test_an_interrupt_of_the_first_turn_leaves_what_is_known() -> None:
-    """A run of the chain shows what can fail."""
-    problem, told = problem_of(replace(SYSTEM, state=(LAMP, FAR)), WIDE, None), Told("requirements: runs of few steps")
-    found = generate_all_or_most(problem, Options(engine="sat"), told)
+    """A run of the chain shows what can fail, and one question what no state allows to fail."""
+    late = Goal("late", PUSHED, Not(Equals(framed(FAR.symbol, 0), BV(50, 6))), 1)
+    problem = problem_of(replace(SYSTEM, state=(LAMP, FAR)), (*WIDE, late), None)
+    found = generate_all_or_most(problem, Options(engine="sat"), Told("requirements: runs of few steps"))
     assert found.stopped_by == "interrupt"
-    assert statuses(found.requirements) == {"lights": UNDECIDED, "five": CAN_FAIL}
+    assert statuses(found.requirements) == {"lights": NEVER_VIOLATED, "five": CAN_FAIL, "late": UNDECIDED}
     assert any("stopped by interrupt" in ruling.detail for ruling in found.requirements.rulings)
 
 

@@ -14,7 +14,7 @@ from pysmt.shortcuts import BV, TRUE, Symbol
 from pysmt.typing import BVType
 from random_systems import random_case
 
-from bmc.analysis.slice import CONSTANTS, slice_system, spare_inputs
+from bmc.analysis.slice import CONSTANTS, slice_and_spare, slice_system
 from bmc.engines import choose
 from bmc.formulas.unroll import framed
 from bmc.invariants.induction import Prover, prove
@@ -42,7 +42,7 @@ def test_the_slice_takes_the_steps_of_the_whole(seed: int) -> None:
     assert not {*names} & {*CONSTANT, *DEAD}
     searched = plain_symbols([goal.antecedent for goal in case.goals])
     judged = plain_symbols([goal.consequent for goal in case.goals if goal.consequent is not None])
-    spare = spare_inputs(case.system, searched if case.final is None else [*searched, case.final], judged)
+    _, spare = slice_and_spare(case.system, searched if case.final is None else [*searched, case.final], judged)
     assert part.inputs == tuple(var for var in case.system.inputs if var.name not in spare)
     whole, cut = Simulator(case.system), Simulator(part)
     rng = random.Random(seed)

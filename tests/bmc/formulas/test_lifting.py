@@ -11,8 +11,11 @@ from pysmt.shortcuts import And, Ite, Not, Or, Symbol
 from pysmt.typing import BOOL, BVType
 from random_systems import random_case
 
-from bmc.formulas.evaluate import compile_formulas, names_in
+from bmc.floats.compare import less
+from bmc.floats.format import FLOAT32
+from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.lifting import BRANCHES, lifted, with_free_comparisons
+from bmc.formulas.unroll import at
 from bmc.system.transition import ValueType
 
 BYTE = ValueType("byte", 3)
@@ -78,10 +81,22 @@ def test_lifted_formulas_are_equal(seed: int) -> None:
         assert [*before(values)] == [*after(values)]
 
 
-def test_a_comparison_of_two_free_variables_becomes_a_symbol_and_no_other_does() -> None:
-    alone, mixed = COUNT.BVULT(BYTE.constant(3)), COUNT.BVULT(Symbol("lift_state", BVType(3)))
-    formula = Or(And(COUNT.BVULT(OTHER), alone), mixed, And(COUNT.BVULT(OTHER), CASE))
-    (found,), free = with_free_comparisons([formula], {"lift_case", "lift_count", "lift_other"})
-    assert found is Or(And(free[0], alone), mixed, And(free[0], CASE))
-    assert len(free) == 1
-    assert "lift_other" not in names_in([found])
+def test_comparisons_of_inputs_and_of_what_is_hidden_become_symbols_and_no_others_do() -> None:
+    """A comparison of two inputs, and one of a hidden variable with the state; not one of the state with an input, nor
+    of one variable with a constant. Goals have the same symbols as steps."""
+    alone, state = COUNT.BVULT(BYTE.constant(3)), Symbol("lift_state", BVType(3))
+    kept, mixed = state.BVULT(COUNT), state.BVULT(OTHER)
+    formula = Or(And(COUNT.BVULT(OTHER), alone), kept, And(mixed, CASE))
+    goal = And(at(COUNT.BVULT(OTHER), 0), at(kept, 1))
+    (found,), (asked,), names = with_free_comparisons([formula], [goal], ["lift_case", "lift_count"], ["lift_other"])
+    first, second = (Symbol(name) for name in names)
+    assert found is Or(And(first, alone), kept, And(second, CASE))
+    assert asked is And(at(first, 0), at(kept, 1))
+
+
+def test_a_comparison_of_floating_numbers_is_one_comparison() -> None:
+    """Not those of the circuit that it is calculated by."""
+    single = ValueType("float", 32, floating=True)
+    one, other = single.symbol("lift_one"), single.symbol("lift_two")
+    (found,), _, names = with_free_comparisons([less(one, other, FLOAT32)], [], ["lift_one", "lift_two"], [])
+    assert [found] == [Symbol(name) for name in names]

@@ -44,7 +44,7 @@ text = "cover(s.mode == 2 && s.twin == 1 && s.total > 5)"
 @short_runs()
 def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
-    outcome = chaincover("generate", ".", "--effort", "0.1", "--json", "-o", "out", cwd=tmp_path)
+    outcome = chaincover("generate", ".", "--effort", "0.12", "--json", "-o", "out", cwd=tmp_path)
     goals = {goal["name"]: goal for goal in outcome.json["goals"]}
     assert goals["top"]["verdict"] == "covered"
     assert goals["apart"]["verdict"] == "unreachable"

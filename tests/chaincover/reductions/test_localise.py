@@ -14,21 +14,27 @@ import pytest
 from command_line import fresh_names
 from drawn_seeds import seeds
 from enumerated import one_step
-from locks import DEPTH, FLAG, WIDE, lock_and_mixer_problem, searched
+from locks import DEPTH, FLAG, TIME, WIDE, lock_and_mixer_problem, searched
 from problems import problem_of
-from pysmt.shortcuts import And, Ite, Not
+from pysmt.shortcuts import And, Ite, Not, Symbol
+from pysmt.typing import BVType
 
 from benchmarks.checks.generated.reference import Reference
 from benchmarks.checks.generated.systems import generated_case
 from bmc.errors import NoOriginal
-from bmc.system.transition import StateVariable
+from bmc.formulas.evaluate import names_in
+from bmc.formulas.unroll import at
+from bmc.system.transition import InputVariable, StateVariable, ValueType
 from chaincover import load, save, verify
 from chaincover.options import Options
 from chaincover.pipeline import STAGES, generate
 from chaincover.problem import Problem
-from chaincover.reductions.localise import LOCALISED, localised
+from chaincover.reductions.localise import LOCALISED, localised, values_kept
 from chaincover.verification.localised import localised_original
 from chaincover.verification.report import HOLDS, OPEN, WRONG
+from properties.goal import Goal
+
+BYTE = ValueType("byte", 8)
 
 
 def test_other_variables_become_inputs_and_goals_that_read_them_are_left_out() -> None:
@@ -103,7 +109,7 @@ def test_a_far_goal_beside_many_states_bounds_the_chain() -> None:
 
 def test_what_a_chain_of_the_smaller_system_lacks_becomes_visible() -> None:
     """With the count alone the lock opens after ``DEPTH`` steps; in the program each count takes two of them."""
-    board = searched(gated(), "localise", units=2.0)
+    board = searched(gated(), "localise", units=3.0)
     assert board.known.proof.part is not None
     assert "gated_phase" in board.known.proof.part.visible
     assert board.known.lower == 2 * DEPTH - 1
@@ -125,6 +131,50 @@ def test_steps_that_are_undefined_in_the_program_are_not_taken_on_the_original()
     inputs = {var.name: 0 for var in whole.inputs} | {"alone_mixed": 0}
     with localised_original(crashing, whole, small)(False) as original, pytest.raises(NoOriginal, match="undefined"):
         original.steps([({"alone_before": 0, "alone_count": 5}, inputs)])
+
+
+def two_locks() -> Problem:
+    """A key turns one of two locks, each 20 times, and only while a bit of 40 that are mixed is set."""
+    problem = lock_and_mixer_problem()
+    key, mix = (problem.system.variable(name).symbol for name in ("alone_key", "alone_mix"))
+    wide, bits = ValueType("wide", 40), Symbol("locks_bits", BVType(40))
+    mixed = bits * wide.constant(5) + Ite(mix.Equals(FLAG.constant(1)), wide.constant(7919), wide.constant(3))
+    state, goals = [StateVariable("locks_bits", wide, wide.constant(0), mixed)], []
+    for number in (0, 1):
+        count = BYTE.symbol(f"locks_{number}")
+        turns = And(bits.BVExtract(7, 7).Equals(FLAG.constant(1)), key.Equals(FLAG.constant(number)))
+        after = Ite(And(turns, count.BVULT(BYTE.constant(20))), count + BYTE.constant(1), count)
+        state.append(StateVariable(f"locks_{number}", BYTE, BYTE.constant(0), after))
+        goals.append(Goal(f"open_{number}", at(count.Equals(BYTE.constant(20)), 0), None, 0))
+    return replace(problem, system=replace(problem.system, state=tuple(state)), goals=tuple(goals))
+
+
+@pytest.mark.slow
+def test_sets_of_variables_that_were_searched_are_joined() -> None:
+    """Each lock by itself takes 20 steps, and what it lacks in the program is too much to search; both take 40."""
+    known = searched(two_locks(), "localise", units=3.0).known
+    assert known.proof.part is not None
+    assert known.proof.part.visible == ("locks_0", "locks_1")
+    assert known.lower == 40
+
+
+def test_goals_that_compare_inputs_are_left_as_comparisons_that_may_turn_out_either_way() -> None:
+    problem = lock_and_mixer_problem()
+    key, mix = (problem.system.variable(name).symbol for name in ("alone_key", "alone_mix"))
+    count = problem.system.variable("alone_count").symbol
+    both = Goal("both", at(And(key.Equals(mix), count.Equals(TIME.constant(1))), 0), None, 1)
+    small = localised(replace(problem, goals=(both,)), {"alone_count"})
+    assert names_in([small.goals[0].antecedent]) == {"comparison#1@0", "alone_count@0"}
+    assert "comparison#1" in {var.name for var in small.system.inputs}
+
+
+def test_other_variables_have_the_values_that_the_system_keeps() -> None:
+    """A bit that is set by nothing stays what it is, whatever else is free."""
+    problem = gated()
+    values = And(values_kept(problem.system), FLAG.symbol("gated_phase").Equals(FLAG.constant(0)))
+    phase = localised(problem, {"alone_count"}, values).system.variable("gated_phase")
+    assert isinstance(phase, InputVariable)
+    assert phase.values == ((0, 0),)
 
 
 PROGRAM = {
@@ -183,7 +233,7 @@ def changed(door: Path, **facts: Any) -> dict[str, Any]:
     proof: dict[str, Any] = json.loads((door / "chain.json").read_text())["certificate"]
     claim = next(claim for claim in proof["claims"] if "visible" in claim)
     for name, value in facts.items():
-        if name == "visible":
+        if name in ("visible", "values"):
             claim[name] = value
         else:
             claim["proof"][name] = value
@@ -212,8 +262,12 @@ def test_the_proof_is_made_again_on_the_smaller_system(door: Path) -> None:
         ({"goals": ["open", "odd"]}, {WRONG}),
         ({"goals": ["open", "open"]}, {WRONG}),
         ({"end": "final"}, {WRONG}),
+        ({"values": "false"}, {HOLDS}),
+        ({"values": "(= |s->mixed| (_ bv1 32))"}, {HOLDS}),
+        ({"values": "no formula"}, {HOLDS}),
     ],
 )
 def test_a_forged_smaller_system_proves_no_more(door: Path, facts: dict[str, Any], verdicts: set[str]) -> None:
-    """With fewer variables the bound is lower; with more the same is true, though it may be too much to search."""
+    """With fewer variables the bound is lower; with more the same is true, though it may be too much to search. Values
+    that are not kept are not used."""
     assert verified(door, changed(door, **facts)) in verdicts

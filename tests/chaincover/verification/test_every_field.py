@@ -107,6 +107,7 @@ MORE_FACTS: dict[str, Tree] = {
     "smaller system": {
         "claim": "simulates",
         "visible": ["s->n"],
+        "values": "true",
         "proof": {
             "goals": ["door"],
             "end": "end",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pysmt.shortcuts import BV, FALSE, And, Iff, Ite, Or
+from pysmt.shortcuts import BV, FALSE, TRUE, And, Iff, Ite, Or
 
 from bmc.formulas.unroll import at
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
@@ -50,8 +50,8 @@ def test_a_bound_one_step_too_high_is_refused(lower: int, verdict: str) -> None:
     """With all latches free there are 2^48 combinations of inputs, of which two make a difference in each state."""
     setting = turning()
     proof = Certificate(setting.names, setting.end, setting.overlap, lower, exhausted=1)
-    part, clock = Part(("tl_place", "tl_turns"), proof), Clock(Limits())
-    small = localised_setting(setting, part)
+    part, clock = Part(("tl_place", "tl_turns"), "true", proof), Clock(Limits())
+    small = localised_setting(setting, part, TRUE(), clock)
     assert isinstance(small, Setting)
     assert prepared(small.system, small.formulas, clock).classes is None
     whole = Certificate(setting.names, setting.end, setting.overlap, lower, part=part)
