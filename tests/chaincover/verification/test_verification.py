@@ -76,12 +76,12 @@ def doors_folder(tmp_path: Path) -> Path:
 # what is true
 
 
-@needs_compiler
 def test_a_check_that_holds_in_part_is_not_said_to_hold() -> None:
     lines = (Line("chain", HOLDS, ""), Line("undecided", HOLDS, "2 of them"), Line("undecided", OPEN, "of 1"))
     assert Verification("chain.json", lines).summary == "checked, and holds: chain; not re-proved: undecided"
 
 
+@needs_compiler
 def test_a_true_certificate_passes(cruise: Document, tmp_path: Path) -> None:
     outcome = verify(cruise, tmp_path, CRUISE)
     assert outcome.code == outcome.json["exit_code"] == 0
