@@ -32,7 +32,8 @@ FEW = 256
 searched sooner, and others later."""
 
 LEFT = 0.8
-"""The part of a step that is left, on average, with a value of a variable of modes put in, at most."""
+"""The part of a step that is left, on average, with a value of a variable of modes put in, at most. With more,
+variables that decide little take the place of modes."""
 
 Values = tuple[str, Sequence[int]]
 """A variable, and its raw values."""

@@ -163,13 +163,14 @@ class _Localising:
         self._board = board
         self._problem = (board.whole or board.known.problem).of(board.known.targets)
         state = self._problem.system.state
-        self._read = {goal.name: _reads(goal) & {var.name for var in state} for goal in self._problem.goals}
+        own = {var.name for var in state}
+        self._read = {goal.name: _reads(goal) & own for goal in self._problem.goals}
         self._simulator = Simulator(self._problem.system)
         board.limits.spend(2 * analysed(self._problem.system))
         self._nexts, self._values = compared_nexts(self._problem.system), values_kept(self._problem.system, self._over)
         self._told = formula_text(self._values)
         free = localised(self._problem, frozenset(), self._values, self._nexts).system
-        self._bits = {var.name: 1 + log2(var.count) for var in free.inputs if var.name in {var.name for var in state}}
+        self._bits = {var.name: 1 + log2(var.count) for var in free.inputs if var.name in own}
         self._met: set[frozenset[str]] = set()
         self._searched: list[_Attempt] = []
         self.left: list[_Attempt] = []
