@@ -301,7 +301,10 @@ class Batch:
         if len(lost) and drawn:
             check()
             chosen = self._redrawn(now, chosen, lost, falls)
-            *after, allowed = self._step({**now, **chosen})
+            again = self._step({name: values[lost] for name, values in {**now, **chosen}.items()})
+            *after, allowed = (np.broadcast_to(values, alive.shape).copy() for values in (*after, allowed))
+            for values, fresh in zip((*after, allowed), again, strict=True):
+                values[lost] = fresh
         return chosen, after, allowed
 
     def _redrawn(
