@@ -66,6 +66,14 @@ OBSERVED = Fact("distances that runs have shown", lambda board: bool(board.known
 
 CHAIN = Fact("a chain", lambda board: board.known.chain)
 
+
+def _parts(board: Board) -> object:
+    chain = board.known.chain
+    return chain and (chain, board.lead)
+
+
+PARTS = Fact("a chain, and a run through some goals than which none is shorter", _parts)
+
 COMPLETE = Fact("a chain through all goals that one is sought for", lambda board: board.known.complete)
 
 DECIDED = Fact("for each goal a run, or a verdict", lambda board: not board.known.open(board.known.targets))

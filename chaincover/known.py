@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from math import inf
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from bmc import footprint
 from bmc.engines.protocol import Engine
@@ -207,6 +207,13 @@ class Pathfinder(Protocol):
         """Give back what it has taken."""
 
 
+class Lead(NamedTuple):
+    """A ``run`` through the goals of those names: none through all of them is shorter."""
+
+    run: Run
+    goals: frozenset[str]
+
+
 class Listener(Protocol):
     """Is told what the stages do."""
 
@@ -231,7 +238,8 @@ class Board:
     ``not_enumerated`` says why states are not enumerated, or ''; ``layered`` finds runs in layers of states.
     ``accelerated`` is what is known of counters. ``enumeration`` is that of states, where it goes on after its first
     turn. ``restore`` makes of a result one for the problem before its states got a normal form, which is ``whole``;
-    None while that is not decided. ``said``: what the listener was told last.
+    None while that is not decided. ``lead`` is the run through most goals of which it is known that none is shorter.
+    ``said``: what the listener was told last.
     """
 
     known: Known
@@ -247,6 +255,7 @@ class Board:
     enumeration: Enumeration | None = None
     restore: Callable[[ChainResult], ChainResult] | None = None
     whole: Problem | None = None
+    lead: Lead | None = None
     said: str = ""
     _questions: Questions | None = None
 

@@ -137,6 +137,7 @@ ACCELERATE = Stage(
     later("chaincover.minimality.acceleration:accelerate"),
     gives=(CHAIN, COMPLETE, TESTS, TARGETS, BETTER),
 )
+LOCALISE = Stage("localise", later("chaincover.reductions.localise:localise"), gives=(CHAIN, COMPLETE, BETTER))
 
 STAGES = (
     replace(ENUMERATE, first_turn=LISTING, once=True),
@@ -181,6 +182,7 @@ STAGES = (
         gives=(CHAIN, COMPLETE, BETTER),
     ),
     replace(ACCELERATE, first_turn=1.0, needs=(NEARLY_LISTED,), once=True),
+    replace(LOCALISE, first_turn=1.0, once=True),
     replace(SIMULATE, first_turn=LONG),
     Stage(
         "explore",
@@ -191,12 +193,7 @@ STAGES = (
         gives=(CHAIN, COMPLETE),
         until=(WALKS,),
     ),
-    Stage(
-        "localise",
-        later("chaincover.reductions.localise:localise"),
-        1.5,
-        gives=(CHAIN, COMPLETE, BETTER),
-    ),
+    replace(LOCALISE, first_turn=1.5),
     Stage(
         "recombine",
         later("chaincover.runs.recombine:recombine"),

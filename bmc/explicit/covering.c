@@ -291,6 +291,7 @@ static void show_run(void) {
     }
   }
 }
+static int guiding(const char *what); /* see guide.c */
 /* The answer to a question of this text: what it says, the arrows, pairs and work so far, the memory that is taken. */
 static int covering(const char *what) {
   int over = 0;
@@ -300,7 +301,7 @@ static int covering(const char *what) {
   else if (!strcmp(what, "cover")) { u64 portion = word(); over = cover(portion, (int64_t)word()); }
   else if (!strcmp(what, "drop")) drop();
   else if (!strcmp(what, "run")) { show_run(); return 1; }
-  else return 0;
+  else return guiding(what);
   printf("%s %llu %llu %llu %llu %lld %d", failed == 2 ? "wrong" : failed ? "memory" : over ? "over" : all.local ? "more" : "memory",
          (unsigned long long)all.arrows, (unsigned long long)c.pairs, (unsigned long long)c.work,
          (unsigned long long)taken, (long long)c.lower, c.pairs && c.found != UINT64_MAX);

@@ -57,12 +57,7 @@ class CoveringSearch:
 
     def _search(self) -> Iterator[None]:
         """The search, a portion at a time: the steps to come for one condition after the other, then the pairs."""
-        self._told("wanted", self._wanted, self._final)
-        over = False
-        while not over:
-            over, _ = self._told("prepare")
-            self.work += ARROW * (self._layers.arrows or 0) + 1
-            yield
+        yield from self.prepare()
         over, before, found = False, self.work, 0
         while not over:
             pairs = max(1, int(self._portion / (8 * COMPARED * (1 + self._layers.arrows_each))))
@@ -72,6 +67,15 @@ class CoveringSearch:
             yield
         if found:
             self.start, self.found = self._layers.run()
+
+    def prepare(self) -> Iterator[None]:
+        """Merge states that behave alike, and find the steps to come for one condition after the other."""
+        self._told("wanted", self._wanted, self._final)
+        over = False
+        while not over:
+            over, _ = self._told("prepare")
+            self.work += ARROW * (self._layers.arrows or 0) + 1
+            yield
 
     def _told(self, what: str, *numbers: int) -> tuple[bool, tuple[int, ...]]:
         """Whether what was asked for is over, and the numbers of the answer."""

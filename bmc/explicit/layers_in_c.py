@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 
+import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.errors import CheckDisagreed
+from bmc.evaluation.vectors import Column
 from bmc.explicit.layers import Key, LayeredSystem, Layers, OutOfMemory, VectorLayers, Way
 from bmc.native.build import find_compiler
 from bmc.native.kernel import Kernel, KernelFailed, NoTranslation, arguments_of, declarations, ordered, word_of
@@ -16,7 +18,7 @@ ARROW = 12.0
 """Nominal nanoseconds for an arrow that is followed. With twice as many, turns of searches along them are half as long.
 """
 
-SOURCES = ("layers.c", "arrows.c", "merged.c", "covering.c")
+SOURCES = ("layers.c", "arrows.c", "merged.c", "covering.c", "guide.c")
 
 
 def layers(made: LayeredSystem, memory: int, say: Callable[[str], None], soon: bool = False) -> Layers:
@@ -100,6 +102,28 @@ class CompiledLayers:
     def covering(self, what: str, *numbers: int) -> list[str]:
         """The answer to a question of ``covering.c``."""
         return self._ask(what, *numbers)
+
+    def along(self, order: Sequence[int]) -> None:
+        """Begin with the steps to come along an order of conditions (``guide.c``)."""
+        self._ask("along", len(order), *order)
+
+    def add_row(self) -> None:
+        """Find the steps to come once one condition less is met. OutOfMemory may be raised."""
+        if self._ask("add")[0] == "memory":
+            raise OutOfMemory
+
+    def row(self, met: int) -> Column:
+        """The steps to come for each class of states once so many conditions of the order are met, -1: no run."""
+        return np.array(self._ask("row", met), np.int32)
+
+    def classes(self) -> Column:
+        """The class of each state, by its number."""
+        return np.array(self._ask("classes"), np.int64)
+
+    def all_keys(self) -> Column:
+        """The words of each packed state, the lowest first, by its number."""
+        words = np.array([int(each, 16) for each in self._ask("keys")], np.uint64).reshape(-1, 2)
+        return words[:, ::-1]
 
     def run(self) -> tuple[Key, list[int]]:
         """Where the run starts that a search of ``covering.c`` has found, and the numbers of its inputs."""

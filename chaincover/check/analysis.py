@@ -337,7 +337,7 @@ def _find_facts(
         found.facts = find_facts(questions, states, not_enumerated if states is None else "")
     found.facts = found.facts or _undecided_facts(setting)
     ended = _dead_end(setting.system, engine, limits.share(0.2), states)
-    found.facts = replace(found.facts, normal_form=normal.normal_form, dead_end=ended)
+    found.facts = replace(found.facts, normal_form=tuple(normal.normal_form), dead_end=ended)
 
 
 def _undecided_facts(setting: _Setting) -> GoalFacts:

@@ -16,8 +16,9 @@ from math import ceil, inf
 
 from bmc.engines.protocol import PORTION, WORK
 from bmc.errors import counted
-from bmc.evaluation.vectors import node_count
+from bmc.evaluation.vectors import Columns, node_count
 from bmc.explicit.covering import CoveringSearch
+from bmc.explicit.guide import Guide
 from bmc.explicit.layers import Key, LayeredSystem, NotInLayers, OutOfMemory, Watched, Way
 from bmc.explicit.layers_in_c import CompiledLayers, layers
 from bmc.native.kernel import KernelFailed
@@ -100,6 +101,28 @@ class LayeredGoals:
         if not isinstance(search, CompiledLayers) or search.arrows is None:
             return None
         return CoveringSearch(search, self._made, len(self.problem.goals), self._final)
+
+    def guide(self, order: Sequence[str]) -> Guide | None:
+        """The steps to come along an ``order`` of goals, for all states; None where the arrows between these are not
+        noted, or the states are too many. NotInLayers where memory is over."""
+        search, names = self._search, self.problem.names
+        if not isinstance(search, CompiledLayers) or search.arrows is None:
+            return None
+        made = Guide(search, self._made, len(names), self._final, [names.index(name) for name in order])
+        before = 0.0
+        try:
+            for _ in made.make():
+                self._limits.spend((made.work - before) / WORK)
+                self._limits.check()
+                before = made.work
+        except (OutOfMemory, KernelFailed) as error:
+            raise NotInLayers("the steps to come take more memory than there is") from error
+        return made if made.there else None
+
+    @property
+    def inputs(self) -> Columns:
+        """The inputs that are tried in some state, by name."""
+        return self._made.inputs.columns
 
     def reach(self) -> None:
         """Meet all reachable states, and note the arrows between them, as far as there is memory for these.

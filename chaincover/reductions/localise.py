@@ -14,7 +14,9 @@ Counterexample-guided abstraction refinement, 2000; R. Kurshan, Computer-aided v
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from math import log2
 
 from pysmt.fnode import FNode
@@ -23,6 +25,7 @@ from pysmt.shortcuts import TRUE
 from bmc.analysis.slice import is_large
 from bmc.analysis.state_values import state_values
 from bmc.errors import counted
+from bmc.explicit.batch import Batch
 from bmc.formulas.evaluate import compile_formulas, names_in
 from bmc.formulas.lifting import lifted, with_free_comparisons
 from bmc.formulas.unroll import plain_symbols
@@ -41,16 +44,21 @@ from bmc.system.transition import (
     with_stated_values,
 )
 from chaincover.certificate import Part, formula_text
-from chaincover.chain import STORED
+from chaincover.chain import STORED, Chain
 from chaincover.graph.enumerated import ENUMERATING, analysed
-from chaincover.known import Board
+from chaincover.known import Board, Lead
+from chaincover.limits import EffortUsedUp
 from chaincover.problem import Problem
 from chaincover.reductions.smaller_search import ON_STATES, SmallerSearch
+from chaincover.runs.guided import LEAST, GuidedSearch
 from properties.goal import Goal
 
 FIRST = 1.0
 """Units of work for the first search on each set of visible variables. With twice as many, large sets are given up
 later, for other ones."""
+
+WIDEST = 64
+"""Bits of a variable of a program in which a run as short as that of a smaller system is sought, at most."""
 
 LOCALISED = "chains in which some variables have any value"
 """The basis of a bound."""
@@ -204,23 +212,26 @@ class _Localising:
         attempt = min(self.left, key=lambda each: self._cost(each) / (each.lower + worth[each.visible]))
         self.left.remove(attempt)
         part = localised(self._problem, attempt.visible, self._values, self._nexts)
-        if len(attempt.visible) == len(self._bits) or not part.goals:
-            return
+        if len(attempt.visible) < len(self._bits) and part.goals:
+            self._search(attempt, part)
+
+    def _search(self, attempt: _Attempt, part: Problem) -> None:
+        """Search for the shortest chain of ``part``, the smaller system of ``attempt``; where that is found, in the
+        program for a run as short."""
         goals, left = counted(len(part.goals), "goal"), len(attempt.visible)
         self._board.say(f"localise: {goals}, with {left} of {len(self._bits)} variables")
         search = SmallerSearch(self._board, part, ON_STATES)
         try:
             found = search.go_on(attempt.units)
-            finished = search.finished
+            if found is not None and found.certificate is not None:
+                self._prove(Part(tuple(sorted(attempt.visible)), self._told, found.certificate))
+            if not search.finished:
+                self.left.append(replace(attempt, units=2 * attempt.units))
+            elif found is not None and found.chain is not None and found.bounds.lower == found.chain.length:
+                self._join(replace(attempt, lower=found.bounds.lower))
+                self._refine(attempt.visible, search, found.chain)
         finally:
             search.end()
-        if found is not None and found.certificate is not None:
-            self._prove(Part(tuple(sorted(attempt.visible)), self._told, found.certificate))
-        if not finished:
-            self.left.append(replace(attempt, units=2 * attempt.units))
-        elif found is not None and found.chain is not None and found.bounds.lower == found.chain.length:
-            self._join(replace(attempt, lower=found.bounds.lower))
-            self._refine(attempt.visible, part, found.chain.run, found.bounds.lower)
 
     def _cost(self, attempt: _Attempt) -> float:
         """What it takes to try so many variables, about."""
@@ -253,21 +264,52 @@ class _Localising:
         if part.proof.lower > self._board.known.lower:
             self._board.prove(part=part, basis=LOCALISED)
 
-    def _refine(self, visible: frozenset[str], part: Problem, run: Run, lower: int) -> None:
-        """Follow the shortest chain of ``part``, and make more variables visible."""
+    def _refine(self, visible: frozenset[str], search: SmallerSearch, chain: Chain) -> None:
+        """Make more variables visible: of further goals, where the program can do as the shortest ``chain`` that
+        ``search`` has found, or else covers its goals in as few steps; if that is not known, one to blame."""
+        run = chain.run
         names = [var.name for var in self._problem.system.inputs]
         inputs = [{name: values[name] for name in names} for values in run.inputs]
-        start = {var.name: run.states[0][var.name] for var in part.system.state if var.init is None}
-        followed = self._simulator.run(self._simulator.initial(start), inputs)
+        opened = {var.name: run.states[0][var.name] for var in search.problem.system.state if var.init is None}
+        start = self._simulator.initial(opened)
+        followed = self._simulator.run(start, inputs)
         blamed = self._blamed(visible, run, followed)
-        if blamed is not None:
-            if blamed:
-                self._try(visible | {min(blamed, key=lambda name: (self._bits[name], name))}, lower)
-            return
-        self._board.offer(self._board.replay(followed))
-        for goal in self._problem.goals:
-            if not self._read[goal.name] <= visible:
-                self._try(visible | self._needs(goal), lower)
+        found = followed if blamed is None else self._as_short(search, chain, start)
+        if found is not None:
+            self._take(self._board.replay(found), chain.goals)
+            for goal in self._problem.goals:
+                if not self._read[goal.name] <= visible:
+                    self._try(visible | self._needs(goal), chain.length)
+        elif blamed:
+            self._try(visible | {min(blamed, key=lambda name: (self._bits[name], name))}, chain.length)
+
+    def _take(self, run: Run, goals: frozenset[str]) -> None:
+        """Offer a run than which none through ``goals`` is shorter, and note it, if it is the one through most."""
+        lead = self._board.lead
+        self._board.offer(run)
+        if lead is None or (len(goals), run.length) > (len(lead.goals), lead.run.length):
+            self._board.lead = Lead(run, goals)
+
+    def _as_short(self, search: SmallerSearch, chain: Chain, start: Valuation) -> Run | None:
+        """A run of the program from ``start`` that covers the goals of ``chain``, the shortest one that ``search`` has
+        found, in as many steps. None is sought where one is known that covers all these goals, and others, so."""
+        system, lead = self._problem.system, self._board.lead
+        widths = [*(var.type.bits for var in system.state), *(var.type.bits for var in system.inputs)]
+        if not system.inputs or max(widths) > WIDEST or (lead is not None and chain.goals <= lead.goals):
+            return None
+        guiding = search.guide(chain, FIRST)
+        if guiding is None:
+            return None
+        limits = self._board.limits.portion(FIRST)
+        guided = GuidedSearch(self._problem, self._batch, limits, guiding, (start, chain.length))
+        with suppress(EffortUsedUp):
+            while guided.go_on():
+                self._board.limits.check()
+        return guided.found
+
+    @cached_property
+    def _batch(self) -> Batch:
+        return Batch(self._problem.system, [goal.antecedent for goal in self._problem.goals], least=LEAST)
 
     def _blamed(self, visible: frozenset[str], run: Run, followed: Run) -> set[str] | None:
         """The variables for whose values ``run`` of the smaller system is not what the program does; None where it

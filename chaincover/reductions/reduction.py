@@ -9,9 +9,11 @@ another goal implies.)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
+
+from pysmt.fnode import FNode
 
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
@@ -36,13 +38,14 @@ Restore = Callable[[ChainResult], ChainResult]
 class Reduction:
     """``problem`` has the chains that another one has; ``restore`` makes of its result one of that other problem.
 
-    ``normal_form`` names the state variables that do not have all their values there, for nothing could tell these.
+    ``normal_form`` gives the state variables that do not have all their values there, for nothing could tell these, as
+    terms of what they were.
     ``enumeration`` is that of the states of ``problem``, where it was begun.
     """
 
     problem: Problem
     restore: Restore
-    normal_form: tuple[str, ...] = ()
+    normal_form: Mapping[str, FNode] = field(default_factory=dict)
     enumeration: Enumeration | None = None
 
 
@@ -50,18 +53,18 @@ def in_turn(problem: Problem, reductions: Sequence[Callable[[Problem], Reduction
     """``reductions`` applied one after the other, and undone in the reverse order."""
     last = Reduction(problem, lambda result: result)
     restores: list[Restore] = []
-    named: tuple[str, ...] = ()
+    terms: dict[str, FNode] = {}
     for reduce in reductions:
         last = reduce(last.problem)
         restores.append(last.restore)
-        named += last.normal_form
+        terms |= last.normal_form
 
     def restore(result: ChainResult) -> ChainResult:
         for back in reversed(restores):
             result = back(result)
         return result
 
-    return replace(last, restore=restore, normal_form=named)
+    return replace(last, restore=restore, normal_form=terms)
 
 
 T = TypeVar("T")

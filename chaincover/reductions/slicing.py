@@ -318,7 +318,7 @@ def normal_states(prover: Prover, least: int | None = None) -> Callable[[Problem
             return replace(result, chain=chain, tests=tests, certificate=proof)
 
         kept = cut if cut.inputs == small.inputs else small
-        return Reduction(replace(problem, system=kept), restore, tuple(form.terms))
+        return Reduction(replace(problem, system=kept), restore, form.terms)
 
     return reduce
 

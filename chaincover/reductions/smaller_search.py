@@ -7,8 +7,15 @@ from contextlib import suppress
 from dataclasses import replace
 from math import inf
 
+import numpy as np
+
+from bmc import footprint
+from bmc.evaluation.vectors import Columns, Program
+from bmc.explicit.layers import NotInLayers
+from chaincover.chain import Chain
 from chaincover.facts import BETTER, COMPLETE, DISTANCES, EXACT, FLOATING, NEAR, OBSERVED, STATES
 from chaincover.graph.enumerated import LISTING, enumerate_states, exact_graph
+from chaincover.graph.layered import MEMORY, LayeredGoals
 from chaincover.known import Board, Known, Reason
 from chaincover.limits import EffortUsedUp
 from chaincover.minimality.claims import result_of
@@ -17,6 +24,7 @@ from chaincover.reductions.reduction import Reduction
 from chaincover.reductions.slicing import smaller_problem
 from chaincover.replaying.judge import Judge
 from chaincover.result import ChainResult
+from chaincover.runs.guided import Guiding
 from chaincover.stages import Rounds, Stage, later
 
 STAGES = (
@@ -83,6 +91,39 @@ class SmallerSearch:
             more = self._rounds.go_on()
         self.finished = self._own.known.settled or not more
         return self._reduction.restore(result_of(self._own, self._own.known, ""))
+
+    @property
+    def problem(self) -> Problem:
+        """What it searches."""
+        return self._problem
+
+    def guide(self, chain: Chain, units: float) -> Guiding | None:
+        """What leads a search along ``chain``, which was found here; None where the states are too many for that, or
+        there is no compiler, or so many more units of work do not suffice."""
+        self._limits.go_on(units)
+        assert self._own is not None
+        assert self._reduction is not None
+        own, problem, terms = self._own, self._own.problem, self._reduction.normal_form
+        over = {hit.goal: self._problem.over(hit.goal, hit.step) for hit in chain.hits if hit.goal in problem.names}
+        order, program = sorted(over, key=lambda name: over[name]), Program([*terms.values()])
+        layered = own.layered if isinstance(own.layered, LayeredGoals) else None
+        kept = layered is not None and layered.problem is problem
+        try:
+            if layered is None or not kept:
+                layered = LayeredGoals(problem, own.limits, own.say, footprint.part(MEMORY))
+                layered.reach()
+            guide, rows = layered.guide(order), layered.inputs
+        except (NotInLayers, EffortUsedUp):
+            return None
+        finally:
+            if layered is not None and not kept:
+                layered.close()
+
+        def project(states: Columns) -> Columns:
+            size = len(next(iter(states.values())))
+            return {**states, **{n: np.broadcast_to(v, (size,)) for n, v in zip(terms, program(states), strict=True)}}
+
+        return None if guide is None else Guiding(guide, order, project, rows)
 
     @property
     def uncoverable(self) -> Mapping[str, Reason]:

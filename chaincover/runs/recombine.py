@@ -17,8 +17,8 @@ import numpy as np
 
 from bmc.explicit.batch import NEVER
 from bmc.system.transition import Run
-from chaincover.facts import CHAIN
-from chaincover.known import Board
+from chaincover.facts import PARTS
+from chaincover.known import Board, Lead
 from chaincover.runs.budget import Share
 from chaincover.runs.cuts import WORTH, Cuts, Part, in_reach, worth
 from chaincover.runs.side_by_side import SideBySide, Start, Way
@@ -30,6 +30,10 @@ ALIKE = 3
 
 KNOWN = 7
 """Ways to a goal whose last parts are tried. With twice as many, a node goes on in twice as many ways."""
+
+FIRST = 3
+"""The place of the first known way to a goal that another one may take the place of: before it are the shortest test,
+with and without steps that it does not need, and that of the chain."""
 
 LIKE = 4
 """Steps of a way before which its states are most like that of a node: from there it is tried. With twice as many, a
@@ -77,7 +81,7 @@ def recombine(board: Board) -> None:
         search = Recombination(board, lengths, share)
         while search.go_on():
             pass
-        await_news(board, CHAIN, search.chain)
+        await_news(board, PARTS, (search.chain, board.lead))
 
 
 class _Node(NamedTuple):
@@ -136,6 +140,7 @@ class Recombination:
         self._waiting: dict[tuple[type, int], list[_Cut | _Onward]] = {}
         self._spent: dict[tuple[type, int], float] = {}
         self._turn = 0
+        self._lead: Lead | None = None
         self._rest = np.zeros(len(self._names), np.int64)
         state = {var.name: chain.run.states[0][var.name] for var in problem.system.state}
         self._start = Start(state, np.array([self._ends.get(name) == 0 for name in self._names], bool))
@@ -150,6 +155,23 @@ class Recombination:
         self._begun, self._improved = begun, self._limits.spent
         self._add(_Node(self._start, 0, 0, np.zeros(0, np.int64)))
         self._onward(0)
+        self._take_lead()
+
+    def _take_lead(self) -> None:
+        """Note the best run of the board through some goals: its parts, and the states in which it covers them."""
+        lead = self._board.lead
+        if lead is None or lead is self._lead or not self._start.state.items() <= lead.run.states[0].items():
+            return
+        self._lead = lead
+        way = self._ways.note(lead.run)
+        met = self._ways.follow([self._start], [way], self._every[:, None])
+        for place in np.argsort(met.steps, kind="stable").tolist():
+            steps, end = int(met.steps[place]), met.end(place)
+            for goal in np.flatnonzero(met.first[:, 0] == steps).tolist():
+                self._known[goal].insert(FIRST, way[:steps])
+                del self._known[goal][KNOWN:]
+            if self._add(_Node(end, steps, 0, way[:steps])):
+                self._settle(len(self._nodes) - 1, Part(self._start, way[:steps], end.covered, end))
 
     @property
     def _ends(self) -> dict[str, int]:
@@ -216,7 +238,7 @@ class Recombination:
         if len(ways) < KNOWN:
             ways.append(way)
             return
-        longest = max(range(3, KNOWN), key=lambda number: len(ways[number]))
+        longest = max(range(FIRST, KNOWN), key=lambda number: len(ways[number]))
         if len(way) < len(ways[longest]):
             ways[longest] = way
 
@@ -242,6 +264,7 @@ class Recombination:
 
     def go_on(self) -> bool:
         """Let the best node of each layer go on; whether there may be shorter chains."""
+        self._take_lead()
         idle = self._limits.spent - self._improved
         if not self._look_at_chain() or idle > PATIENCE + 2 * (self._improved - self._begun):
             return False

@@ -9,6 +9,7 @@ import pytest
 from boards import board_of, run_by
 from listeners import Told
 from machines import fork
+from pysmt.shortcuts import FALSE
 
 from bmc.system.transition import Run
 from chaincover.limits import Limits
@@ -98,7 +99,7 @@ def test_a_normal_form_that_takes_long_waits_for_random_runs(tmp_path: Path, mon
         def reduce(problem: Problem) -> Reduction:
             for _ in range(4):
                 asked[1]()
-            return Reduction(problem, lambda result: result, ("s->now",))
+            return Reduction(problem, lambda result: result, {"s->now": FALSE()})
 
         return reduce
 

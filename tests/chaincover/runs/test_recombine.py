@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from bmc.explicit.batch import NEVER, Batch
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.known import Lead
 from chaincover.limits import UNITS, Limits
 from chaincover.pipeline import STAGES
 from chaincover.problem import Problem
@@ -29,6 +31,7 @@ from properties.goal import Goal
 from properties.monitor import Monitor
 
 AT, COOL, PRESS = ValueType("place", 2), ValueType("cooling", 4), ValueType("press", 2)
+PLACES = ValueType("places", 6)
 
 
 def stations() -> TransitionSystem:
@@ -43,11 +46,16 @@ def stations() -> TransitionSystem:
     return TransitionSystem("stations", state, (InputVariable("press", PRESS, ((0, 2),)),), TRUE())
 
 
-def recombined(problem: Problem, inputs: list[dict[str, int]], units: float = 2.0) -> tuple[int, int]:
-    """The steps of the chain of the run under ``inputs``, and of the best one in the end, which is checked."""
+def recombined(
+    problem: Problem, inputs: list[dict[str, int]], units: float = 2.0, lead: Sequence[dict[str, int]] = ()
+) -> tuple[int, int]:
+    """The steps of the chain of the run under ``inputs``, and of the best one in the end, which is checked. The inputs
+    of ``lead`` are those of a run through some goals."""
     board, _ = board_of((problem.system, problem.goals, problem.final), limits=Limits(effort=units / UNITS))
     simulator = Simulator(problem.system)
     board.offer(simulator.run(simulator.initial(), inputs))
+    if lead:
+        board.lead = Lead(simulator.run(simulator.initial(), lead), frozenset())
     before = board.known.chain
     assert before is not None
     take_turns([stage for stage in STAGES if stage.name == "recombine"], board)
@@ -68,6 +76,19 @@ def test_runs_without_steps_and_programs_without_inputs_have_no_parts() -> None:
     counting = TransitionSystem("counting", (alone,), (), TRUE())
     later = [Goal("later", at(count.Equals(TIME.constant(9)), 0), None, 0)]
     assert recombined(problem_of(counting, later, None), [{}] * 9) == (9, 9)
+
+
+def test_a_run_through_some_goals_is_gone_on_from() -> None:
+    """The chain counts one by one; the other run counts by eights, and does not press the button in the end."""
+    count, press = PLACES.symbol("counted"), PRESS.symbol("press")
+    by = Ite(press.Equals(PRESS.constant(2)), PLACES.constant(8), PLACES.constant(1))
+    more = Ite(And(press.Equals(PRESS.constant(0)), count.BVULT(PLACES.constant(25))), count, count + by)
+    state = StateVariable("counted", PLACES, PLACES.constant(0), more)
+    system = TransitionSystem("counted", (state,), (InputVariable("press", PRESS, ((0, 2),)),), TRUE())
+    goals = [Goal(f"at {value}", at(count.Equals(PLACES.constant(value)), 0), None, 0) for value in (8, 24, 26)]
+    ones, eights = [{"press": 1}] * 26, [{"press": 2}] * 3
+    assert recombined(problem_of(system, goals, None), ones) == (26, 26)
+    assert recombined(problem_of(system, goals, None), ones, lead=eights) == (26, 5)
 
 
 def test_the_goal_after_which_the_other_one_is_near_comes_first() -> None:
