@@ -21,7 +21,6 @@ from bmc.explicit.guide import NOWHERE, Guide
 from bmc.explicit.input_classes import all_values
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
-from bmc.native.build import find_compiler
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, Valuation, ValueType
 from chaincover.graph.layered import LayeredGoals
@@ -33,7 +32,7 @@ from chaincover.runs.guided import GuidedSearch, Guiding
 from properties.goal import Goal
 
 LATE = 1 << 30
-compiled = pytest.mark.skipif(find_compiler() is None, reason="the steps to come are found by a compiled search")
+pytestmark = pytest.mark.needs_compiler
 
 
 def guide_of(problem: Problem, order: Sequence[str]) -> tuple[Guide, LayeredGoals]:
@@ -97,7 +96,6 @@ def steps_to_come(
     return found
 
 
-@compiled
 @seeds(8)
 def test_the_steps_to_come_are_those_of_a_search_backward_over_all_steps(seed: int) -> None:
     problem = sliced_problem(problem_of(*one_step(drawn(seed, 2)))).problem
@@ -148,7 +146,6 @@ def as_short(problem: Problem, visible: set[str], length: int) -> Run | None:
     return search.found
 
 
-@compiled
 def test_a_run_as_short_as_that_of_the_smaller_system_is_found() -> None:
     """The smaller system does not know that the lock has to be armed."""
     problem = lock(armed=1)
@@ -158,7 +155,6 @@ def test_a_run_as_short_as_that_of_the_smaller_system_is_found() -> None:
     assert run.length == TURNS
 
 
-@compiled
 def test_none_is_found_where_the_program_takes_longer() -> None:
     """It is armed one step late."""
     problem = lock(armed=0)
@@ -168,7 +164,6 @@ def test_none_is_found_where_the_program_takes_longer() -> None:
     assert late.length == TURNS + 1
 
 
-@compiled
 def test_a_smaller_system_that_knows_no_other_variable_proves_the_chain_that_it_leads_to() -> None:
     """The rest of its inputs arms no lock, so that following its chain leads nowhere."""
     known = searched(lock(armed=1), "localise", units=3.0).known
@@ -177,7 +172,6 @@ def test_a_smaller_system_that_knows_no_other_variable_proves_the_chain_that_it_
     assert known.proof.part.visible == ("held_count",)
 
 
-@compiled
 def test_an_input_is_held_to_the_end_though_no_goal_is_met_there() -> None:
     """The lock is open before the last step, which the final condition asks for."""
     problem = lock(armed=1)
