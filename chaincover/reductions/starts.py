@@ -7,8 +7,10 @@ the same. So the start states are few, and a search may begin in each of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 
 from pysmt.fnode import FNode
 
@@ -17,6 +19,10 @@ from bmc.formulas.unroll import plain, unframed, with_terms
 from bmc.system.transition import InputVariable, StateVariable
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction
+from chaincover.result import ChainResult
+
+_WORDS = re.compile(r"[^\s()]+")
+"""What stands in a formula: names, numbers and operators."""
 
 
 def few_starts(problem: Problem) -> Reduction:
@@ -24,7 +30,8 @@ def few_starts(problem: Problem) -> Reduction:
     that init leaves open has one value in all states of a class, also as long as steps keep the variable. One that is
     left is the start value.
 
-    The runs of the reduced problem are runs of the whole one.
+    The runs of the reduced problem are runs of the whole one. What is found to hold in all of its states need not hold
+    in a state in which other ones begin: such facts about the variables are left out.
     """
     system = problem.system
     opened = {var.symbol: var for var in system.state if var.init is None and var.type.bits and not var.type.floating}
@@ -36,7 +43,21 @@ def few_starts(problem: Problem) -> Reduction:
     formulas = [*_read_by_steps(problem), *_read_by_goals(problem, opened)]
     own = largest_terms(walk(formulas), {*formulas}, {symbol: symbol for symbol in opened})
     state = tuple(_beginning(var, own) if opened.get(var.symbol) is var else var for var in system.state)
-    return Reduction(replace(problem, system=replace(system, state=state)), lambda result: result)
+    narrowed = {var.name for var, before in zip(state, system.state, strict=True) if var is not before}
+    return Reduction(replace(problem, system=replace(system, state=state)), partial(_without_facts, narrowed))
+
+
+def _without_facts(names: Set[str], result: ChainResult) -> ChainResult:
+    """``result`` without the invariants that read one of the variables of these ``names``."""
+    proof = result.certificate
+    if proof is None or not names:
+        return result
+    left_out = {name for name, text in proof.formulas.items() if names & {*_WORDS.findall(text.replace("|", " "))}}
+    kept = {name: text for name, text in proof.formulas.items() if name not in left_out}
+    invariants, told = (
+        tuple(name for name in of if name not in left_out) for of in (proof.invariants, result.invariants)
+    )
+    return replace(result, certificate=replace(proof, invariants=invariants, formulas=kept), invariants=told)
 
 
 def _beginning(var: StateVariable, own: Mapping[FNode, FNode]) -> StateVariable:
