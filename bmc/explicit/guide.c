@@ -19,7 +19,7 @@ static void begin_along(void) { /* how many conditions, and which, one after the
 }
 /* One more row: for each class the steps to come once all conditions before `along.done` are met. */
 static void add_row(void) {
-  int k = along.done - 1, goal = along.order[k];
+  int k = along.done - 1;
   uint32_t *row = along.row[k] = more(0, 0, merged.count * sizeof(uint32_t));
   if (failed) return;
   along.done = k;

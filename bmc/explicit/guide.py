@@ -51,7 +51,7 @@ class Guide:
         for _ in self._search.prepare():
             self.work = self._search.work
             yield
-        self._layers.along(self._order)
+        self._layers.along(*self._order)
         for _ in range(len(self._order) + 1):
             self._layers.add_row()
             self.work += ARROW * (self._layers.arrows or 0)

@@ -103,13 +103,16 @@ class CompiledLayers:
         """The answer to a question of ``covering.c``."""
         return self._ask(what, *numbers)
 
-    def along(self, order: Sequence[int]) -> None:
-        """Begin with the steps to come along an order of conditions (``guide.c``)."""
-        self._ask("along", len(order), *order)
+    def along(self, *order: int) -> None:
+        """Begin with the steps to come along an order of conditions (``guide.c``). OutOfMemory may be raised."""
+        self._guided("along", len(order), *order)
 
     def add_row(self) -> None:
         """Find the steps to come once one condition less is met. OutOfMemory may be raised."""
-        if self._ask("add")[0] == "memory":
+        self._guided("add")
+
+    def _guided(self, what: str, *numbers: int) -> None:
+        if self._ask(what, *numbers)[0] == "memory":
             raise OutOfMemory
 
     def row(self, met: int) -> Column:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from math import ceil, inf
 
+from bmc import footprint
 from bmc.engines.protocol import PORTION, WORK
 from bmc.errors import counted
 from bmc.evaluation.vectors import Columns, node_count
@@ -25,6 +26,7 @@ from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover.graph.enumerated import analysed
+from chaincover.known import Board
 from chaincover.limits import PER_STEP, PER_UNIT, UNITS, Limits
 from chaincover.problem import Problem
 from chaincover.result import LayersNeed
@@ -252,6 +254,21 @@ class LayeredGoals:
                 f"{self._memory >> 20} MB"
             ) from error
         self._limits.spend((search.work - before) / WORK)
+
+
+@contextmanager
+def layers_of(board: Board) -> Iterator[LayeredGoals]:
+    """The goals that a chain is sought for on ``board``, in layers that have met all reachable states: those that are
+    there, or else others for as long as they are used. NotInLayers as ``LayeredGoals``."""
+    if isinstance(board.layered, LayeredGoals) and board.layered.problem is board.problem:
+        yield board.layered
+        return
+    made = LayeredGoals(board.problem, board.limits, board.say, footprint.part(MEMORY))
+    try:
+        made.reach()
+        yield made
+    finally:
+        made.close()
 
 
 def _after(length: int, way: int) -> int | None:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from bmc import footprint
 from bmc.engines.protocol import PORTION, WORK
 from bmc.errors import counted
 from bmc.explicit.covering import CoveringSearch
 from bmc.explicit.layers import NotInLayers, OutOfMemory
 from bmc.native.kernel import KernelFailed
 from chaincover.graph.enumerated import ENUMERATING
-from chaincover.graph.layered import MEMORY, PART, LayeredGoals
+from chaincover.graph.layered import PART, LayeredGoals, layers_of
 from chaincover.known import Board
 from chaincover.orderings.bound import EXACT
 
@@ -27,15 +26,15 @@ def search_covering_runs(board: Board) -> None:
     if board.options.engine != ENUMERATING:
         return
     board.say(f"{STAGE}: states with the goals covered, compiled")
-    layered = board.layered if isinstance(board.layered, LayeredGoals) else None
-    own = layered is None or layered.problem is not board.problem
     try:
-        if layered is None or own:
-            layered = LayeredGoals(board.problem, board.limits, board.say, footprint.part(MEMORY))
-            layered.reach()
+        with layers_of(board) as layered:
+            _search_in(board, layered)
     except NotInLayers as error:
         board.say(f"{STAGE}: {error}")
-        return
+
+
+def _search_in(board: Board, layered: LayeredGoals) -> None:
+    """Search along the arrows that ``layered`` has noted, if there are any."""
     search = layered.covering()
     if search is None:
         board.say(f"{STAGE}: there is no compiler, or no memory for the arrows between the states")
@@ -47,8 +46,6 @@ def search_covering_runs(board: Board) -> None:
     finally:
         with suppress(KernelFailed):  # the layers may be closed by now
             search.close()
-        if own:
-            layered.close()
 
 
 def _search(board: Board, layered: LayeredGoals, search: CoveringSearch) -> None:

@@ -9,13 +9,12 @@ from math import inf
 
 import numpy as np
 
-from bmc import footprint
 from bmc.evaluation.vectors import Columns, Program
 from bmc.explicit.layers import NotInLayers
 from chaincover.chain import Chain
 from chaincover.facts import BETTER, COMPLETE, DISTANCES, EXACT, FLOATING, NEAR, OBSERVED, STATES
 from chaincover.graph.enumerated import LISTING, enumerate_states, exact_graph
-from chaincover.graph.layered import MEMORY, LayeredGoals
+from chaincover.graph.layered import layers_of
 from chaincover.known import Board, Known, Reason
 from chaincover.limits import EffortUsedUp
 from chaincover.minimality.claims import result_of
@@ -103,21 +102,14 @@ class SmallerSearch:
         self._limits.go_on(units)
         assert self._own is not None
         assert self._reduction is not None
-        own, problem, terms = self._own, self._own.problem, self._reduction.normal_form
+        problem, terms = self._own.problem, self._reduction.normal_form
         over = {hit.goal: self._problem.over(hit.goal, hit.step) for hit in chain.hits if hit.goal in problem.names}
         order, program = sorted(over, key=lambda name: over[name]), Program([*terms.values()])
-        layered = own.layered if isinstance(own.layered, LayeredGoals) else None
-        kept = layered is not None and layered.problem is problem
         try:
-            if layered is None or not kept:
-                layered = LayeredGoals(problem, own.limits, own.say, footprint.part(MEMORY))
-                layered.reach()
-            guide, rows = layered.guide(order), layered.inputs
+            with layers_of(self._own) as layered:
+                guide, rows = layered.guide(order), layered.inputs
         except (NotInLayers, EffortUsedUp):
             return None
-        finally:
-            if layered is not None and not kept:
-                layered.close()
 
         def project(states: Columns) -> Columns:
             size = len(next(iter(states.values())))
