@@ -98,7 +98,9 @@ Inputs = Mapping[str, Column]
 class Archive:
     """The states that runs of ``system`` have reached from the state ``start``, by number; that one is 0.
 
-    ``covers`` has for each state which of so many ``goals`` a run to it covers, and ``steps`` how many it takes.
+    ``covers`` has for each state which of so many ``goals`` a run to it covers, and ``steps`` how many it takes;
+    ``most`` is how many were covered on the way to one. ``seen`` says of each condition whether it failed, and whether
+    it held, in some state.
     """
 
     def __init__(self, system: TransitionSystem, goals: int, start: Valuation, formulas: Sequence[FNode] = ()) -> None:
@@ -112,7 +114,7 @@ class Archive:
         self._ways: list[tuple[int, Inputs]] = []
         self._places: dict[bytes, int] = {}
         self._known: set[bytes] = set()
-        self._most = -1
+        self.most = -1
         self._pairs = np.zeros((2 * len(self.conditions), 2 * len(self.conditions)), bool)
         self.seen = np.zeros((2, len(self.conditions)), bool)
         states = {v.name: column([start[v.name]], v.type.bits)[None] for v in system.state}
@@ -163,6 +165,16 @@ class Archive:
             rows = {name: values.tolist() for name, values in columns.items()}
             steps = int(self.steps[place] - self.steps[before])
             found += [{name: values[step] for name, values in rows.items()} for step in range(steps)]
+        return found
+
+    def last(self, numbers: Column, others: Columns, each: int) -> dict[str, Column]:
+        """The last inputs on the way to the states of these ``numbers``, in one place of ``each``; the ``others`` else,
+        and where there are none."""
+        found = {name: values.copy() for name, values in others.items()}
+        for place in range(0, len(numbers), each):
+            for name, values in self._ways[int(numbers[place])][1].items():
+                if len(values):
+                    found[name][place] = values[-1]
         return found
 
     def endings(self, number: int) -> list[Inputs]:
@@ -227,9 +239,9 @@ class Archive:
         if known is not None:
             before = int(self.covers[known].sum())
             return count > before or (
-                count == before and steps < (1 if count == self._most else SHORTER) * self.steps[known]
+                count == before and steps < (1 if count == self.most else SHORTER) * self.steps[known]
             )
-        if count <= self._most and len(self._places) >= FINE:
+        if count <= self.most and len(self._places) >= FINE:
             if key in self._known:
                 return False
             if len(self._known) >= KEPT:
@@ -239,7 +251,7 @@ class Archive:
             if self._pairs[np.ix_(told, told)].all():
                 return False
             self._pairs[np.ix_(told, told)] = True
-        self._most = max(self._most, count)
+        self.most = max(self.most, count)
         return True
 
     def _counts(self, begun: Column, steps: Column, first: Column) -> Column:
@@ -260,6 +272,24 @@ class Archive:
         worth = (holds @ (one - zero) + zero.sum()) / (1 + tried[kept])
         found: Column = kept[np.argsort(-worth, kind="stable")[:count]]
         return found
+
+    def varied(self, tried: Column, count: int) -> Column:
+        """``count`` states, one after the other: of those in which that holds of the conditions, or does not, for which
+        least was ``tried``, the one in which most are as in few others, the less the more was tried there."""
+        kept = self.kept
+        holds, times = self._holds[kept], tried[kept].astype(float)
+        holds = np.concatenate([holds, ~holds], axis=1)
+        often = holds.sum(axis=0)
+        worth, spent = holds @ (1 + np.log2(len(kept) / np.maximum(often, 1))), times @ holds
+        spent[often == 0] = np.inf
+        found = list[int]()
+        for _ in range(min(count, len(kept))):
+            least = int(np.lexsort((often, spent))[0])
+            best = int(np.where(holds[:, least], worth / (1 + times), -1.0).argmax())
+            times[best] += 1
+            spent += holds[best]
+            found.append(best)
+        return np.unique(kept[np.array(found, np.int64)])
 
     def rich(self, tried: Column, count: int) -> Column:
         """The ``count`` states on the way to which most goals were covered, of several those where less was tried."""

@@ -17,7 +17,7 @@ from pysmt.shortcuts import TRUE, Not, Or
 from bmc.engines.protocol import SEED, Group, GroupSession, Placed, Session, Status
 from bmc.evaluation.vectors import Column, Columns, Program
 from bmc.explicit.batch import NEVER, Batch, EventFinder, Runs
-from bmc.explicit.branch_distance import ModeGraph
+from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.formulas.unroll import at, unplaced
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, Valuation
@@ -26,7 +26,7 @@ from chaincover.limits import BRIEF, PER_UNIT
 from chaincover.problem import Questions
 from chaincover.runs.archive import KEPT, Archive, Inputs
 from chaincover.runs.budget import WORK, Budget, Share
-from chaincover.runs.population import WIDTH
+from chaincover.runs.population import CHOICE, WIDTH
 from chaincover.runs.random import WAITED
 from chaincover.runs.ways import Endings
 from properties.goal import Goal
@@ -83,10 +83,13 @@ class Exploration:
         problem = self.problem
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._share = Share(self._limits, AWAY)
+        self._begun = self._limits.spent
         self._check = self._share.check
         self._budget = Budget(self._batch, self._limits, self._check)
         self._events = EventFinder({goal.name: (goal.antecedent, goal.takes_step) for goal in problem.targets})
         self._endings = Endings(problem, self._budget, self._events, ModeGraph(), None)
+        told = {f"{var.name}@0": var.name for var in problem.system.state}
+        self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, ModeGraph())
         self._simulator = Simulator(problem.system)
         self._final = Program([TRUE() if problem.final is None else problem.final])
         self._questions = Questions(problem, board.engine, self._limits)
@@ -101,20 +104,29 @@ class Exploration:
         self._tried = {each: np.zeros(KEPT, np.int64) for each in means}
 
     def go_on(self) -> None:
-        """Let those means go on that have had least work so far and have something to do."""
+        """Let those means go on that have had least work so far and have something to do; what brings much counts for
+        less."""
         self._take_known()
         self._limits.spend(ROUND)
         for means in sorted(self._spent, key=lambda each: self._spent[each]):
             before, self._budget.left = self._limits.spent - self._share.away, WORK
+            brought = self._brought
             done = means()
             self._check()
-            self._spent[means] += self._limits.spent - self._share.away - before
+            spent = self._limits.spent - self._share.away - before
+            self._spent[means] += spent / (1 + self._brought - brought)
             if done:
                 return
 
+    @property
+    def _brought(self) -> int:
+        """How many goals have a test, how many were covered on the way to one state, and how many conditions held, and
+        did not, in some state: what means are to bring."""
+        return len(self._tests) + self.archive.most + int(self.archive.seen.sum())
+
     def _met(self) -> None:
         """Something was found that no run had met: the turn lasts for as much again as all had until then."""
-        self._limits.extend(sum(self._spent.values()))
+        self._limits.extend(self._limits.spent - self._share.away - self._begun)
 
     @property
     def _most(self) -> int:
@@ -174,49 +186,67 @@ class Exploration:
         if self._most > before:
             self._met()
 
-    def _walk(self, begun: Column, steps: int, blocks: int, go_on: Callable[[Columns, int], Runs]) -> None:
+    def _walk(self, begun: Column, steps: int, blocks: int, go_on: Callable[[Columns, Column, int], Runs]) -> None:
         """Note what runs from the states ``begun`` reach in so many blocks of ``steps``, which ``go_on`` makes of the
-        states before it and its number."""
+        states before it, the runs that go on, and its number. A run is over where a step is not allowed."""
         states, lead, offset = self.archive.columns(begun), list[Inputs](), 0
-        first, alive = self._never(len(begun)), np.full(len(begun), True)
+        first, left = self._never(len(begun)), np.arange(len(begun))
         for block in range(blocks):
-            if not self._budget.spend(len(begun), steps, steps * self.archive.size):
+            if not len(left) or not self._budget.spend(len(left), steps, steps * self.archive.size):
                 return
-            runs = go_on(states, block)
-            runs = replace(runs, valid=np.where(alive, runs.valid, -1))
+            runs = go_on(states, left, block)
             first = self._first(runs, first, offset)
-            self._note(begun, runs, first, lead, offset)
-            alive &= runs.valid == runs.steps
-            if not alive.any():
-                return
-            states = {name: values[-1] for name, values in runs.states.items()}
-            lead.append(runs.inputs)
+            self._note(begun[left], runs, first, lead, offset)
+            kept = np.flatnonzero(runs.valid == runs.steps)
+            left, first = left[kept], first[:, kept]
+            states = {name: values[-1][kept] for name, values in runs.states.items()}
+            lead = [{name: values[:, kept] for name, values in part.items()} for part in (*lead, runs.inputs)]
             offset += runs.steps
 
     def _chosen(self, means: Callable[[], bool], count: int) -> Column:
-        """States to go on from: a quarter of them such that many goals were covered before, the others rare."""
-        tried = self._tried[means]
-        chosen = np.unique(np.r_[self.archive.rich(tried, count // 4), self.archive.rare(tried, count)][:count])
+        """States to go on from: a quarter of them such that many goals were covered before, a quarter near to goals
+        that no run has met, the others rare."""
+        tried, each = self._tried[means], count // 4
+        others = self.archive.varied if means == self._await else self.archive.rare
+        chosen = np.r_[self.archive.rich(tried, each), self._near(tried, each), others(tried, count)]
+        chosen = np.unique(chosen[:count])
         tried[chosen] += 1
         return chosen
+
+    def _near(self, tried: Column, count: int) -> Column:
+        """States that are nearest to goals which no run has met, as many for each; where less was tried first."""
+        met, kept = np.isin(np.arange(len(self.problem.goals)), [*self._tests]), self.archive.kept
+        missing = [place for place, goal in enumerate(self.problem.goals) if goal in self._missing(met)]
+        states = self.archive.columns(kept)
+        if not missing or not self._budget.spend(len(kept), 0, CHOICE * (len(missing) + len(states))):
+            return np.zeros(0, np.int64)
+        far = self._distance({f"{name}@0": values for name, values in states.items()}, len(kept))
+        orders = [np.lexsort((far[place], tried[kept]))[: -(-count // len(missing))] for place in missing]
+        return kept[np.concatenate(orders)][:count]
 
     def _draw(self) -> bool:
         """Random runs."""
         begun = np.repeat(self._chosen(self._draw, WIDTH // EACH), EACH)
         manner = self._batch.manner(len(begun))
-        self._walk(begun, STEPS, 1, lambda states, _: self._batch.go_on(states, manner, STEPS, self._check))
+        self._walk(begun, STEPS, 1, lambda states, *_: self._batch.go_on(states, manner, STEPS, self._check))
         return True
 
     def _await(self) -> bool:
-        """Runs in which no input changes, for ever more steps; in half of them all are at rest."""
+        """Runs in which no input changes, for ever more steps: in half of them all are at rest, in a quarter they stay
+        as they were when the state was reached. A run is over once nothing changes any more."""
         begun = np.repeat(self._chosen(self._await, WIDTH // EACH // EACH), EACH)
         manner = self._batch.manner(len(begun)).still()
+        self._budget.spend(len(begun), 1)
+        drawn = self._batch.go_on(self.archive.columns(begun), manner, 1, self._check).inputs
+        held = self.archive.last(begun, {name: values[0] for name, values in drawn.items()}, EACH // 2)
 
-        def go_on(states: Columns, _: int) -> Runs:
-            nonlocal manner
-            runs = self._batch.go_on(states, manner, WAITED, self._check)
-            manner = replace(manner, last={name: values[-1] for name, values in runs.inputs.items()})
-            return runs
+        def go_on(states: Columns, left: Column, _: int) -> Runs:
+            own = manner.of(left, {name: values[left] for name, values in held.items()})
+            runs = self._batch.go_on(states, own, WAITED, self._check)
+            for name, values in runs.inputs.items():
+                held[name][left] = values[-1]
+            changed = np.logical_or.reduce([values[-1] != values[0] for values in runs.states.values()])
+            return replace(runs, valid=np.where(changed, runs.valid, np.minimum(runs.valid, WAITED - 1)))
 
         self._walk(begun, WAITED, self._wait // WAITED, go_on)
         self._wait = WAITS[0] if self._wait >= WAITS[1] else 2 * self._wait
@@ -237,9 +267,10 @@ class Exploration:
         rows = np.minimum(np.arange(lengths.max())[:, None], lengths - 1)
         inputs = {n: np.stack([w[n][rows[:, k]] for k, w in enumerate(ways)], axis=1) for n in ways[0]}
 
-        def go_on(states: Columns, block: int) -> Runs:
+        def go_on(states: Columns, left: Column, block: int) -> Runs:
             part = slice(block * WAITED, (block + 1) * WAITED)
-            return self._batch.follow(states, {name: values[part] for name, values in inputs.items()}, self._check)
+            own = {name: values[part, left] for name, values in inputs.items()}
+            return self._batch.follow(states, own, self._check)
 
         self._walk(np.full(len(ways), here), WAITED, -(-int(lengths.max()) // WAITED), go_on)
         return True

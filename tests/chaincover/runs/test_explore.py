@@ -11,11 +11,12 @@ from boards import Kept
 from chain_checks import check_run
 from enumerated import one_step
 from problems import problem_of
-from pysmt.shortcuts import TRUE, BVAdd, Equals, Ite
+from pysmt.shortcuts import BVULT, TRUE, BVAdd, Equals, Ite
 from random_systems import random_case
 
 from benchmarks.checks.generated.systems import generated_case
 from bmc.engines import choose
+from bmc.formulas.unroll import at
 from bmc.models.c.source.survey import apart
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
@@ -30,6 +31,7 @@ from chaincover.runs import archive, explore
 from chaincover.runs.archive import conditions
 from chaincover.runs.explore import Exploration
 from chaincover.stages import take_turns
+from properties.goal import Goal
 from properties.monitor import Monitor
 
 LOCK = """\
@@ -142,7 +144,7 @@ def test_a_full_archive_gives_way_to_a_new_one(tmp_path: Path, monkeypatch: pyte
         monkeypatch.setattr(room, "KEPT", 16)
     monkeypatch.setattr(explore, "Exploration", Counted)
     with apart():
-        board = explored(lock(tmp_path), 2.0)
+        board = explored(lock(tmp_path), 4.0)
     assert len(begun) > 1
     assert board.known.chain is not None
 
@@ -175,3 +177,63 @@ def test_of_states_that_are_alike_the_one_with_more_goals_is_kept() -> None:
     assert noted.add(np.array([0]), runs, np.array([[2]]), [], 0).tolist() == [1]
     assert noted.kept.tolist() == [1]
     assert noted.inputs(1) == [{"explored_go": 1}, {"explored_go": 0}]
+
+
+KEY, HELD = ValueType("explored key", 8), ValueType("explored hold", 9)
+
+
+def keyed() -> TransitionSystem:
+    """One key begins what takes 300 steps, as long as that key stays."""
+    key, held = KEY.symbol("explored_key"), HELD.symbol("explored_hold")
+    more = Ite(BVULT(held, HELD.constant(300)), BVAdd(held, HELD.constant(1)), held)
+    after = Ite(Equals(key, KEY.constant(173)), more, HELD.constant(0))
+    state = (StateVariable("explored_hold", HELD, HELD.constant(0), after),)
+    return TransitionSystem("keyed", state, (InputVariable("explored_key", KEY, ((0, 255),)),), TRUE())
+
+
+def test_waits_keep_the_inputs_by_which_a_state_was_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawn inputs hardly ever are that key, and questions do not look so far ahead."""
+    for means in ("_ask", "_draw", "_join", "_end"):
+        monkeypatch.setattr(Exploration, means, lambda self: False)
+    system = keyed()
+    held = HELD.symbol("explored_hold")
+    formulas = {"begun": Equals(held, HELD.constant(1)), "done": Equals(held, HELD.constant(300))}
+    goals = [Goal(name, at(each, 0), None, 0) for name, each in formulas.items()]
+    board, simulator = board_of(problem_of(system, goals, None), 1.0), Simulator(system)
+    board.offer(simulator.run(simulator.initial(), [{"explored_key": 173}]))
+    take_turns([stage for stage in STAGES if stage.name == "explore"], board)
+    chain = board.known.chain
+    assert chain is not None
+    assert chain.goals == {"begun", "done"}
+    assert chain.length == 300
+
+
+def test_waits_begin_where_each_condition_holds_in_turn() -> None:
+    """What is chosen has a state for each value that a condition asks for, before others are chosen twice."""
+    system = counter()
+    count = COUNT.symbol("explored_count")
+    noted = archive.Archive(system, 1, {"explored_count": 0}, [Equals(count, COUNT.constant(2 * n)) for n in range(4)])
+    values = np.arange(10, dtype=np.uint8)[:, None]
+    runs = archive.Runs({"explored_count": values}, {"explored_go": np.zeros((9, 1), np.uint8)}, 9, np.array([9]))
+    noted.add(np.array([0]), runs, np.array([[archive.NEVER]]), [], 0)
+    tried = np.zeros(archive.KEPT, np.int64)
+    chosen = noted.varied(tried, 5)
+    assert {noted.state(number)["explored_count"] for number in chosen} == {0, 2, 4, 6, 9}
+    tried[chosen] += 1
+    assert len(noted.varied(tried, 2)) == 2
+
+
+def test_states_near_to_a_missing_goal_are_gone_on_from_first() -> None:
+    """The state in which the second goal is covered is nearest to the third one; it is not the first one again."""
+    system = keyed()
+    held = HELD.symbol("explored_hold")
+    goals = [Goal(f"at {value}", at(Equals(held, HELD.constant(value)), 0), None, 0) for value in (1, 200, 300)]
+    board, simulator = board_of(problem_of(system, goals, None), 1.0), Simulator(system)
+    board.offer(simulator.run(simulator.initial(), [{"explored_key": 173}] * 299))
+    search = Exploration(board)
+    search._take_known()
+    tried = np.zeros(archive.KEPT, np.int64)
+    nearest = search._near(tried, 1)
+    assert [search.archive.state(number)["explored_hold"] for number in nearest] == [200]
+    tried[nearest] += 1
+    assert search._near(tried, 1) != nearest
