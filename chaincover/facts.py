@@ -67,20 +67,6 @@ OBSERVED = Fact("distances that runs have shown", lambda board: bool(board.known
 CHAIN = Fact("a chain", lambda board: board.known.chain)
 
 
-def _parts(board: Board) -> object:
-    chain = board.known.chain
-    return chain and (chain, board.lead)
-
-
-PARTS = Fact("a chain, and a run through some goals than which none is shorter", _parts)
-
-COMPLETE = Fact("a chain through all goals that one is sought for", lambda board: board.known.complete)
-
-DECIDED = Fact("for each goal a run, or a verdict", lambda board: not board.known.open(board.known.targets))
-
-TARGETS = Fact("the goals that a chain is sought for", lambda board: board.known.targets)
-
-
 def tests_beside_chain(board: Board) -> tuple[str, ...]:
     """The goals that a chain is sought for which the best one does not cover, although a run does."""
     known = board.known
@@ -89,7 +75,18 @@ def tests_beside_chain(board: Board) -> tuple[str, ...]:
     return tuple(name for name in left if known.seen[name].length)  # the others begin where all runs do
 
 
-TESTS = Fact("tests of goals that the chain does not cover", lambda board: tests_beside_chain(board) or None)
+def _parts(board: Board) -> object:
+    chain = board.known.chain
+    return chain and (chain, board.lead, tests_beside_chain(board))
+
+
+PARTS = Fact("a chain, tests of goals that it does not cover, and a run than which none is shorter", _parts)
+
+COMPLETE = Fact("a chain through all goals that one is sought for", lambda board: board.known.complete)
+
+DECIDED = Fact("for each goal a run, or a verdict", lambda board: not board.known.open(board.known.targets))
+
+TARGETS = Fact("the goals that a chain is sought for", lambda board: board.known.targets)
 
 
 def _prices(board: Board) -> object:

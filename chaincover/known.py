@@ -239,6 +239,8 @@ class Board:
     ``accelerated`` is what is known of counters. ``enumeration`` is that of states, where it goes on after its first
     turn. ``restore`` makes of a result one for the problem before its states got a normal form, which is ``whole``;
     None while that is not decided. ``lead`` is the run through most goals of which it is known that none is shorter.
+    ``joins`` has for each goal beside the best chain with which goals, and a test of how many steps, it was to be
+    joined last.
     ``said``: what the listener was told last.
     """
 
@@ -256,6 +258,7 @@ class Board:
     restore: Callable[[ChainResult], ChainResult] | None = None
     whole: Problem | None = None
     lead: Lead | None = None
+    joins: dict[str, tuple[frozenset[str], int]] = field(default_factory=dict)
     said: str = ""
     _questions: Questions | None = None
 

@@ -43,7 +43,6 @@ from chaincover.facts import (
     STATES,
     STUCK,
     TARGETS,
-    TESTS,
     WALKS,
     WHOLE,
     Fact,
@@ -113,7 +112,7 @@ def as_long_as_a_program(board: Board) -> float:
 
 ENUMERATE = Stage("enumerate", enumerate_states, for_targets=False, gives=(STATES, LISTED, NEARLY_LISTED))
 SIMULATE = Stage(
-    "simulate", later("chaincover.runs.random:random_runs"), for_targets=False, gives=(CHAIN, COMPLETE, OBSERVED, TESTS)
+    "simulate", later("chaincover.runs.random:random_runs"), for_targets=False, gives=(CHAIN, COMPLETE, OBSERVED)
 )
 NORMAL_FORM = Stage(
     "normal form", later("chaincover.reductions.slicing:to_normal_form"), for_targets=False, gives=(FORM,)
@@ -135,7 +134,7 @@ PRODUCT = Stage(
 ACCELERATE = Stage(
     "accelerate",
     later("chaincover.minimality.acceleration:accelerate"),
-    gives=(CHAIN, COMPLETE, TESTS, TARGETS, BETTER),
+    gives=(CHAIN, COMPLETE, TARGETS, BETTER),
 )
 LOCALISE = Stage("localise", later("chaincover.reductions.localise:localise"), gives=(CHAIN, COMPLETE, BETTER))
 
@@ -196,25 +195,17 @@ STAGES = (
     replace(LOCALISE, first_turn=1.5),
     Stage(
         "recombine",
-        later("chaincover.runs.recombine:recombine"),
+        later("chaincover.runs.joining:recombine"),
         2.0,
         needs=(CHAIN,),
-        gives=(BETTER,),
+        gives=(COMPLETE, BETTER),
         until=(WALKS,),
     ),
     Stage(
         "each goal alone",
         later("chaincover.reductions.alone:each_alone"),
         2.5,
-        gives=(CHAIN, COMPLETE, TESTS, TARGETS, BETTER),
-    ),
-    Stage(
-        "simulate from tests",
-        later("chaincover.runs.random:runs_from_tests"),
-        for_targets=False,
-        needs=(TESTS,),
-        gives=(COMPLETE,),
-        put_off=TESTS,
+        gives=(CHAIN, COMPLETE, TARGETS, BETTER),
     ),
     replace(ACCELERATE, first_turn=2.5),
     # without it mode of benchmarks/floats takes 1.2 times the work
@@ -238,7 +229,7 @@ STAGES = (
         "graph",
         later("chaincover.graph.reachability:grow"),
         for_targets=False,
-        gives=(DISTANCES, WHOLE, CHAIN, TESTS, TARGETS, BETTER),
+        gives=(DISTANCES, WHOLE, CHAIN, TARGETS, BETTER),
     ),
     Stage(
         "get chain",
@@ -347,6 +338,8 @@ def _search(board: Board, stages: Sequence[Stage]) -> str:
             if not all(goal.takes_step for goal in board.problem.goals):
                 board.offer(board.judge.empty_run())
             take_turns(stages, board)
+            if board.limits.used_up and not board.known.complete:
+                later("chaincover.runs.joining:join_tests")(board)
             find_tests(board)
             board.known = replace(board.known, chain=canonical_inputs(board))
     except StepTooLarge:

@@ -19,7 +19,6 @@ from bmc.explicit.batch import NEVER, Batch, EventFinder, Runs, earliest, gaps
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.draws import Draws
 from bmc.system.transition import Run, Valuation
-from chaincover.facts import TESTS, tests_beside_chain
 from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
@@ -35,7 +34,6 @@ from chaincover.runs.population import (
     started,
 )
 from chaincover.runs.ways import ENDINGS, Endings, Resting
-from chaincover.stages import await_news
 from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
 
@@ -91,20 +89,6 @@ def random_runs(board: Board) -> None:
         anew.offer(offer)
         if board.known.complete:
             return
-
-
-def runs_from_tests(board: Board) -> None:
-    """Random runs through all goals from the end of a test of a goal that the chain does not cover, once for each such
-    goal: the chain may have gone where it cannot be, and all else may be reached from there."""
-    tried: set[str] = set()
-    while True:
-        while not (left := [name for name in tests_beside_chain(board) if name not in tried]):
-            await_news(board, TESTS, tests_beside_chain(board))
-        tried.add(name := left[0])
-        board.say(f"simulate from tests: random runs from the end of a test of {name}")
-        onward = RandomRuns(board.problem, board.limits, board.options.bound, distances=False)
-        onward.begin_with(board.known.seen[name])
-        onward.offer(_offer_to(board))
 
 
 def _offer_to(board: Board) -> Callable[[Run], None]:

@@ -5,24 +5,26 @@ each missing goal, of 1, 2, 4 and more steps, and from states that are most like
 a node are left out (``chaincover.runs.cuts``). The nodes of as many goals are a layer. The best node of each layer goes
 on (G. K. Kao, E. C. Sewell, S. H. Jacobson: A branch, bound, and remember algorithm for the 1|r_i|Σt_i scheduling
 problem, 2009): that with the fewest steps so far and, for its missing goals, in the best chain.
+
+A goal that has a test, but is not covered by the best chain, is joined to it first (``chaincover.runs.joining``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
 
+from bmc.evaluation.vectors import Column
 from bmc.explicit.batch import NEVER
 from bmc.system.transition import Run
-from chaincover.facts import PARTS
+from chaincover.chain import Chain
 from chaincover.known import Board, Lead
 from chaincover.runs.budget import Share
 from chaincover.runs.cuts import WORTH, Cuts, Part, in_reach, worth
 from chaincover.runs.side_by_side import SideBySide, Start, Way
-from chaincover.stages import await_news
 from chaincover.weights import FINAL
 
 ALIKE = 3
@@ -53,10 +55,6 @@ PATIENCE = 2.0
 """Units of work without a shorter chain after which the search is over, besides twice as many as led to the last one.
 With twice as many, bounds of small programs come later."""
 
-AWAY = 2.0
-"""The turn of this stage once a chain is complete, and distances are not known exactly, as a part of what the others
-had since its last one. With half as much, chains become short later, and bounds come earlier."""
-
 COARSE = 4
 """Where less than one step in so many was left out of the chain that is there at first, its parts come next. With twice
 as many, it is somewhat shorter sooner, and other orders of its goals are tried later."""
@@ -66,25 +64,7 @@ SHORT = 64
 more work goes into long ways."""
 
 
-def recombine(board: Board) -> None:
-    """Join parts of known runs to shorter chains; again when another stage has found one.
-
-    Where all distances are known, or there is a bound K on the steps from goal to goal, which parts seldom keep, it has
-    no more work than others; a program without inputs has one run only.
-    """
-    lengths: dict[str, int] = {}
-    share = Share(board.limits, AWAY if board.options.bound is None else 0.0)
-    if not board.known.problem.system.inputs:
-        return
-    while True:
-        board.say("recombine: parts of known runs in other orders")
-        search = Recombination(board, lengths, share)
-        while search.go_on():
-            pass
-        await_news(board, PARTS, (search.chain, board.lead))
-
-
-class _Node(NamedTuple):
+class Node(NamedTuple):
     """Where a run of ``steps`` steps leads, the last ones from the node ``parent`` on by ``way``."""
 
     start: Start
@@ -110,7 +90,7 @@ class _Cut(NamedTuple):
         return self.part.way
 
 
-class _Onward(NamedTuple):
+class Onward(NamedTuple):
     """Work: to follow ``way`` from ``node`` on."""
 
     node: int
@@ -120,24 +100,25 @@ class _Onward(NamedTuple):
 class Recombination:
     """One search from the start of the best ``chain``, for the goals that it covers; repeatable.
 
-    ``lengths`` has for each goal the steps of a test of which no more steps were left out, and is added to.
+    ``lengths`` has for each goal the steps of a test of which no more steps were left out, and is added to. Where it is
+    ``ample``, it has the work of ``share``.
     """
 
-    def __init__(self, board: Board, lengths: dict[str, int], share: Share) -> None:
+    def __init__(self, board: Board, lengths: dict[str, int], share: Share, ample: bool) -> None:
         self._board, self._limits = board, board.limits
         chain = board.known.chain
         assert chain is not None
-        self.chain, self._length = chain, chain.length
-        self._problem = problem = board.known.problem.of(chain.goals & {*board.known.targets})
-        ample = board.known.complete and not board.known.graph.exact
+        self.chain, self._length = chain, self._most(chain)
+        self._problem = problem = board.known.problem.of(self._goals(chain))
+        ample = ample and not board.known.graph.exact
         self._ways = SideBySide(problem, self._limits, share.check if ample else self._limits.check)
         self._cuts = Cuts(self._ways)
         self._names = [goal.name for goal in problem.targets]
         self._known: list[list[Way]] = [[] for _ in self._names]
-        self._nodes: list[_Node] = []
+        self._nodes: list[Node] = []
         self._best: dict[bytes, list[int]] = {}
         self._layers: list[list[tuple[int, int]]] = [[] for _ in range(len(self._names) + 1)]
-        self._waiting: dict[tuple[type, int], list[_Cut | _Onward]] = {}
+        self._waiting: dict[tuple[type, int], list[_Cut | Onward]] = {}
         self._spent: dict[tuple[type, int], float] = {}
         self._turn = 0
         self._lead: Lead | None = None
@@ -149,13 +130,25 @@ class Recombination:
             share.begin()
         for place, test in self._tests():
             self._known[place].append(self._ways.note(test))
-        self._cut_chain(Part(self._start, self._ways.note(chain.run), self._every, self._start), COARSE)
-        self._look_at_tests(lengths)
-        self._look_at_chain()
+        self._prepare(lengths)
         self._begun, self._improved = begun, self._limits.spent
-        self._add(_Node(self._start, 0, 0, np.zeros(0, np.int64)))
+        self._add(Node(self._start, 0, 0, np.zeros(0, np.int64)))
         self._onward(0)
         self._take_lead()
+
+    def _goals(self, chain: Chain) -> Set[str]:
+        """The goals of the search, where ``chain`` is the best one."""
+        return chain.goals & {*self._board.known.targets}
+
+    def _most(self, chain: Chain) -> int:
+        """The steps that a chain has fewer of which is sought, where ``chain`` is the best one."""
+        return chain.length
+
+    def _prepare(self, lengths: dict[str, int]) -> None:
+        """Leave out steps of the chain and of tests, and note what is left."""
+        self._cut_chain(Part(self._start, self._ways.note(self.chain.run), self._every, self._start), COARSE)
+        self._look_at_tests(lengths)
+        self._look_at_chain()
 
     def _take_lead(self) -> None:
         """Note the best run of the board through some goals: its parts, and the states in which it covers them."""
@@ -170,7 +163,7 @@ class Recombination:
             for goal in np.flatnonzero(met.first[:, 0] == steps).tolist():
                 self._known[goal].insert(FIRST, way[:steps])
                 del self._known[goal][KNOWN:]
-            if self._add(_Node(end, steps, 0, way[:steps])):
+            if self._add(Node(end, steps, 0, way[:steps])):
                 self._settle(len(self._nodes) - 1, Part(self._start, way[:steps], end.covered, end))
 
     @property
@@ -215,18 +208,18 @@ class Recombination:
     def _look_at_chain(self) -> bool:
         """Note the best chain, where it is another one; whether it covers the same goals."""
         chain = self._board.known.chain
-        if chain is None or {*self._problem.names} != chain.goals & {*self._board.known.targets}:
+        if chain is None or {*self._problem.names} != self._goals(chain):
             return False
         if self._rest.any() and chain is self.chain:
             return True
-        self.chain, self._length, before = chain, chain.length, 0
+        self.chain, self._length, before = chain, self._most(chain), 0
         whole = self._ways.note(chain.run)
         for name, end in sorted(self._ends.items(), key=lambda each: each[1]):
             place = self._names.index(name)
             self._rest[place], before = end - before, end
             if end:
                 known = self._known[place]
-                self._known[place] = [*known[:2], whole[:end], *known[3:]]
+                self._known[place] = [*known[: FIRST - 1], whole[:end], *known[FIRST:]]
         self._layers = [[(self._worth(self._nodes[n]), n) for _, n in layer] for layer in self._layers]
         for layer in self._layers:
             heapify(layer)
@@ -242,7 +235,7 @@ class Recombination:
         if len(way) < len(ways[longest]):
             ways[longest] = way
 
-    def _worth(self, node: _Node) -> int:
+    def _worth(self, node: Node) -> int:
         """The steps of a chain by ``node``, if its missing goals take as many as in the best chain."""
         return node.steps + int(self._rest[~node.start.covered].sum())
 
@@ -254,7 +247,7 @@ class Recombination:
         node = self._nodes[number]
         return node.steps < self._length and node.steps in self._best[node.key]
 
-    def _add(self, node: _Node) -> bool:
+    def _add(self, node: Node) -> bool:
         """Take a node that is better than others of the same goals; whether it is."""
         if not self._is_better(node.key, node.steps):
             return False
@@ -288,7 +281,7 @@ class Recombination:
         self._spent[kind] = self._spent.get(kind, 0.0) + self._limits.spent - before
         return True
 
-    def _wait(self, work: _Cut | _Onward) -> None:
+    def _wait(self, work: _Cut | Onward) -> None:
         """Note what is to be done, with other work on ways of about as many steps."""
         kind = type(work), (max(0, len(work.way) - 1) // SHORT).bit_length()
         self._waiting.setdefault(kind, []).append(work)
@@ -305,7 +298,7 @@ class Recombination:
         if kind[0] is _Cut:
             self._cut([work for work in waiting[:most] if isinstance(work, _Cut)])
         else:
-            self._follow([work for work in waiting[:most] if isinstance(work, _Onward)])
+            self._follow([work for work in waiting[:most] if isinstance(work, Onward)])
 
     def _cut(self, works: Sequence[_Cut]) -> None:
         """Leave out steps of the parts that led to nodes, which go on where no more can be."""
@@ -315,7 +308,7 @@ class Recombination:
                 node = self._nodes[number]
                 if node.steps in self._best[node.key]:
                     self._best[node.key].remove(node.steps)
-                made = _Node(part.end, node.steps - len(work.way) + len(part.way), node.parent, part.way)
+                made = Node(part.end, node.steps - len(work.way) + len(part.way), node.parent, part.way)
                 if not self._add(made):
                     continue
                 number = len(self._nodes) - 1
@@ -330,29 +323,42 @@ class Recombination:
         for place in np.flatnonzero(part.needed).tolist():
             self._learn(place, part.way)
         if node.start.covered.all():
-            self._offer(number)
+            self._finish(number)
         else:
             heappush(self._layers[int(node.start.covered.sum())], (self._worth(node), number))
 
-    def _follow(self, works: Sequence[_Onward]) -> None:
+    def _follow(self, works: Sequence[Onward]) -> None:
         """Follow ways from nodes to others."""
         starts, ways = [self._nodes[work.node].start for work in works], [work.way for work in works]
-        met = self._ways.follow(starts, ways, np.full((len(self._names), len(works)), True))
+        met = self._ways.follow(starts, ways, np.stack([self._sought(start.covered) for start in starts], axis=1))
         before = np.array([self._nodes[work.node].steps for work in works])
         for place in np.argsort(before[met.columns] + met.steps, kind="stable").tolist():
             work, steps = works[int(met.columns[place])], int(met.steps[place])
             own, covers = self._nodes[work.node], met.first[:, met.columns[place]] <= steps
             if self._is_better(covers.tobytes(), own.steps + steps):
-                self._add(_Node(met.end(place), own.steps + steps, work.node, work.way[:steps]))
-                needed = covers & ~own.start.covered
-                number = len(self._nodes) - 1
-                if covers.all():
-                    self._offer(number)
-                else:
-                    self._wait(_Cut(number, Part(own.start, work.way[:steps], needed, self._nodes[number].start)))
+                self._add(Node(met.end(place), own.steps + steps, work.node, work.way[:steps]))
+                self._arrive(len(self._nodes) - 1)
 
-    def _offer(self, number: int) -> None:
-        """Offer the chain that ends with a node, without steps that it does not need."""
+    def _sought(self, covered: Column) -> Column:
+        """The goals that a node goes on to which has ``covered`` some, and without which no way from it ends."""
+        return np.full(len(covered), True)
+
+    def _arrive(self, number: int) -> None:
+        """Offer the chain that ends with a new node, or let steps be left out on the way to it."""
+        node = self._nodes[number]
+        before = self._nodes[node.parent].start
+        if node.start.covered.all():
+            self._finish(number)
+        else:
+            self._wait(_Cut(number, Part(before, node.way, node.start.covered & ~before.covered, node.start)))
+
+    def _finish(self, number: int) -> None:
+        """Offer the chain that ends with a node, then without steps that it does not need."""
+        self._cut_chain(Part(self._start, self._offer(number), self._every, self._start), WORTH)
+        self._look_at_chain()
+
+    def _offer(self, number: int) -> Way:
+        """Offer the chain that ends with a node; its way."""
         ways = []
         while number:
             ways.append(self._nodes[number].way)
@@ -360,24 +366,34 @@ class Recombination:
         way = np.concatenate(ways[::-1])
         if self._board.offer(self._ways.run(self._start, way)):
             self._improved = self._limits.spent
-        self._cut_chain(Part(self._start, way, self._every, self._start), WORTH)
-        self._look_at_chain()
+        return way
+
+    def _longest(self, place: int) -> int:
+        """The steps of parts of known ways to the goal at ``place``, at most."""
+        times, more = DETOUR
+        return times * min(map(len, self._known[place])) + more
 
     def _onward(self, number: int) -> None:
         """Let a node go on by the last parts of known ways to each goal that is missing, short ones first."""
         node, parts = self._nodes[number], dict[bytes, Way]()
         state = {name: np.array([value]) for name, value in node.start.state.items()}
-        missing = np.flatnonzero(~node.start.covered).tolist()
+        missing = np.flatnonzero(self._sought(node.start.covered) & ~node.start.covered).tolist()
         for place in missing:
             if (self._names[place] == FINAL and len(missing) > 1) or not self._known[place]:
                 continue
-            times, more = DETOUR
-            most = min(self._length - node.steps, times * min(map(len, self._known[place])) + more)
+            most = min(self._length - node.steps, self._longest(place))
             for way in self._known[place]:
-                alike = np.argsort(self._ways.apart(way, state)[0][::-1], kind="stable")[:LIKE] + 1
+                alike = _nearest(self._ways.apart(way, state)[0][::-1]) + 1
                 lasts = {len(way), *(1 << k for k in range(len(way).bit_length())), *alike.tolist()}
                 for last in sorted(each for each in lasts if each < most):
                     part = way[len(way) - last :]
                     parts[part.tobytes()] = part
         for part in sorted(parts.values(), key=len)[:FOLLOWED]:
-            self._wait(_Onward(number, part))
+            self._wait(Onward(number, part))
+
+
+def _nearest(apart: Column) -> Column:
+    """The places of the least of the values that are no greater than those beside them."""
+    least = np.flatnonzero((apart <= np.r_[np.inf, apart[:-1]]) & (apart < np.r_[apart[1:], np.inf]))
+    found: Column = least[np.argsort(apart[least], kind="stable")[:LIKE]]
+    return found

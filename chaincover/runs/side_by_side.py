@@ -23,7 +23,7 @@ LEAST = 100
 """Programs of fewer operations are left to numpy, and to a step of others counts what so many operations take in it."""
 
 LOOKING = 3
-"""Operations on columns that it takes to look for a goal at a step, and to take an input of it."""
+"""Operations on columns that it takes to look for a goal in steps, and to take an input of them."""
 
 Way = Column
 """Steps by their numbers, one after the other."""
@@ -162,5 +162,5 @@ class SideBySide:
 
     def _work(self, steps: int, count: int) -> float:
         """The units of work that so many steps of so many ways take."""
-        more = LOOKING * (len(self.goals) + len(self._inputs)) * (count + OVERHEAD)
-        return steps * (self._batch.cost(count) + more) / PER_UNIT.run_values
+        looking = LOOKING * (len(self.goals) + len(self._inputs)) * (steps * count + OVERHEAD)
+        return (steps * self._batch.cost(count) + looking) / PER_UNIT.run_values

@@ -137,7 +137,7 @@ def test_what_is_found_out_before_a_run_is_stopped_is_on_disk_and_told(
 
     if not simulated:
         monkeypatch.setattr("chaincover.runs.random.random_runs", lambda board: None)
-    for stage in ("runs.recombine.recombine", "reductions.alone.each_alone"):  # the first one needs a chain
+    for stage in ("runs.joining.recombine", "reductions.alone.each_alone"):  # the first one needs a chain
         monkeypatch.setattr(f"chaincover.{stage}", stopped)
     monkeypatch.setattr("chaincover.cli.progress.PART", 0.0)  # nothing waits for its turn to be written
     ended = generated(tmp_path, "--engine", "sat", *several)
@@ -169,7 +169,7 @@ def test_a_replay_that_a_run_has_no_time_for_is_named(
         monkeypatch.setattr("chaincover.target.original.replay", stopped)
         monkeypatch.setattr("chaincover.target.original.replay_each", stopped)
     else:
-        monkeypatch.setattr("chaincover.runs.recombine.recombine", stopped)
+        monkeypatch.setattr("chaincover.runs.joining.recombine", stopped)
         monkeypatch.setattr("chaincover.cli.delivery.REPLAYED", 0)
     ended = generated(tmp_path, "--engine", "sat", "--no-native", *several)
     chain = "chain-1.json" if several else "chain.json"

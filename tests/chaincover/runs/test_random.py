@@ -27,7 +27,6 @@ from bmc.system.simulation import Simulator
 from bmc.system.ties import hold, ties
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType, membership
 from chaincover.graph.edges import Distances
-from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
@@ -528,47 +527,3 @@ def test_runs_begin_anew_for_what_cannot_be_where_the_best_one_has_gone() -> Non
     assert found.chain is not None
     assert found.chain.goals == {"rested", "little"}
     assert found.tests.keys() == {"added"}
-
-
-def test_runs_go_on_from_a_test_of_what_the_chain_cannot_cover_any_more() -> None:
-    """A goal is to be met in the first ten steps. The chain has passed them without it; another run has just that goal,
-    and whatever the chain covers can be reached from its end too."""
-    pressed, age = FLAG.symbol("early_in"), TIME.symbol("early_age")
-    older = Ite(age.BVULT(TIME.constant(500)), age + TIME.constant(1), age)
-    state = (
-        StateVariable("early_age", TIME, TIME.constant(0), older),
-        StateVariable("early_held", FLAG, FLAG.constant(0), pressed),
-    )
-    system = TransitionSystem("early", state, (InputVariable("early_in", FLAG, ((0, 1),)),), TRUE())
-    held = Equals(FLAG.symbol("early_held"), FLAG.constant(1))
-    conditions = {
-        "early": And(held, age.BVULT(TIME.constant(10))),
-        "late": age.BVUGE(TIME.constant(300)),
-        "later": age.BVUGE(TIME.constant(400)),
-    }
-    problem = problem_of(system, [Goal(name, at(each, 0), None, 0) for name, each in conditions.items()], None)
-
-    def two_runs(board: Board) -> None:
-        simulator = Simulator(system)
-        for steps, value in ((400, 0), (3, 1)):
-            board.offer(simulator.run(simulator.initial(), [{"early_in": value}] * steps))
-
-    stages = [Stage("two runs", two_runs), Stage("simulate from tests", random.runs_from_tests, for_targets=False)]
-    before, after = (generate(problem, Options(), stages=stages[:count]).chain for count in (1, 2))
-    assert before is not None
-    assert before.goals == {"late", "later"}
-    assert after is not None
-    assert after.goals == {"early", "late", "later"}
-
-
-def test_no_runs_go_on_from_a_test_of_no_step() -> None:
-    """It ends where all runs begin."""
-    age, pressed = TIME.symbol("start_age"), Equals(FLAG.symbol("start_in"), FLAG.constant(1))
-    state = (StateVariable("start_age", TIME, TIME.constant(0), Ite(pressed, age + TIME.constant(1), age)),)
-    system = TransitionSystem("start", state, (InputVariable("start_in", FLAG, ((0, 1),)),), TRUE())
-    goal = Goal("start", at(Equals(age, TIME.constant(0)), 0), None, 0)
-    problem = problem_of(system, [goal], Equals(age, TIME.constant(3)))
-    first = Stage("one run", lambda board: board.see(board.judge.empty_run(), {"start": 0}))
-    found = generate(problem, Options(), stages=[first, Stage("simulate from tests", random.runs_from_tests)])
-    assert found.tests["start"].length == 0
-    assert found.chain is None
