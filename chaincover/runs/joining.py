@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Set
 from contextlib import suppress
 from dataclasses import replace
-from heapq import heappush
 
 import numpy as np
 
@@ -75,7 +74,10 @@ def recombine(board: Board) -> None:
 def join_tests(board: Board) -> None:
     """Once the effort is used up, join the tests that the best chain does not cover and that were not tried, as far as
     the limits suffice for what comes after the search."""
-    if board.known.chain is None or board.on_states or board.options.bound is not None:
+    known = board.known
+    if known.chain is None or known.no_chain or board.on_states or board.options.bound is not None:
+        return
+    if not known.problem.system.inputs:
         return
     after = replace(board, limits=board.limits.after())
     try:
@@ -157,10 +159,6 @@ class Joining(Recombination):
             state = {name: run.states[steps][name] for name in self._start.state}
             if self._add(Node(Start(state, covered), steps, 0, way[:steps])):
                 self._push(len(self._nodes) - 1)
-
-    def _push(self, number: int) -> None:
-        node = self._nodes[number]
-        heappush(self._layers[int(node.start.covered.sum())], (self._worth(node), number))
 
     def _sought(self, covered: Column) -> Column:
         """The goal beside the chain; once that is covered, all goals."""

@@ -325,7 +325,12 @@ class Recombination:
         if node.start.covered.all():
             self._finish(number)
         else:
-            heappush(self._layers[int(node.start.covered.sum())], (self._worth(node), number))
+            self._push(number)
+
+    def _push(self, number: int) -> None:
+        """Let a node go on in its layer."""
+        node = self._nodes[number]
+        heappush(self._layers[int(node.start.covered.sum())], (self._worth(node), number))
 
     def _follow(self, works: Sequence[Onward]) -> None:
         """Follow ways from nodes to others."""

@@ -37,7 +37,7 @@ def joined(
     """The goals of the best chain of ``runs`` of a system with one input, and of the one in the end, which is checked.
     ``conditions`` are over plain symbols."""
     goals = [Goal(name, at(each, 0), None, 0) for name, each in conditions.items()]
-    problem = problem_of(system, goals, None if final is None else final)
+    problem = problem_of(system, goals, final)
     board, _ = board_of((system, goals, final), limits=Limits(effort=units / UNITS))
     simulator = Simulator(system)
     (var,) = system.inputs
@@ -127,6 +127,24 @@ def test_what_is_left_is_joined_once_the_effort_is_used_up() -> None:
     assert chain is not None
     assert chain.goals == {"one", "two"}
     check_run(yard(), goals, at_place(0), "allow", chain.run)
+
+
+def test_a_program_without_inputs_has_one_run_only() -> None:
+    """The final condition holds before the second goal is met, and never after it."""
+    age = AGE.symbol("only_age")
+    older = Ite(age.BVULT(AGE.constant(9)), age + AGE.constant(1), age)
+    system = TransitionSystem("only", (StateVariable("only_age", AGE, AGE.constant(0), older),), (), TRUE())
+    goals = [Goal(f"at {value}", at(Equals(age, AGE.constant(value)), 0), None, 0) for value in (1, 4)]
+    board, _ = board_of((system, goals, Equals(age, AGE.constant(2))), limits=Limits(effort=2.0 / UNITS))
+    simulator = Simulator(system)
+    for steps in (2, 4):
+        board.offer(simulator.run(simulator.initial(), [{}] * steps))
+    board.limits.spend(2.0)
+    assert {*board.known.seen} == {"at 1", "at 4"}
+    join_tests(board)
+    chain = board.known.chain
+    assert chain is not None
+    assert chain.goals == {"at 1"}
 
 
 def test_no_test_of_no_step_is_joined() -> None:
