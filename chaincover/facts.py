@@ -98,6 +98,13 @@ PRICES = Fact("prices of all goals", _prices)
 
 STUCK = Fact("a covering path that cannot be run", lambda board: None if board.known.complete else board.known.failed)
 
+FAR = 500
+"""A goal that is more steps away than this is far: with so many, questions to a solver take gigabytes."""
+
+SHORT = Fact("no proof that every chain is too long for questions to a solver", lambda board: board.known.lower <= FAR)
+
+LAYERED = Fact("reachable states in layers", lambda board: board.layered is not None)
+
 NEAR = Fact("no goal too far for questions to a solver", lambda board: not (board.layered and board.layered.far))
 
 ASKING = Fact("a first chain, or that it takes questions to a solver", lambda board: not board.in_layers)

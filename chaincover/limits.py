@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+from weakref import WeakSet
 
 from bmc import ending, footprint
 from bmc.errors import LimitReached
@@ -123,6 +125,15 @@ class Spending(Protocol):
         """What it has cost so far."""
 
 
+class Shares:
+    """The shares that something has made which works in turns. They do not count what engines are asked for meanwhile
+    by others."""
+
+    def __init__(self) -> None:
+        self.made: WeakSet[Limits] = WeakSet()
+        self.asked = 0.0
+
+
 class Limits:
     """Counts down ``seconds`` from its making; no question takes more than ``query_limit`` seconds.
 
@@ -138,6 +149,7 @@ class Limits:
         self.allow(seconds, effort)
         self._of: Limits | None = None
         self._watched: list[Spending] = []
+        self._shares, self._away = Shares(), 0.0
         self._turn = inf
         self._pause: Callable[[], None] | None = None
         self._looked_at = 0.0
@@ -164,7 +176,14 @@ class Limits:
     @property
     def spent(self) -> float:
         """Units of work spent so far."""
-        return self._own + sum(spending.cost.effort for spending in self._watched)
+        return self._own + self._asked
+
+    @property
+    def _asked(self) -> float:
+        """Units of work of the engines that are watched; in a share without what others have asked them for."""
+        if self._of is not None:
+            return self._of._asked - self._away
+        return sum(spending.cost.effort for spending in self._watched)
 
     @property
     def used_up(self) -> bool:
@@ -260,8 +279,20 @@ class Limits:
         if made.seconds is not None:  # also where what comes after a search may go on beyond the end of that
             made._end = time.monotonic() + made.seconds
         made._of, made._watched = self, self._watched
-        made._own = -sum(spending.cost.effort for spending in self._watched)
+        made._own = -self._asked
+        self._shares.made.add(made)
         return made
+
+    @contextmanager
+    def shares_of(self, shares: Shares) -> Iterator[None]:
+        """Within, these are the ``shares`` to which new ones are added, and in which work is counted."""
+        for share in shares.made:
+            share._away += self._asked - shares.asked
+        others, self._shares = self._shares, shares
+        try:
+            yield
+        finally:
+            shares.asked, self._shares = self._asked, others
 
     def portion(self, units: float) -> Limits:
         """Limits over at most so many ``units`` of work of what is left: a ``share`` that is no longer than that."""

@@ -40,6 +40,7 @@ from chaincover.facts import (
     NEAR,
     OBSERVED,
     PRICES,
+    SHORT,
     STATES,
     STUCK,
     TARGETS,
@@ -82,6 +83,12 @@ after waits for it."""
 def as_long_as_exploring(board: Board) -> float:
     """Units of work for the first exploration: less where the step is small."""
     return min(2 * LONG, EXPLORED * as_long_as_reading(board))
+
+
+def once_complete(board: Board) -> float:
+    """Units of work for smaller systems beside the search for a chain: brief while goals are missing, whose runs they
+    do not bring; then long, as what bounds the chain leads to a shorter one, too."""
+    return 2 * LONG if board.known.complete else 1.5
 
 
 def rest_of_listing(board: Board) -> float:
@@ -192,7 +199,7 @@ STAGES = (
         gives=(CHAIN, COMPLETE),
         until=(WALKS,),
     ),
-    replace(LOCALISE, first_turn=1.5),
+    replace(LOCALISE, first_turn=once_complete),
     Stage(
         "recombine",
         later("chaincover.runs.joining:recombine"),
@@ -220,7 +227,7 @@ STAGES = (
         "whole lengths",
         later("chaincover.minimality.windows:refute_lengths"),
         4.0,
-        needs=(STATES | WHOLE, NEAR),
+        needs=(STATES | WHOLE, NEAR, SHORT),
         gives=(CHAIN, COMPLETE, BETTER),
         put_off=COUNTED,
     ),

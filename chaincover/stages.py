@@ -27,6 +27,7 @@ from bmc.errors import MemoryLimitReached
 from bmc.records import dataclass
 from chaincover.facts import Fact
 from chaincover.known import Board, Known
+from chaincover.limits import Shares
 
 FIRST_TURN = 0.25
 """Units of work in the turns of the first round, where a stage names no other ``first_turn``.
@@ -148,7 +149,7 @@ class _Work:
 
     def __init__(self, stage: Stage, board: Board, shared: _Memory) -> None:
         self.stage, self._board, self._shared = stage, board, shared
-        self.begun = 0
+        self.begun, self._shares = 0, Shares()
         self._awaited: _Awaited | None = None
         self._begin()
 
@@ -176,10 +177,11 @@ class _Work:
             self._board.say(self._said)
         before = self._board.said
         try:
-            while (paused := self._greenlet.switch()) is self._shared:
-                self._shared.relieve()
-                if self._greenlet.dead:
-                    break
+            with self._board.limits.shares_of(self._shares):
+                while (paused := self._greenlet.switch()) is self._shared:
+                    self._shared.relieve()
+                    if self._greenlet.dead:
+                        break
         finally:
             self._shared.working = None
         self._said = self._said if self._board.said == before else self._board.said
@@ -393,12 +395,15 @@ def better(known: Known, before: Known) -> bool:
 
 
 def _goes_on(board: Board, before: Known, units: float) -> bool:
-    """Whether a turn of so many ``units`` brought what is worth another one: a better chain, another verdict, or a
-    bound that meets the chain with no more work than is foreseen, if it rises on as fast as in that turn."""
+    """Whether a turn of so many ``units`` brought what is worth another one: a chain through more goals, another
+    verdict, or a chain and a bound that meet with no more work than is foreseen, if they come nearer to each other on
+    as in that turn."""
     known = board.known
-    if not better(known, before) or known.length is None or replace(before, proof=known.proof) != known:
+    others = known.uncoverable is not before.uncoverable or known.no_chain != before.no_chain
+    if not better(known, before) or others or known.length is None or before.length is None:
         return better(known, before)
-    return (known.length - known.lower) * units <= (known.lower - before.lower) * board.limits.foreseen
+    left = known.length - known.lower
+    return left * units <= (before.length - before.lower - left) * board.limits.foreseen
 
 
 def _covers_more(known: Known, before: Known) -> bool:

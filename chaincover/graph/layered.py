@@ -25,6 +25,7 @@ from bmc.explicit.layers_in_c import CompiledLayers, layers
 from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
+from chaincover.facts import FAR
 from chaincover.graph.enumerated import analysed
 from chaincover.known import Board
 from chaincover.limits import PER_STEP, PER_UNIT, UNITS, Limits
@@ -44,9 +45,6 @@ for all distances, or a way to a goal; and the same where a goal is ``FAR``. How
 QUICKLY_COMPILED = 1.0
 """Units of work of a search that is compiled in a third of the time, and half as fast: compiling well takes as long as
 so much work. With twice as many, searches of two units take longer."""
-
-FAR = 500
-"""A goal that is more steps away than this is far: with so many, questions to a solver take gigabytes."""
 
 MOST_TOLD = 10_000_000_000
 """Where there may be more states than this, by the values of variables, what all of them would take is not told."""
@@ -96,6 +94,11 @@ class LayeredGoals:
         never = tuple(name for number, name in enumerate(problem.names) if number not in possible)
         graph = exact_reach_graph(problem.names, problem.end, found, impossible, never)
         return replace(graph, seconds=time.monotonic() - begun)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether it is searched by a compiled program."""
+        return isinstance(self._search, CompiledLayers)
 
     def covering(self) -> CoveringSearch | None:
         """A search for a shortest chain on the arrows between all reachable states; None where these are not noted."""
@@ -254,6 +257,18 @@ class LayeredGoals:
                 f"{self._memory >> 20} MB"
             ) from error
         self._limits.spend((search.work - before) / WORK)
+
+
+def reach_in_layers(board: Board) -> None:
+    """Meet all reachable states, and note the arrows between them, for searches along these; not without a compiler."""
+    board.say("states in layers: reachable states in layers")
+    try:
+        made = LayeredGoals(board.problem, board.limits, board.say, footprint.part(MEMORY))
+        if made.compiled:
+            made.reach()
+            board.layered = made
+    except NotInLayers as error:
+        board.say(f"states in layers: {error}")
 
 
 @contextmanager

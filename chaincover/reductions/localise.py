@@ -57,6 +57,10 @@ FIRST = 1.0
 """Units of work for the first search on each set of visible variables. With twice as many, large sets are given up
 later, for other ones."""
 
+IN_VAIN = 4
+"""Times the work that a set of variables counts for which has others in vain. With twice as many, goals that only
+together take more steps are tried together later."""
+
 WIDEST = 64
 """Bits of a variable of a program in which a run as short as that of a smaller system is sought, at most."""
 
@@ -140,14 +144,16 @@ def _reads(goal: Goal) -> set[str]:
     return names_in(plain_symbols([goal.antecedent]))
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Attempt:
-    """A set of ``visible`` variables to be tried with so many ``units`` of work. ``lower``: a bound with fewer of
-    them."""
+    """A set of ``visible`` variables to be tried with so many ``units`` of work. ``in_vain``: how many such sets, each
+    with a further goal, had no higher bound than with fewer variables. ``followed``: whether a run as short as the shortest one
+    is sought in the program."""
 
     visible: frozenset[str]
     units: float = FIRST
-    lower: int = 0
+    in_vain: int = 0
+    followed: bool = True
 
 
 def localise(board: Board) -> None:
@@ -158,7 +164,7 @@ def localise(board: Board) -> None:
     if board.options.engine != ENUMERATING or board.options.bound is not None:
         return
     search = _Localising(board)
-    while not (board.settled or board.known.no_chain) and search.left:
+    while search.left and not (board.settled or board.known.no_chain):
         if board.known.enumerated is not None or board.known.graph.exact:
             return
         search.go_on()
@@ -178,12 +184,12 @@ class _Localising:
         self._nexts, self._values = compared_nexts(self._problem.system), values_kept(self._problem.system, self._over)
         self._told = formula_text(self._values)
         free = localised(self._problem, frozenset(), self._values, self._nexts).system
-        self._bits = {var.name: 1 + log2(var.count) for var in free.inputs if var.name in own}
-        self._met: set[frozenset[str]] = set()
-        self._searched: list[_Attempt] = []
-        self.left: list[_Attempt] = []
+        self._bits = {var.name: log2(var.count) for var in free.inputs if var.name in own}
+        self._attempts: dict[frozenset[str], _Attempt] = {}
+        self._searched: dict[frozenset[str], int] = {}
+        self._turn = True
         for goal in self._problem.goals:
-            self._try(self._needs(goal), 0)
+            self._try(_Attempt(frozenset(self._needs(goal))))
 
     def _over(self) -> bool:
         return self._board.limits.over
@@ -196,54 +202,67 @@ class _Localising:
             found = found | more
         return found
 
-    def _try(self, visible: Set[str], lower: int) -> None:
-        """Try these variables later on, unless they were tried."""
-        if frozenset(visible) not in self._met:
-            self._met.add(frozenset(visible))
-            self.left.append(_Attempt(frozenset(visible), FIRST, lower))
+    def _try(self, attempt: _Attempt) -> None:
+        """Make an attempt later on."""
+        known = self._attempts.setdefault(attempt.visible, attempt)
+        self._attempts[attempt.visible] = replace(known, in_vain=min(known.in_vain, attempt.in_vain))
+
+    @property
+    def left(self) -> list[_Attempt]:
+        """What may bring a higher bound: not where all its variables were visible in what was searched."""
+        searched = self._searched
+        return [
+            each
+            for each in self._attempts.values()
+            if self._worth(each) > 0 and not any(each.visible <= other for other in searched)
+        ]
 
     def go_on(self) -> None:
-        """Try one set: one that has few states, and that little work was spent on, for the bound that it has or may
-        bring."""
-        worth = {attempt.visible: self._worth(attempt) for attempt in self.left}
-        self.left = [attempt for attempt in self.left if worth[attempt.visible] > 0]
-        if not self.left:
-            return
-        attempt = min(self.left, key=lambda each: self._cost(each) / (each.lower + worth[each.visible]))
-        self.left.remove(attempt)
+        """Try one set: in turn one that may bring most, and one with the best bound so far, for the work it takes."""
+        self._turn = not self._turn
+        attempt = min(self.left, key=self._cost)
         part = localised(self._problem, attempt.visible, self._values, self._nexts)
         if len(attempt.visible) < len(self._bits) and part.goals:
             self._search(attempt, part)
+        else:
+            self._searched[attempt.visible] = 0
 
     def _search(self, attempt: _Attempt, part: Problem) -> None:
         """Search for the shortest chain of ``part``, the smaller system of ``attempt``; where that is found, in the
         program for a run as short."""
         goals, left = counted(len(part.goals), "goal"), len(attempt.visible)
         self._board.say(f"localise: {goals}, with {left} of {len(self._bits)} variables")
+        units = self._units(attempt)
         search = SmallerSearch(self._board, part, ON_STATES)
         try:
-            found = search.go_on(attempt.units)
+            found = search.go_on(units)
             if found is not None and found.certificate is not None:
                 self._prove(Part(tuple(sorted(attempt.visible)), self._told, found.certificate))
             if not search.finished:
-                self.left.append(replace(attempt, units=2 * attempt.units))
-            elif found is not None and found.chain is not None and found.bounds.lower == found.chain.length:
-                self._join(replace(attempt, lower=found.bounds.lower))
-                self._refine(attempt.visible, search, found.chain)
+                self._attempts[attempt.visible] = replace(attempt, units=2 * units)
+                return
+            lower = self._lower(attempt)
+            self._searched[attempt.visible] = 0
+            if found is not None and found.chain is not None and found.bounds.lower == found.chain.length:
+                self._searched[attempt.visible] = found.chain.length
+                self._refine(attempt, found.chain.length > lower, search, found.chain)
         finally:
             search.end()
 
-    def _cost(self, attempt: _Attempt) -> float:
-        """What it takes to try so many variables, about."""
-        return attempt.units * sum(self._bits[name] for name in attempt.visible)
+    def _lower(self, attempt: _Attempt) -> int:
+        """The best bound that was found with fewer variables."""
+        return max((lower for other, lower in self._searched.items() if other <= attempt.visible), default=0)
 
-    def _join(self, searched: _Attempt) -> None:
-        """Try the variables of an attempt whose states were all searched with those of another one: the one with the
-        highest bound that has others."""
-        others = [each for each in self._searched if not each.visible <= searched.visible]
-        best = max(others, key=lambda each: each.lower, default=searched)
-        self._searched.append(searched)
-        self._try(best.visible | searched.visible, max(best.lower, searched.lower))
+    def _units(self, attempt: _Attempt) -> float:
+        """Units of work for an attempt: no fewer than for one with fewer variables."""
+        return max(each.units for each in self._attempts.values() if each.visible <= attempt.visible)
+
+    def _cost(self, attempt: _Attempt) -> float:
+        """What it takes, about, to try an attempt for each step of the bound that it may bring; in turn, of the one
+        that is known for it, or, where none is, of the best one."""
+        work = self._units(attempt) * (1 + sum(self._bits[name] for name in attempt.visible)) * float(IN_VAIN) ** attempt.in_vain
+        lower = self._lower(attempt)
+        return work / (1 + (lower or self._board.known.lower) if self._turn else lower + self._worth(attempt))
 
     def _worth(self, attempt: _Attempt) -> int:
         """By how many steps the bound may rise at most: the chain covers the goals of the attempt sooner or later."""
@@ -264,24 +283,29 @@ class _Localising:
         if part.proof.lower > self._board.known.lower:
             self._board.prove(part=part, basis=LOCALISED)
 
-    def _refine(self, visible: frozenset[str], search: SmallerSearch, chain: Chain) -> None:
-        """Make more variables visible: of further goals, where the program can do as the shortest ``chain`` that
-        ``search`` has found, or else covers its goals in as few steps; if that is not known, one to blame."""
-        run = chain.run
+    def _refine(self, attempt: _Attempt, higher: bool, search: SmallerSearch, chain: Chain) -> None:
+        """Make more variables visible: those of further goals, and, where the program cannot do as the shortest
+        ``chain`` that ``search`` has found, or cover its goals in as few steps otherwise, one to blame. ``higher``:
+        whether the bound is, than with fewer variables."""
+        run, visible = chain.run, attempt.visible
         names = [var.name for var in self._problem.system.inputs]
         inputs = [{name: values[name] for name in names} for values in run.inputs]
         opened = {var.name: run.states[0][var.name] for var in search.problem.system.state if var.init is None}
         start = self._simulator.initial(opened)
         followed = self._simulator.run(start, inputs)
         blamed = self._blamed(visible, run, followed)
-        found = followed if blamed is None else self._as_short(search, chain, start)
+        found: Run | None = followed
+        if blamed is not None:
+            found = self._as_short(search, chain, start) if attempt.followed else None
         if found is not None:
             self._take(self._board.replay(found), chain.goals)
-            for goal in self._problem.goals:
-                if not self._read[goal.name] <= visible:
-                    self._try(visible | self._needs(goal), chain.length)
         elif blamed:
-            self._try(visible | {min(blamed, key=lambda name: (self._bits[name], name))}, chain.length)
+            name = min(blamed, key=lambda name: (self._bits[name], name))
+            self._try(replace(attempt, visible=visible | {name}, units=FIRST, followed=True))
+        in_vain = 0 if higher else attempt.in_vain + 1
+        for goal in self._problem.goals:
+            if not self._read[goal.name] <= visible:
+                self._try(_Attempt(visible | self._needs(goal), FIRST, in_vain, found is not None))
 
     def _take(self, run: Run, goals: frozenset[str]) -> None:
         """Offer a run than which none through ``goals`` is shorter, and note it, if it is the one through most."""

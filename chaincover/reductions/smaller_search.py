@@ -12,7 +12,7 @@ import numpy as np
 from bmc.evaluation.vectors import Columns, Program
 from bmc.explicit.layers import NotInLayers
 from chaincover.chain import Chain
-from chaincover.facts import BETTER, COMPLETE, DISTANCES, EXACT, FLOATING, NEAR, OBSERVED, STATES
+from chaincover.facts import BETTER, COMPLETE, DISTANCES, EXACT, FLOATING, LAYERED, NEAR, OBSERVED, STATES
 from chaincover.graph.enumerated import LISTING, enumerate_states, exact_graph
 from chaincover.graph.layered import layers_of
 from chaincover.known import Board, Known, Reason
@@ -43,16 +43,17 @@ STAGES = (
 """What finds a shortest run to one goal, in turns."""
 
 ON_STATES = (
-    Stage("exact graph", exact_graph, inf, gives=(DISTANCES, EXACT)),
-    Stage("enumerate", enumerate_states, inf, for_targets=False, gives=(STATES,), until=(EXACT,)),
-    Stage("product search", later("chaincover.minimality.product:search_product"), inf, needs=(STATES, DISTANCES)),
+    Stage("states in layers", later("chaincover.graph.layered:reach_in_layers"), inf, gives=(LAYERED,)),
     Stage(
         "covering search",
         later("chaincover.minimality.covering_search:search_covering_runs"),
         inf,
-        needs=(EXACT,),
+        needs=(LAYERED,),
         gives=(COMPLETE, BETTER),
     ),
+    Stage("enumerate", enumerate_states, inf, for_targets=False, gives=(STATES,)),
+    Stage("exact graph", exact_graph, inf, needs=(STATES,), gives=(DISTANCES, EXACT)),
+    Stage("product search", later("chaincover.minimality.product:search_product"), inf, needs=(STATES, DISTANCES)),
     Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights"), needs=(EXACT,)),
 )
 """What finds a shortest chain where the states are few: as ``STAGES``, but that nothing else takes turns."""

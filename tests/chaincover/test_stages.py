@@ -10,6 +10,7 @@ from boards import board_of, run_by
 from machines import fork
 
 from bmc import footprint
+from bmc.engines.protocol import WORK, Cost
 from bmc.errors import LimitReached, MemoryLimitReached
 from chaincover import pipeline
 from chaincover.chain import NO_WAY_TO_FINAL
@@ -492,6 +493,40 @@ def test_a_limit_or_an_interrupt_ends_all(ending: BaseException) -> None:
     assert log == []
     board.limits.spend(99)
     board.limits.check()
+
+
+class Engine:
+    """Something that counts its work, and has no limits."""
+
+    def __init__(self) -> None:
+        self.cost = Cost()
+
+
+def test_a_share_does_not_count_what_others_ask_engines_for_meanwhile() -> None:
+    """What the stage asked for that made the share counts, and so does what is asked for between two of its turns in
+    a share of that share."""
+    engine, limits = Engine(), Limits()
+    limits.watch(engine)
+    spent: list[tuple[float, float]] = []
+
+    def sharing(board: Board) -> None:
+        share = board.limits.portion(100.0)
+        part = share.portion(100.0)
+        for _ in range(3):
+            engine.cost.work += WORK
+            spent.append((share.spent, part.spent))
+            board.limits.spend(LONGEST_TURN)
+            board.limits.check()
+
+    def asking(board: Board) -> None:
+        for _ in range(3):
+            engine.cost.work += 10 * WORK
+            board.limits.spend(LONGEST_TURN)
+            board.limits.check()
+
+    take_turns([Stage("a", sharing), Stage("b", asking)], small_board(limits))
+    assert spent == [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]
+    assert limits.spent == 33.0 + 6 * LONGEST_TURN
 
 
 def test_a_pause_outside_of_stages_is_none() -> None:

@@ -109,7 +109,7 @@ def test_a_far_goal_beside_many_states_bounds_the_chain() -> None:
 
 def test_what_a_chain_of_the_smaller_system_lacks_becomes_visible() -> None:
     """With the count alone the lock opens after ``DEPTH`` steps; in the program each count takes two of them."""
-    board = searched(gated(), "localise", units=3.0)
+    board = searched(gated(), "localise", units=6.0)
     assert board.known.proof.part is not None
     assert "gated_phase" in board.known.proof.part.visible
     assert board.known.lower == 2 * DEPTH - 1
