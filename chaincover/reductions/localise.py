@@ -5,10 +5,9 @@ run of that smaller system, and leaving goals out only makes chains shorter: wha
 states are often few where those of the program are not: a counter beside a filter, a timer beside a queue.
 
 What is *visible* begins with what one goal reads. The shortest chain of the smaller system through all goals that read
-nothing else is followed in the program. Where it can be followed, the variables of a further goal are made visible,
-too; where it cannot go on, one of the variables to blame (counterexample-guided: E. Clarke et al.,
-Counterexample-guided abstraction refinement, 2000; R. Kurshan, Computer-aided verification of coordinating processes,
-1994).
+nothing else is followed in the program. The variables of each further goal are made visible next, and where it cannot
+go on one of the variables to blame before these (counterexample-guided: E. Clarke et al., Counterexample-guided
+abstraction refinement, 2000; R. Kurshan, Computer-aided verification of coordinating processes, 1994).
 """
 
 from __future__ import annotations
@@ -147,8 +146,8 @@ def _reads(goal: Goal) -> set[str]:
 @dataclass(frozen=True)
 class _Attempt:
     """A set of ``visible`` variables to be tried with so many ``units`` of work. ``in_vain``: how many such sets, each
-    with a further goal, had no higher bound than with fewer variables. ``followed``: whether a run as short as the shortest one
-    is sought in the program."""
+    with a further goal, had no higher bound than with fewer variables, or a chain that the program cannot follow.
+    ``followed``: whether a run as short as the shortest one is sought in the program."""
 
     visible: frozenset[str]
     units: float = FIRST
@@ -302,7 +301,7 @@ class _Localising:
         elif blamed:
             name = min(blamed, key=lambda name: (self._bits[name], name))
             self._try(replace(attempt, visible=visible | {name}, units=FIRST, followed=True))
-        in_vain = 0 if higher else attempt.in_vain + 1
+        in_vain = 0 if higher and found is not None else attempt.in_vain + 1
         for goal in self._problem.goals:
             if not self._read[goal.name] <= visible:
                 self._try(_Attempt(visible | self._needs(goal), FIRST, in_vain, found is not None))
