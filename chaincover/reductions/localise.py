@@ -259,7 +259,11 @@ class _Localising:
     def _cost(self, attempt: _Attempt) -> float:
         """What it takes, about, to try an attempt for each step of the bound that it may bring; in turn, of the one
         that is known for it, or, where none is, of the best one."""
-        work = self._units(attempt) * (1 + sum(self._bits[name] for name in attempt.visible)) * float(IN_VAIN) ** attempt.in_vain
+        work = (
+            self._units(attempt)
+            * (1 + sum(self._bits[name] for name in attempt.visible))
+            * float(IN_VAIN) ** attempt.in_vain
+        )
         lower = self._lower(attempt)
         return work / (1 + (lower or self._board.known.lower) if self._turn else lower + self._worth(attempt))
 

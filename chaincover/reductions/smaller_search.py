@@ -51,12 +51,13 @@ ON_STATES = (
         needs=(LAYERED,),
         gives=(COMPLETE, BETTER),
     ),
-    Stage("enumerate", enumerate_states, inf, for_targets=False, gives=(STATES,)),
-    Stage("exact graph", exact_graph, inf, needs=(STATES,), gives=(DISTANCES, EXACT)),
+    Stage("exact graph", exact_graph, inf, needs=(LAYERED | STATES,), gives=(DISTANCES, EXACT)),
+    Stage("enumerate", enumerate_states, inf, for_targets=False, gives=(STATES,), until=(EXACT,)),
     Stage("product search", later("chaincover.minimality.product:search_product"), inf, needs=(STATES, DISTANCES)),
     Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights"), needs=(EXACT,)),
 )
-"""What finds a shortest chain where the states are few: as ``STAGES``, but that nothing else takes turns."""
+"""What finds a shortest chain where the states are few: along the arrows between them, without distances as long as
+each goal has a chain by itself."""
 
 
 class SmallerSearch:
