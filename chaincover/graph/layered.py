@@ -261,12 +261,16 @@ class LayeredGoals:
 
 def reach_in_layers(board: Board) -> None:
     """Meet all reachable states, and note the arrows between them, for searches along these; not without a compiler."""
-    board.say("states in layers: reachable states in layers")
+    board.say("states in layers: all reachable ones")
     try:
         made = LayeredGoals(board.problem, board.limits, board.say, footprint.part(MEMORY))
-        if made.compiled:
-            made.reach()
-            board.layered = made
+        try:
+            if made.compiled:
+                made.reach()
+                board.layered = made
+        finally:
+            if board.layered is not made:
+                made.close()
     except NotInLayers as error:
         board.say(f"states in layers: {error}")
 
