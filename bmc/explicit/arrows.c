@@ -15,7 +15,6 @@ static struct {
   int over;
 } all;
 
-static void *less(void *old, u64 size) { if (old) taken -= size; free(old); return 0; }
 static inline int same(const Set *a, const Set *b) { return !memcmp(a, b, sizeof(Set)); }
 #if DENSE
 static inline u64 number_of(u64 p) {
@@ -68,6 +67,15 @@ static uint32_t number_of_set(const Set *set) {
   all.set_slots[at] = ++all.sets;
   return all.sets - 1;
 }
+static void more_local(u64 inputs) {
+  u64 before = all.local_size;
+  if (before >= 2 * inputs) return;
+  for (all.local_size = 64; all.local_size < 2 * inputs; all.local_size *= 2) {}
+  all.local = more(all.local, before * sizeof(Slot), all.local_size * sizeof(Slot));
+  if (failed) all.local_size = before;
+  else memset(all.local, 0, all.local_size * sizeof(Slot));
+  all.round = 0;
+}
 static void begin_arrows(void) {
   Set none = {{0}};
   number_states();
@@ -75,19 +83,24 @@ static void begin_arrows(void) {
   number_of_set(&none);
   all.first = more(0, 0, (all.count + 1) * sizeof(u64));
   all.here = more(0, 0, all.count * sizeof(uint32_t));
-  for (all.local_size = 4; all.local_size < 2 * (u64)INPUTS; all.local_size *= 2) {}
-  all.local = more(0, 0, all.local_size * sizeof(Slot));
+  more_local(1);
 }
 static void list_from(u64 number) {
   Here here;
   Set met;
   KEY after;
+  Inputs inputs;
   unpack(key_of(place_at(number)), &here);
+  inputs = inputs_of(&here);
   state_goals(&here, met.bit);
   all.here[number] = number_of_set(&met);
   all.first[number] = all.arrows;
+  more_local(inputs.end - inputs.begin);
+  if (failed) return;
   all.round++;
-  for (int input = first_input(&here); input < end_of_inputs(&here) && !failed; input++) {
+  tried += 1 + (inputs.end - inputs.begin);
+  for (u64 i = inputs.begin; i < inputs.end && !failed; i++) {
+    int input = kinds.input[i];
     u64 at, pair;
     Arrow arrow;
     if (!step(&here, input, &after, met.bit)) continue;
@@ -109,11 +122,13 @@ static void list_from(u64 number) {
     all.arrow[all.arrows++] = arrow;
   }
 }
-/* Lists the steps from so many more states. Whether that is all. Where memory ends, what was listed is given back. */
+/* Lists the steps under about so many more inputs. Whether that is all. Where memory ends, what was listed is given back.
+*/
 static int list_arrows(u64 portion) {
+  u64 begun = tried;
   if (!all.local) begin_arrows();
-  for (; portion && !failed && all.listed < all.count; portion--) list_from(all.listed++);
-  if (failed == 1) {
+  while (tried - begun < portion && !failed && all.listed < all.count) list_from(all.listed++);
+  if (failed == 1 || failed == 3) {
     all.states = less(all.states, room / 8), all.rank = less(all.rank, (room / 512 + 1) * sizeof(uint32_t));
     all.at = less(all.at, queue_size * sizeof(place)), all.first = less(all.first, (all.count + 1) * sizeof(u64));
     all.here = less(all.here, all.count * sizeof(uint32_t)), all.local = less(all.local, all.local_size * sizeof(Slot));
@@ -133,10 +148,10 @@ static void expand_listed(u64 p) {
   u64 from = number_of(p);
   int32_t depth = layers - 1;
   note(&all.set[all.here[from]], depth);
+  tried += 1 + (all.first[from + 1] - all.first[from]);
   for (u64 i = all.first[from]; i < all.first[from + 1] && !failed; i++) {
     u64 after = place_at(all.arrow[i].end);
     note(&all.set[all.arrow[i].met], depth);
     if (!has(seen, after)) { add(seen, after); push(after); }
   }
-  tried++;
 }

@@ -1,16 +1,21 @@
 /* The shortest run that meets all wanted conditions, or that there is none: breadth first over pairs of a state and the
    set of conditions met on the way to it. A pair is left out where no run from it can meet what is left within the
    bound (the exact distances of one condition at a time tell that), and where the state was met with at least the same
-   conditions before, in no more steps. This text follows merged.c; states go by the numbers of their classes there. */
+   conditions before, in no more steps. This text follows merged.c; states go by the numbers of their classes there.
+
+   The steps to come are known for each wanted condition together with each subset of a group of them. The group is empty
+   at first, and grows by the condition with which most steps are to come. */
 
 #define BLOCK 16 /* pairs are kept in blocks of two to this power, so that none moves where there are more */
 #define BUCKETS 1024 /* a layer is sorted by so many parts of all states */
 #define AHEAD 8 /* so many pairs before their turn, what is asked of their states is fetched */
+#define MOST_GROUPED 16 /* conditions in the group; with each there are twice as many steps to come */
 #define NOWHERE UINT16_MAX /* no run from here meets the condition and goes on to an end */
 #define FARTHEST (UINT16_MAX - 1)
 
 /* What a search asks of a state lies together: the sets of conditions that it was met with, which are in no other one;
-   the steps to an end; the steps to meet each wanted condition and then to an end. */
+   the steps to an end; for each subset of the group, as a number in bits, and each wanted condition the steps to meet
+   them and then to an end. */
 typedef struct { Set *met; uint32_t count, room, to_end; uint16_t to_meet[]; } Node;
 typedef struct { place at; uint32_t before; Set met; } Pair;
 
@@ -20,11 +25,11 @@ static struct {
   place *back, *queue;
   uint32_t *to_end;
   Set wanted;
-  int wanted_count, final, prepared;
+  int wanted_count, final, prepared, grouped, group[MOST_GROUPED];
   char *nodes;
   u64 node_size;
   Pair *block[1 << (32 - BLOCK)], *fresh; /* the pairs up to the layer that is followed; those of the next one */
-  int64_t lower, least_total, depth;
+  int64_t lower, least_total, least_left_out, depth;
 } c;
 
 static inline u64 bucket_of(place at) { return (u64)at * BUCKETS / merged.count; }
@@ -94,11 +99,18 @@ static void make_room(u64 pairs) {
   for (u64 i = c.pairs >> BLOCK; !failed && i <= (c.pairs + pairs - 1) >> BLOCK; i++)
     if (!c.block[i]) c.block[i] = more(0, 0, sizeof(Pair) << BLOCK);
 }
-static void begin_nodes(void) {
-  c.node_size = (sizeof(Node) + c.wanted_count * sizeof(uint16_t) + 7) / 8 * 8;
-  c.nodes = more(0, 0, merged.count * c.node_size);
-  for (u64 i = 0; !failed && i < merged.count; i++) node_of(i)->to_end = c.to_end[i];
+/* Room in each node for the steps to come with all subsets of the group. */
+static void make_nodes(void) {
+  u64 size = (sizeof(Node) + ((u64)c.wanted_count << c.grouped) * sizeof(uint16_t) + 7) / 8 * 8;
+  char *nodes = more(0, 0, merged.count * size);
+  if (failed) return;
+  for (u64 i = 0; c.nodes && i < merged.count; i++) memcpy(nodes + i * size, c.nodes + i * c.node_size, c.node_size);
+  for (u64 i = 0; !c.nodes && i < merged.count; i++) ((Node *)(nodes + i * size))->to_end = c.to_end[i];
+  less(c.nodes, merged.count * c.node_size);
+  c.nodes = nodes;
+  c.node_size = size;
 }
+static inline int has_condition(const Set *set, int goal) { return set->bit[goal >> 6] >> (goal & 63) & 1; }
 /* The number of a start state in arrows.c; the pair with which runs from it begin. */
 static inline place start_at(u64 i) { return (place)number_of(place_of(starts[i], 0)); }
 static Pair begun_at(place start) {
@@ -106,53 +118,113 @@ static Pair begun_at(place start) {
   for (int w = 0; w < WORDS; w++) first.met.bit[w] &= c.wanted.bit[w];
   return first;
 }
-/* One more table of steps to come, or, once they are all there, the first pairs. Whether that is all. */
-static int prepare(void) {
-  uint32_t *value;
-  int goal;
-  if (!merged.count) { begin_merged(&c.wanted, c.final); return 0; }
-  if (!merged.over) { merge_states(); return 0; }
-  if (!c.back) { list_backward(); if (!failed) spread(c.to_end); return 0; }
-  if (!c.nodes) begin_nodes();
-  if (failed) return 0;
-  if (c.prepared == c.wanted_count) {
-    make_room(start_count);
-    if (failed) return 0;
-    for (u64 i = 0; i < start_count; i++) *pair_at(c.pairs++) = begun_at(start_at(i));
-    c.found = UINT64_MAX;
-    c.least_total = INT64_MAX;
-    return 1;
-  }
-  goal = c.prepared;
-  value = more(0, 0, merged.count * sizeof(uint32_t));
-  if (failed) return 0;
-  for (u64 from = 0; from < merged.count; from++) {
-    value[from] = UINT32_MAX;
-    for (u64 i = merged.first[from]; i < merged.first[from + 1]; i++) {
-      Edge edge = merged.edge[i];
-      u64 meets = all.set[edge.met].bit[goal >> 6] >> (goal & 63) & 1;
-      if (meets && c.to_end[edge.end] != UINT32_MAX && c.to_end[edge.end] + 1 < value[from]) value[from] = c.to_end[edge.end] + 1;
-    }
-  }
-  spread(value);
-  for (u64 i = 0; i < merged.count; i++)
-    node_of(i)->to_meet[goal] = value[i] == UINT32_MAX ? NOWHERE : value[i] < FARTHEST ? value[i] : FARTHEST;
-  taken -= merged.count * sizeof(uint32_t);
-  free(value);
-  c.prepared++;
-  return 0;
-}
-/* At least so many steps are to come from a state with these conditions met; -1 where no run meets the others. */
-static inline int64_t to_come(const Node *node, const Set *met) {
+/* At least so many steps are to come from a state where the conditions `left` are to be met; -1 where no run meets them. */
+static inline int64_t to_come(const Node *node, const Set *left) {
   int64_t least = node->to_end;
+  const uint16_t *to_meet = node->to_meet;
   if (node->to_end == UINT32_MAX) return -1;
+  for (int k = 0; k < c.grouped; k++) if (has_condition(left, c.group[k])) to_meet += (u64)c.wanted_count << k;
   for (int w = 0; w < WORDS; w++)
-    for (u64 left = c.wanted.bit[w] & ~met->bit[w]; left; left &= left - 1) {
-      uint16_t steps = node->to_meet[64 * w + __builtin_ctzll(left)];
+    for (u64 bits = left->bit[w]; bits; bits &= bits - 1) {
+      uint16_t steps = to_meet[64 * w + __builtin_ctzll(bits)];
       if (steps == NOWHERE) return -1;
       if (steps > least) least = steps;
     }
   return least;
+}
+static inline Set without(Set a, const Set *b) {
+  for (int w = 0; w < WORDS; w++) a.bit[w] &= ~b->bit[w];
+  return a;
+}
+static inline int64_t still_to_come(const Node *node, const Set *met) {
+  Set left = without(c.wanted, met);
+  return to_come(node, &left);
+}
+/* The steps to come for the subset `part` of the group and a condition beside it; those for smaller sets are there. */
+static void make_steps(int part, int goal) {
+  uint32_t *value;
+  Set targets = {{0}};
+  for (int k = 0; k < c.grouped; k++) if (part >> k & 1) {
+    u64 from = (u64)(part & ~(1 << k)) * c.wanted_count + c.group[k], to = (u64)part * c.wanted_count + c.group[k];
+    targets.bit[c.group[k] >> 6] |= (u64)1 << (c.group[k] & 63);
+    for (u64 i = 0; !goal && i < merged.count; i++) node_of(i)->to_meet[to] = node_of(i)->to_meet[from];
+  }
+  if (has_condition(&targets, goal)) return;
+  targets.bit[goal >> 6] |= (u64)1 << (goal & 63);
+  value = more(0, 0, merged.count * sizeof(uint32_t));
+  if (failed) return;
+  for (u64 from = 0; from < merged.count; from++) {
+    value[from] = UINT32_MAX;
+    for (u64 i = merged.first[from]; i < merged.first[from + 1]; i++) {
+      Edge edge = merged.edge[i];
+      Set left = without(targets, &all.set[edge.met]);
+      int64_t steps;
+      if (same(&left, &targets)) continue;
+      steps = to_come(node_of(edge.end), &left);
+      if (steps >= 0 && steps + 1 < value[from]) value[from] = (uint32_t)steps + 1;
+    }
+  }
+  spread(value);
+  for (u64 i = 0; i < merged.count; i++)
+    node_of(i)->to_meet[(u64)part * c.wanted_count + goal] = value[i] == UINT32_MAX ? NOWHERE : value[i] < FARTHEST ? value[i] : FARTHEST;
+  less(value, merged.count * sizeof(uint32_t));
+}
+/* The first pairs, of the start states. */
+static void begin_pairs(void) {
+  make_room(start_count);
+  if (failed) return;
+  for (u64 i = 0; i < start_count; i++) *pair_at(c.pairs++) = begun_at(start_at(i));
+  c.found = UINT64_MAX;
+  c.least_total = c.least_left_out = INT64_MAX;
+}
+/* Some more steps to come, or, once they are all there, the first pairs. Whether that is all. */
+static int prepare(void) {
+  if (!merged.count) { begin_merged(&c.wanted, c.final); return 0; }
+  if (!merged.over) { merge_states(); return 0; }
+  if (!c.back) { list_backward(); if (!failed) spread(c.to_end); return 0; }
+  if (!c.nodes) make_nodes();
+  if (failed) return 0;
+  if (c.prepared == c.wanted_count << c.grouped) {
+    if (!c.pairs) begin_pairs();
+    return !failed;
+  }
+  make_steps(c.prepared / c.wanted_count, c.prepared % c.wanted_count);
+  c.prepared++;
+  return 0;
+}
+/* Takes the condition into the group with which, and all of it, most steps are to come. Whether there is one, and room. */
+static int group_more(void) {
+  int best = -1;
+  int64_t most = -1;
+  Set group = {{0}};
+  u64 size = merged.count * (((u64)c.wanted_count << (c.grouped + 1)) * sizeof(uint16_t) + sizeof(Node));
+  if (c.grouped == MOST_GROUPED || c.grouped + 2 > c.wanted_count || size > (limit - taken) / 2) return 0;
+  for (int k = 0; k < c.grouped; k++) group.bit[c.group[k] >> 6] |= (u64)1 << (c.group[k] & 63);
+  for (int goal = 0; goal < c.wanted_count; goal++) {
+    int64_t least = INT64_MAX;
+    Set grown = group;
+    if (has_condition(&group, goal)) continue;
+    grown.bit[goal >> 6] |= (u64)1 << (goal & 63);
+    for (u64 i = 0; i < start_count; i++) {
+      Pair first = begun_at(start_at(i));
+      Set left = without(grown, &first.met);
+      int64_t steps = to_come(node_of(first.at), &left);
+      if (steps >= 0 && steps < least) least = steps;
+    }
+    if (least < INT64_MAX && least > most) { most = least; best = goal; }
+  }
+  if (best < 0) return 0;
+  c.group[c.grouped++] = best;
+  make_nodes();
+  return !failed;
+}
+/* Begins with the first pairs once more. */
+static void begin_again(void) {
+  for (u64 i = 0; i < merged.count; i++) node_of(i)->count = 0;
+  c.pairs = c.next = c.stop = c.fresh_pairs = 0;
+  c.depth = c.lower = 0;
+  c.work += merged.count;
+  begin_pairs();
 }
 /* Whether the state was met with all of these conditions before; what hits moves to the front. */
 static inline int dominated(Node *node, const Set *met) {
@@ -226,7 +298,7 @@ static int cover(u64 portion, int64_t below) {
     c.lower = INT64_MAX;
     for (u64 i = 0; i < c.pairs; i++) {
       Pair from = *pair_at(i);
-      int64_t least = to_come(node_of(from.at), &from.met);
+      int64_t least = still_to_come(node_of(from.at), &from.met);
       if (least < 0) continue;
       if (least < c.lower) c.lower = least;
       *pair_at(c.stop++) = from;
@@ -234,6 +306,7 @@ static int cover(u64 portion, int64_t below) {
     }
     c.pairs = c.stop;
     if (!c.stop) { c.lower = 0; return 1; }
+    if (c.lower >= below) { c.least_left_out = c.lower; return 1; }
   }
   for (; portion; portion--) {
     Pair from;
@@ -242,16 +315,21 @@ static int cover(u64 portion, int64_t below) {
       if (failed) return 0;
       if (c.next == c.stop) return 1;
     }
-    if (c.lower >= below) return 1;
+    if (c.lower >= below) { if (c.lower < c.least_left_out) c.least_left_out = c.lower; return 1; }
     from = *pair_at(c.next);
     fetch();
     for (u64 i = merged.first[from.at]; i < merged.first[from.at + 1]; i++) {
       place end = merged.edge[i].end;
       Node *node = node_of(end);
       Pair after = {end, (uint32_t)c.next, joined(from.met, &all.set[merged.edge[i].met])};
-      int64_t least = to_come(node, &after.met);
+      int64_t least = still_to_come(node, &after.met);
       c.work += 8;
-      if (least < 0 || c.depth + 1 + least >= below || dominated(node, &after.met)) continue;
+      if (least < 0) continue;
+      if (c.depth + 1 + least >= below) {
+        if (c.depth + 1 + least < c.least_left_out) c.least_left_out = c.depth + 1 + least;
+        continue;
+      }
+      if (dominated(node, &after.met)) continue;
       if (c.depth + 1 + least < c.least_total) c.least_total = c.depth + 1 + least;
       meet(node, &after.met);
       if (c.fresh_pairs == c.fresh_room) {
@@ -292,19 +370,24 @@ static void show_run(void) {
   }
 }
 static int guiding(const char *what); /* see guide.c */
-/* The answer to a question of this text: what it says, the arrows, pairs and work so far, the memory that is taken. */
+/* The answer to a question of this text: what it says, the arrows, pairs and work so far, the memory that is taken, the bound,
+   whether a run is found, the inputs that were tried, the least length of a run that was left out for `below`, the arrows
+   that are left. */
 static int covering(const char *what) {
   int over = 0;
   if (!strcmp(what, "list")) over = list_arrows(word());
   else if (!strcmp(what, "wanted")) begin_covering();
   else if (!strcmp(what, "prepare")) over = prepare();
   else if (!strcmp(what, "cover")) { u64 portion = word(); over = cover(portion, (int64_t)word()); }
+  else if (!strcmp(what, "again")) begin_again();
+  else if (!strcmp(what, "group")) over = group_more();
   else if (!strcmp(what, "drop")) drop();
   else if (!strcmp(what, "run")) { show_run(); return 1; }
   else return guiding(what);
-  printf("%s %llu %llu %llu %llu %lld %d", failed == 2 ? "wrong" : failed ? "memory" : over ? "over" : all.local ? "more" : "memory",
+  printf("%s %llu %llu %llu %llu %lld %d %llu %lld %llu", failed == 2 ? "wrong" : failed ? "memory" : over ? "over" : all.local ? "more" : "memory",
          (unsigned long long)all.arrows, (unsigned long long)c.pairs, (unsigned long long)c.work,
-         (unsigned long long)taken, (long long)c.lower, c.pairs && c.found != UINT64_MAX);
+         (unsigned long long)taken, (long long)c.lower, c.pairs && c.found != UINT64_MAX, (unsigned long long)tried,
+         (long long)c.least_left_out, (unsigned long long)merged.edges);
   if (failed == 1) { failed = 0; drop(); }
   return 1;
 }

@@ -1,11 +1,11 @@
 /* Breadth-first layers over packed states, without the steps between them. Before this text come the generated parts:
 
-   KEY           the unsigned type of a packed state
+   WIDTH         words of a packed state, the lowest first
    DENSE         the bits of a packed state where every one has a place in tables of bits, else 0: they are numbered
-   INPUTS, GOALS numbers of inputs and of conditions; WORDS: words of a set of conditions
+   GOALS         number of conditions; WORDS: words of a set of conditions
    ON_STEP       a set: the conditions on steps; the others are on states
    Here, unpack, state_goals, step: what is true of a state, and where an input leads
-   first_input, end_of_inputs: the inputs to try in a state are those from the first one on up to the end
+   inputs_of     which inputs to try in a state (kinds.c)
    failed        set to 1 where memory ends, to 2 where a value leaves its range
 
    The process answers lines of text; see bmc/explicit/layers.py for the questions. */
@@ -14,7 +14,7 @@
 typedef uint32_t place;
 typedef struct { u64 bit[WORDS]; } Set;
 
-static u64 limit, taken, tried, room, reached, queue_room, queue_size, *seen, *ends[GOALS + 1];
+static u64 room, reached, queue_room, queue_size, *seen, *ends[GOALS + 1];
 static u64 *layer_from, layers, layer_room, next_place, stop_place;
 static place *queue;
 static Set missing, together[GOALS + 1];
@@ -23,19 +23,14 @@ static int whole;
 static KEY *starts;
 static u64 start_count, start_room;
 
-static void *more(void *old, u64 before, u64 after) {
-  void *found;
-  if (taken + (after - before) > limit) { failed = 1; return old; }
-  if (!before) found = calloc(after, 1); /* pages that are never touched take no memory */
-  else if ((found = realloc(old, after))) memset((char *)found + before, 0, after - before);
-  if (!found) { failed = 1; return old; }
-  taken += after - before;
-  return found;
+static inline int same_key(KEY a, KEY b) { return !memcmp(&a, &b, sizeof a); }
+static inline int less_key(KEY a, KEY b) {
+  for (int i = WIDTH - 1; i > 0; i--) if (a.word[i] != b.word[i]) return a.word[i] < b.word[i];
+  return a.word[0] < b.word[0];
 }
-
 #if DENSE
-static inline KEY key_of(u64 p) { return p; }
-static inline u64 place_of(KEY key, int fresh) { return key; }
+static inline KEY key_of(u64 p) { return (KEY){{p}}; }
+static inline u64 place_of(KEY key, int fresh) { return key.word[0]; }
 static int begin_places(void) {
   room = (u64)1 << DENSE;
   if (room < 64) room = 64;
@@ -46,9 +41,9 @@ static KEY *keys;
 static place *slots;
 static u64 slot_count;
 static inline u64 mixed(KEY key) {
-  u64 x = (u64)key * 0x9E3779B97F4A7C15ull;
+  u64 x = key.word[0] * 0x9E3779B97F4A7C15ull;
   x ^= x >> 32;
-  if (sizeof(KEY) > 8) { x += (u64)((u128)key >> 64); x *= 0xC2B2AE3D27D4EB4Full; x ^= x >> 29; }
+  for (int i = 1; i < WIDTH; i++) { x += key.word[i]; x *= 0xC2B2AE3D27D4EB4Full; x ^= x >> 29; }
   x *= 0xC2B2AE3D27D4EB4Full;
   return x ^ (x >> 32);
 }
@@ -74,7 +69,7 @@ static void grow(void) {
 static inline u64 place_of(KEY key, int fresh) {
   u64 at = mixed(key) & (slot_count - 1);
   while (slots[at]) {
-    if (keys[slots[at] - 1] == key) return slots[at] - 1;
+    if (same_key(keys[slots[at] - 1], key)) return slots[at] - 1;
     at = (at + 1) & (slot_count - 1);
   }
   if (reached == room) {
@@ -140,6 +135,7 @@ static void expand(u64 p) {
   KEY key = key_of(p);
   Here here;
   Set on_state, on_step;
+  Inputs inputs;
   int32_t depth = layers - 1;
   unpack(key, &here);
   state_goals(&here, on_state.bit);
@@ -148,9 +144,11 @@ static void expand(u64 p) {
     for (int i = 0; whole && i < GOALS; i++)
       if (!(ON_STEP[i >> 6] >> (i & 63) & 1) && on_state.bit[i >> 6] >> (i & 63) & 1) remember(i, p);
   }
-  for (int input = first_input(&here); input < end_of_inputs(&here); input++) {
+  inputs = inputs_of(&here);
+  tried += 1 + (inputs.end - inputs.begin);
+  for (u64 i = inputs.begin; i < inputs.end; i++) {
     KEY after;
-    if (!step(&here, input, &after, on_step.bit)) continue;
+    if (!step(&here, kinds.input[i], &after, on_step.bit)) continue;
     visit(after);
     if (any(&on_step)) {
       note(&on_step, depth);
@@ -167,7 +165,6 @@ static void expand(u64 p) {
     }
     if (failed) return;
   }
-  tried++;
 }
 
 static void add_start(KEY key) {
@@ -182,9 +179,8 @@ static void add_start(KEY key) {
 
 static char line[LIMIT_LINE];
 static u64 word(void) { char *text = strtok(0, " \n"); return text ? strtoull(text, 0, 16) : 0; }
-static KEY key_of_words(u64 high, u64 low) { return sizeof(KEY) > 8 ? (KEY)((u128)high << 64 | low) : (KEY)low; }
-static KEY key_word(void) { u64 high = word(); return key_of_words(high, word()); }
-static void show(KEY key) { printf("%llx %llx", (unsigned long long)((u128)key >> 64), (unsigned long long)key); }
+static KEY key_word(void) { KEY key; for (int i = WIDTH; i--;) key.word[i] = word(); return key; }
+static void show(KEY key) { for (int i = WIDTH; i--;) printf("%llx ", (unsigned long long)key.word[i]); }
 
 static void begin(void) {
   if (!room && !begin_places()) return;
@@ -195,14 +191,14 @@ static void begin(void) {
   for (int i = 0; i <= GOALS; i++) first[i] = -1;
   memset(&missing, 0, sizeof missing);
 }
-/* Expands up to so many states. Whether the search is over, at the end of a layer. */
+/* Tries about so many inputs. Whether the search is over, at the end of a layer. */
 static int listed(void); /* see arrows.c */
 static void expand_listed(u64 p);
-static int go(u64 states) {
+static int go(u64 portion) {
+  u64 begun = tried;
   while (!failed) {
     for (; next_place < stop_place && !failed; next_place++) {
-      if (!states) return 0;
-      states--;
+      if (tried - begun >= portion) return 0;
       if (listed() && !whole) expand_listed(queue[next_place]);
       else expand(queue[next_place]);
     }
@@ -213,6 +209,7 @@ static int go(u64 states) {
 }
 static int lies(KEY key, int goal, KEY *after, int *input) {
   Here here;
+  Inputs inputs;
   Set set;
   unpack(key, &here);
   if (!(ON_STEP[goal >> 6] >> (goal & 63) & 1)) {
@@ -221,8 +218,10 @@ static int lies(KEY key, int goal, KEY *after, int *input) {
     *input = -1;
     return set.bit[goal >> 6] >> (goal & 63) & 1;
   }
-  for (*input = first_input(&here); *input < end_of_inputs(&here); ++*input)
-    if (step(&here, *input, after, set.bit) && set.bit[goal >> 6] >> (goal & 63) & 1) return 1;
+  inputs = inputs_of(&here);
+  tried += inputs.end - inputs.begin;
+  for (u64 i = inputs.begin; i < inputs.end; i++)
+    if (step(&here, *input = kinds.input[i], after, set.bit) && set.bit[goal >> 6] >> (goal & 63) & 1) return 1;
   return 0;
 }
 /* The inputs of the run to the first goal `goal`: of all states and inputs the least come first, from its end on. */
@@ -240,23 +239,28 @@ static void way(int goal) {
     if (!failed) trail_room = 2 * (trail.depth + (u64)1);
   }
 }
-/* Tries up to so many states of the layers before the goal once more. Whether the run is complete. */
-static int follow(u64 states) {
+/* Tries about so many inputs of states of the layers before the goal once more. Whether the run is complete. */
+static int follow(u64 portion) {
+  u64 begun = tried;
   while (1) {
-    for (; trail.at < trail.stop; trail.at++, tried++) {
+    for (; trail.at < trail.stop; trail.at++) {
       KEY key = key_of(queue[trail.at]), after;
       Here here;
       Set set;
+      Inputs inputs;
       int input;
-      if (!states--) return 0;
-      if (trail.found && key >= trail.best) continue;
+      if (tried - begun >= portion) return 0;
+      tried++;
+      if (trail.found && !less_key(key, trail.best)) continue;
       if (trail.goal >= 0) {
         if (lies(key, trail.goal, &after, &input)) { trail.found = 1; trail.best = key; trail.end = after; trail.own = input; }
         continue;
       }
       unpack(key, &here);
-      for (input = first_input(&here); input < end_of_inputs(&here); input++)
-        if (step(&here, input, &after, set.bit) && after == trail.target) { trail.found = 1; trail.best = key; trail.own = input; break; }
+      inputs = inputs_of(&here);
+      tried += inputs.end - inputs.begin;
+      for (u64 i = inputs.begin; i < inputs.end; i++)
+        if (step(&here, input = kinds.input[i], &after, set.bit) && same_key(after, trail.target)) { trail.found = 1; trail.best = key; trail.own = input; break; }
     }
     if (trail.own >= 0) trail_inputs[trail.length++] = trail.own;
     if (!trail.depth) return 1;
@@ -283,26 +287,39 @@ static void from(const char *what) {
         u64 p = 64 * i + __builtin_ctzll(left);
         if (!has(seen, p)) { add(seen, p); push(p); }
       }
-  } else { /* the goal that is sought; a key, without which it is sought from the starts */
+  } else { /* the goal that is sought; whether from the starts, else from which key */
     u64 goal = word();
-    char *high = strtok(0, " \n");
     missing.bit[goal >> 6] = (u64)1 << (goal & 63);
-    if (high) visit(key_of_words(strtoull(high, 0, 16), word()));
+    if (!word()) visit(key_word());
     else for (u64 i = 0; i < start_count && !failed; i++) visit(starts[i]);
   }
   end_layer();
 }
 static int covering(const char *what); /* see covering.c */
+/* The words that come with the program, in a file where it begins. */
+static void read_data(void) {
+  FILE *file = fopen("data", "rb");
+  long size = file && !fseek(file, 0, SEEK_END) ? ftell(file) : 0;
+  data = malloc(size > 0 ? (size_t)size : 1);
+  if (file) rewind(file);
+  if (size < 0 || !data || (file && fread(data, 1, (size_t)size, file) != (size_t)size)) exit(1);
+  if (file) fclose(file);
+}
 int main(void) {
-  make_tables();
+  read_data();
   while (fgets(line, sizeof line, stdin)) {
     char *what = strtok(line, " \n");
     if (!strcmp(what, "hello")) printf("hello");
-    else if (!strcmp(what, "limit")) { limit = word(); printf("ok"); }
+    else if (!strcmp(what, "input")) { /* its cases, group by group */
+      u64 number = word();
+      for (int i = 0; i < GROUPS; i++) printf("%d ", all_inputs.cases[number][i]);
+    } else if (!strcmp(what, "inputs")) {
+      for (u64 k = 0; k < all_inputs.count; k++) for (int i = 0; i < GROUPS; i++) printf("%d ", all_inputs.cases[k][i]);
+    } else if (!strcmp(what, "limit")) { limit = word(); printf("ok"); }
     else if (!strcmp(what, "start")) { add_start(key_word()); printf("ok"); }
     else if (!strcmp(what, "go")) {
       int over = go(word());
-      printf("%s %llu %llu %llu", failed == 2 ? "wrong" : failed ? "memory" : over ? "over" : "more", (unsigned long long)tried,
+      printf("%s %llu %llu %llu", failed == 3 ? "many" : failed == 2 ? "wrong" : failed ? "memory" : over ? "over" : "more", (unsigned long long)tried,
              (unsigned long long)queue_size, (unsigned long long)taken);
     } else if (!strcmp(what, "first")) {
       for (int i = 0; i < GOALS; i++) printf("%d ", first[i]);
@@ -312,8 +329,8 @@ int main(void) {
     else if (!strcmp(what, "follow")) { /* how many states; without an answer there is more to do */
       int over = follow(word());
       printf("%llu ", (unsigned long long)tried);
-      if (over) { show(trail.end); putchar(' '); show(trail.best); }
-      for (int32_t i = 0; over && i < trail.length; i++) printf(" %d", trail_inputs[i]);
+      if (over) { show(trail.end); show(trail.best); }
+      for (int32_t i = 0; over && i < trail.length; i++) printf("%d ", trail_inputs[i]);
     }
     else if (!covering(what)) { from(what); printf("ok"); }
     printf("\n");

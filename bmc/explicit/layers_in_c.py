@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 
 import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.errors import CheckDisagreed
-from bmc.evaluation.vectors import Column
-from bmc.explicit.layers import Key, LayeredSystem, Layers, OutOfMemory, VectorLayers, Way
+from bmc.evaluation.vectors import Column, Columns
+from bmc.explicit.kinds import Data, KindsText, kinds
+from bmc.explicit.layers import Key, LayeredSystem, Layers, NotInLayers, OutOfMemory, Way
+from bmc.explicit.layers_in_arrays import VectorLayers
 from bmc.native.build import find_compiler
-from bmc.native.kernel import Kernel, KernelFailed, NoTranslation, arguments_of, declarations, ordered, word_of
+from bmc.native.kernel import (
+    Kernel,
+    KernelFailed,
+    NoTranslation,
+    arguments_of,
+    declarations,
+    ordered,
+    word_of,
+)
+from bmc.system.transition import Valuation
 
 ARROW = 12.0
 """Nominal nanoseconds for an arrow that is followed. With twice as many, turns of searches along them are half as long.
@@ -36,12 +47,13 @@ class CompiledLayers:
     """``Layers`` in generated C code, which runs in a process of its own."""
 
     def __init__(self, made: LayeredSystem, memory: int, soon: bool) -> None:
-        self._made, self.work_each = made, made.work_each
+        self._made, self.work_each, self._input_work = made, made.work_each, made.input_work
         self.work, self.states, self.bytes = 0.0, 0, 0
         self.arrows: int | None = None
         self.arrows_each = 0.0
         self._tried = 0
-        self._kernel = Kernel(c_text(made), soon)
+        text, data = c_text(made)
+        self._kernel = Kernel(text, soon, data)
         self._ask("limit", memory)
         for key in made.starts:
             self._ask("start", *self._words(key))
@@ -53,14 +65,19 @@ class CompiledLayers:
         self._ask("ends", condition, *_sets(sought, len(self._made.watched)))
 
     def from_state(self, key: Key | None, sought: int) -> None:
-        self._ask("state", sought, *(() if key is None else self._words(key)))
+        self._ask("state", sought, *((1,) if key is None else (0, *self._words(key))))
 
     def go(self, work: float) -> bool:
-        status, tried, states, size = self._ask("go", max(1, int(work / self.work_each)))
-        self._count(int(tried), self.work_each)
+        each = self._input_work if self.arrows is None else ARROW
+        status, tried, states, size = self._ask("go", max(1, int(work / each)))
+        self._count(int(tried), each)
         self.states, self.bytes = int(states), int(size)
+        if self.arrows is None:
+            self.work_each = self.work / self.states
         if status == "memory":
             raise OutOfMemory
+        if status == "many":
+            raise NotInLayers("the inputs have too many combinations that do something else in some state")
         if status == "wrong":
             raise CheckDisagreed(f"a variable of {self._made.system.name} leaves the range that was proved for it")
         return status == "over"
@@ -82,17 +99,18 @@ class CompiledLayers:
             raise OutOfMemory
         answer: list[str] = []
         while not answer:
-            tried, *answer = self._ask("follow", max(1, int(portion / self._made.work_each)))
-            self._count(int(tried), self._made.work_each)
+            tried, *answer = self._ask("follow", max(1, int(portion / self._input_work)))
+            self._count(int(tried), self._input_work)
             if not answer:
                 yield None
-        end, begin, inputs = answer[:2], answer[2:4], answer[4:]
-        yield Way(_key(*begin), [int(each) for each in reversed(inputs)], _key(*end))
+        width = self._made.layout.width
+        end, begin, inputs = answer[:width], answer[width : 2 * width], answer[2 * width :]
+        yield Way(_key(begin), [int(each) for each in reversed(inputs)], _key(end))
 
     def list_arrows(self, work: float) -> bool:
-        states = max(1, int(work / self._made.work_each))
-        status, arrows, _, _, size, _, _ = self._ask("list", states)
-        self.work, self.bytes = self.work + min(states, self.states) * self._made.work_each, int(size)
+        status, arrows, _, _, size, _, _, tried, _, _ = self._ask("list", max(1, int(work / self._input_work)))
+        self._count(int(tried), self._input_work)
+        self.bytes = int(size)
         if status == "over":
             self.arrows = int(arrows)
             self.arrows_each = self.arrows / max(1, self.states)
@@ -125,16 +143,26 @@ class CompiledLayers:
 
     def all_keys(self) -> Column:
         """The words of each packed state, the lowest first, by its number."""
-        words = np.array([int(each, 16) for each in self._ask("keys")], np.uint64).reshape(-1, 2)
+        words = np.array([int(each, 16) for each in self._ask("keys")], np.uint64).reshape(-1, self._made.layout.width)
         return words[:, ::-1]
 
     def run(self) -> tuple[Key, list[int]]:
         """Where the run starts that a search of ``covering.c`` has found, and the numbers of its inputs."""
-        high, low, *inputs = self._ask("run")
-        return _key(high, low), [int(each) for each in inputs]
+        answer, width = self._ask("run"), self._made.layout.width
+        return _key(answer[:width]), [int(each) for each in answer[width:]]
+
+    def input(self, number: int) -> Valuation:
+        """The input of this number, every input named."""
+        return self._made.input_of([int(each) for each in self._ask("input", number)])
+
+    def inputs(self) -> Columns:
+        """The inputs that are tried in some state, by name."""
+        cases = np.array([int(each) for each in self._ask("inputs")], np.int64).reshape(-1, len(self._made.tables))
+        rows = zip(self._made.tables, cases.T, strict=True)
+        return {name: values[cases] for table, cases in rows for name, values in table.columns.items()}
 
     def _count(self, tried: int, each: float) -> None:
-        """Count the work of the states that were tried since the last answer, ``each`` of which takes so much."""
+        """Count the work of what was tried since the last answer, ``each`` of which takes so much."""
         self.work += (tried - self._tried) * each
         self._tried = tried
 
@@ -144,13 +172,14 @@ class CompiledLayers:
     def _ask(self, what: str, *numbers: int) -> list[str]:
         return self._kernel.ask(what, *(f"{number:x}" for number in numbers))
 
-    @staticmethod
-    def _words(key: Key) -> tuple[int, int]:
-        return key >> 64, key & ((1 << 64) - 1)
+    def _words(self, key: Key) -> list[int]:
+        """The words of a packed state, the highest first."""
+        return [key >> (64 * at) & ((1 << 64) - 1) for at in reversed(range(self._made.layout.width))]
 
 
-def _key(high: str, low: str) -> Key:
-    return int(high, 16) << 64 | int(low, 16)
+def _key(words: Sequence[str]) -> Key:
+    """The packed state of these words, the highest first."""
+    return int("".join(word.rjust(16, "0") for word in words), 16)
 
 
 def _sets(numbers: Sequence[int], count: int) -> list[int]:
@@ -159,24 +188,30 @@ def _sets(numbers: Sequence[int], count: int) -> list[int]:
     return [every >> (64 * at) & ((1 << 64) - 1) for at in range(count // 64 + 1)]
 
 
-def c_text(made: LayeredSystem) -> str:
-    """The program that searches ``made``. NoTranslation if a formula, or a state, is too wide for C."""
-    if made.layout.width > 2:
-        raise NoTranslation(f"a state has {made.bits} bits")
+def c_text(made: LayeredSystem) -> tuple[str, bytes]:
+    """The program that searches ``made``, and its data. NoTranslation if a formula is too wide for C."""
     count, on_step = len(made.watched), _sets(made.numbers_on_step, len(made.watched))
-    return "\n".join(
+    code = _Code(made)
+    text = "\n".join(
         [
-            f"#define KEY {'u64' if made.layout.width == 1 else 'u128'}",
+            f"#define WIDTH {made.layout.width}",
+            "typedef struct { u64 word[WIDTH]; } KEY;",
             f"#define DENSE {max(made.bits, 1) if made.dense else 0}",
-            f"#define INPUTS {max(1, len(made.inputs))}",
             f"#define GOALS {count}",
             f"#define WORDS {count // 64 + 1}",
             f"static const u64 ON_STEP[] = {{{', '.join(f'{part}ull' for part in on_step)}}};",
             "static int failed;",
-            *_Code(made).lines(),
-            *(resources.files("bmc.explicit").joinpath(name).read_text(encoding="utf-8") for name in SOURCES),
+            *code.lines(),
+            *_source(*SOURCES),
         ]
     )
+    return text, code.data.words()
+
+
+def _source(*names: str) -> Iterator[str]:
+    """The texts of files beside this one."""
+    folder = resources.files("bmc.explicit")
+    yield from (folder.joinpath(name).read_text(encoding="utf-8") for name in names)
 
 
 _STATE, _INPUT = 1, 2
@@ -189,7 +224,13 @@ class _Code:
     def __init__(self, made: LayeredSystem) -> None:
         self._made = made
         self._roots = [made.allowed, *made.nexts, *made.conditions]
-        self._order = ordered(self._roots)
+        self._allowed, self._picked = kinds(
+            made.allowed,
+            [*made.nexts, *(made.conditions[number] for number in made.numbers_on_step)],
+            {var.symbol for var in made.system.state},
+        )
+        self._tables, self.data = made.tables, Data()
+        self._order = ordered([*self._roots, self._allowed, *self._picked])
         states = {var.symbol for var in made.system.state}
         self._reads: dict[FNode, int] = {}
         for node in self._order:
@@ -204,14 +245,25 @@ class _Code:
         made = self._made
         steps = {made.conditions[number] for number in made.numbers_on_step} | {made.allowed, *made.nexts}
         roots = [root for root in self._roots if root in steps]
-        used = ordered(roots)
-        table, here = self._kept(used, steps, _INPUT), self._kept(used, steps, _STATE)
-        yield from self._tables(table)
+        steps |= {self._allowed, *self._picked}
+        used = ordered([*roots, self._allowed, *self._picked])
+        table, here = self._kept(ordered(roots), steps, _INPUT), self._kept(used, steps, _STATE)
+        inputs = {
+            self._made.system.variable(name).symbol: f"data[{self.data.place(values)} + at]"
+            for rows in self._tables
+            for name, values in rows.columns.items()
+        }
+        yield "static u64 *data;"
+        yield from self._given(table, inputs)
         yield from self._here(here)
-        yield from self._modes()
         yield from self._state_goals()
         self._names.update((node, f"here->h{place}") for place, node in enumerate(here))
-        self._names.update((node, f"table{place}[input]") for place, node in enumerate(table))
+        terms = [self._allowed, *self._picked]
+        kinds_text = KindsText(self._allowed, self._picked, self._tables, self._names | inputs, self.data)
+        yield from kinds_text.lines(self._largest(ordered(terms), {*terms}, _STATE))
+        yield from _source("memory.c", "kinds.c")
+        yield from kinds_text.pick()
+        self._names.update((node, f"given[input].t{place}") for place, node in enumerate(table))
         yield from self._step(roots)
 
     def _here(self, here: Sequence[FNode]) -> Iterator[str]:
@@ -221,7 +273,7 @@ class _Code:
         yield from (f"  u64 s{place};" for place in fields.values())
         yield from (f"  {word_of(node)} h{place};" for place, node in enumerate(here))
         yield "} Here;"
-        yield "static inline void unpack(KEY key, Here *here) {"
+        yield "__attribute__((noinline)) static void unpack(KEY key, Here *here) {"
         yield from self._unpacked()
         symbols = [node for node in self._order if node.is_symbol() and self._reads[node] == _STATE]
         self._names.update((node, f"here->s{fields[node]}") for node in symbols)
@@ -230,20 +282,10 @@ class _Code:
         yield "}"
         self._forget_terms()
 
-    def _modes(self) -> Iterator[str]:
-        """Which inputs are tried: those from the first one of a state's mode on, up to the first one of the next."""
-        places = {each: place for place, each in enumerate(self._made.fields)}
-        number = "0"
-        for each, count in self._made.digits:
-            number = f"({number} * {count} + ((here->s{places[each]} - {each.least}ull) & {each.mask}ull))"
-        yield f"static const int begins[] = {{{', '.join(map(str, self._made.modes.begins))}}};"
-        yield f"static inline int first_input(const Here *here) {{ return begins[{number}]; }}"
-        yield f"static inline int end_of_inputs(const Here *here) {{ return begins[{number} + 1]; }}"
-
     def _state_goals(self) -> Iterator[str]:
         """The goals that a state covers."""
         made = self._made
-        yield "static inline void state_goals(const Here *here, u64 *set) {"
+        yield "__attribute__((noinline)) static void state_goals(const Here *here, u64 *set) {"
         on_state = [c for c, each in zip(made.conditions, made.watched, strict=True) if not each.on_step]
         yield from self._declared(ordered(on_state))
         yield from self._sets(False)
@@ -253,11 +295,11 @@ class _Code:
     def _step(self, roots: Sequence[FNode]) -> Iterator[str]:
         """One step: whether it is allowed, the state after it, and the goals that it covers."""
         allowed = self._made.allowed
-        yield "static inline int step(const Here *here, int input, KEY *after, u64 *set) {"
+        yield "__attribute__((noinline)) static int step(const Here *here, int input, KEY *after, u64 *set) {"
         yield from self._declared(ordered([allowed], self._names))
         yield f"  if (!{self._names[allowed]}) return 0;"
         yield from self._declared(ordered(roots, self._names))
-        yield "  *after = 0;"
+        yield "  *after = (KEY){{0}};"
         yield from self._packed()
         yield from self._sets(True)
         yield "  return 1;"
@@ -269,30 +311,33 @@ class _Code:
 
     def _kept(self, used: Sequence[FNode], roots: set[FNode], kind: int) -> list[FNode]:
         """The terms over one kind of variables that others read, or that are roots; but for symbols of state."""
+        return [node for node in self._largest(used, roots, kind) if not (node.is_symbol() and kind == _STATE)]
+
+    def _largest(self, used: Sequence[FNode], roots: set[FNode], kind: int) -> list[FNode]:
+        """The terms over one kind of variables that others read, or that are roots."""
         found: dict[FNode, None] = {}
         for node in used:
             found.update((a, None) for a in arguments_of(node) if self._reads[node] != kind and self._reads[a] == kind)
             if node in roots and self._reads[node] == kind:
                 found[node] = None
-        return [node for node in found if not (node.is_symbol() and kind == _STATE)]
+        return list(found)
 
     def _declared(self, order: Sequence[FNode]) -> list[str]:
         return [f"  {line}" for line in declarations(order, self._names, "t")]
 
-    def _tables(self, table: Sequence[FNode]) -> Iterator[str]:
-        """What depends on inputs alone: computed when the program begins, for each of them."""
-        made = self._made
-        yield from (f"static {word_of(node)} table{place}[INPUTS];" for place, node in enumerate(table))
-        read = [node for node in ordered(table) if node.is_symbol()]
-        for place, node in enumerate(read):
-            values = made.inputs.columns[node.symbol_name()].tolist()
-            yield f"static const u64 input{place}[] = {{{', '.join(f'{int(value)}ull' for value in values)}}};"
-        yield "static void make_tables(void) {"
-        yield "  for (int input = 0; input < INPUTS; input++) {"
-        self._names.update((node, f"input{place}[input]") for place, node in enumerate(read))
+    def _given(self, table: Sequence[FNode], inputs: Mapping[FNode, str]) -> Iterator[str]:
+        """What depends on inputs alone: computed once for each input. ``inputs`` has their values by case."""
+        groups = {name: place for place, rows in enumerate(self._tables) for name in rows.columns}
+        yield "typedef struct {"
+        yield from (f"  {word_of(node)} t{place};" for place, node in enumerate(table))
+        yield "  char there;"
+        yield "} Given;"
+        yield "static void give(Given *given, const int *cases) {"
+        self._names = {
+            node: text.replace("at]", f"cases[{groups[node.symbol_name()]}]]") for node, text in inputs.items()
+        }
         yield from self._declared(ordered(table))
-        yield from (f"  table{place}[input] = {self._names[node]};" for place, node in enumerate(table))
-        yield "  }"
+        yield from (f"  given->t{place} = {self._names[node]};" for place, node in enumerate(table))
         yield "}"
         self._names = {}
 
@@ -303,7 +348,7 @@ class _Code:
                 yield f"  here->s{number} = {each.least}ull;"
                 continue
             place = places[each.var.name]
-            raw = f"((u64)(key >> {64 * place.word + place.shift}) & {(1 << each.bits) - 1}ull)"
+            raw = f"((key.word[{place.word}] >> {place.shift}) & {(1 << each.bits) - 1}ull)"
             yield f"  here->s{number} = ({raw} + {each.least}ull) & {each.mask}ull;"
 
     def _packed(self) -> Iterator[str]:
@@ -313,7 +358,7 @@ class _Code:
             yield f"  if (n{number} > {each.span}ull) failed = 2;"
             if each.bits:
                 place = places[each.var.name]
-                yield f"  *after |= (KEY)n{number} << {64 * place.word + place.shift};"
+                yield f"  after->word[{place.word}] |= n{number} << {place.shift};"
 
     def _sets(self, on_step: bool) -> Iterator[str]:
         made = self._made

@@ -43,29 +43,21 @@ def lifted(formulas: Sequence[FNode]) -> list[FNode]:
 
 def _compared(comparison: FNode) -> FNode:
     """``comparison``, branch by branch on both sides; as it is where there are too many branches."""
-    return _Branches().of(comparison, 0) or comparison
+    return _Comparison().of(comparison, 0) or comparison
 
 
-class _Branches:
-    """A comparison taken apart by the branches of its sides; so many are ``left`` that may still be looked at."""
+class Branches:
+    """Terms taken apart by their branches, below operations of which one argument alone is ``varying`` too.
 
-    def __init__(self) -> None:
-        self._left = BRANCHES
+    Only so many branches are looked at.
+    """
 
-    def of(self, comparison: FNode, place: int) -> FNode | None:
-        """The choice of comparisons by the sides from ``place`` on; None where there are too many branches."""
-        if place == 2 or comparison.node_type() not in COMPARISONS:
-            return comparison
-        sides = [*comparison.args()]
+    def __init__(self, varying: Callable[[FNode], bool]) -> None:
+        self._varying, self._left = varying, BRANCHES
 
-        def compare(term: FNode) -> FNode | None:
-            sides[place] = term
-            return self.of(rebuilt(comparison, sides), place + 1)
-
-        return self._over(sides[place], compare)
-
-    def _over(self, term: FNode, compare: Callable[[FNode], FNode | None]) -> FNode | None:
-        """``compare`` of each branch of ``term``, which may lie below operations with constants."""
+    def over(self, term: FNode, made_of: Callable[[FNode], FNode | None]) -> FNode | None:
+        """The choice of what is ``made_of`` each branch of ``term``; None where there are too many branches, or nothing
+        is made of one."""
         made: dict[FNode, FNode] = {}
         todo = [term]
         while todo:
@@ -75,7 +67,7 @@ class _Branches:
                 continue
             if not node.is_ite():
                 todo.pop()
-                found = self._below(node, compare)
+                found = self._below(node, made_of)
                 if found is None:
                     return None
                 made[node] = found
@@ -88,20 +80,39 @@ class _Branches:
             made[node] = choose(node.arg(0), *(made[branch] for branch in node.args()[1:]))
         return made[term]
 
-    def _below(self, term: FNode, compare: Callable[[FNode], FNode | None]) -> FNode | None:
-        """``compare`` of ``term``, which is no choice itself."""
+    def _below(self, term: FNode, made_of: Callable[[FNode], FNode | None]) -> FNode | None:
+        """What is ``made_of`` ``term``, which is no choice itself."""
         self._left -= 1
         if self._left < 0:
             return None
-        varying = [argument for argument in term.args() if not is_constant(argument)]
+        varying = [argument for argument in term.args() if self._varying(argument)]
         if len(varying) != 1 or term in meanings() or varying[0].get_type().is_bool_type():
-            return compare(term)
+            return made_of(term)
         inner = varying[0]
 
         def of_inner(branch: FNode) -> FNode | None:
-            return compare(rebuilt(term, [branch if argument is inner else argument for argument in term.args()]))
+            return made_of(rebuilt(term, [branch if argument is inner else argument for argument in term.args()]))
 
-        return self._over(inner, of_inner)
+        return self.over(inner, of_inner)
+
+
+class _Comparison(Branches):
+    """A comparison taken apart by the branches of its sides."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda term: not is_constant(term))
+
+    def of(self, comparison: FNode, place: int) -> FNode | None:
+        """The choice of comparisons by the sides from ``place`` on; None where there are too many branches."""
+        if place == 2 or comparison.node_type() not in COMPARISONS:
+            return comparison
+        sides = [*comparison.args()]
+
+        def compare(term: FNode) -> FNode | None:
+            sides[place] = term
+            return self.of(rebuilt(comparison, sides), place + 1)
+
+        return self.over(sides[place], compare)
 
 
 def with_free_comparisons(

@@ -241,15 +241,16 @@ class KernelFailed(LimitReached):
 class Kernel:
     """A program of our own, compiled and running in a process of its own; a line of text gets one line for an answer.
 
-    It is compiled ``soon`` where it has little to do. NoCompiler without a C compiler, KernelFailed where it makes no
-    program that runs, or there is no room for it on the disk. The process ends with ``close``, at the latest with this
-    one.
+    It is compiled ``soon`` where it has little to do, and finds ``data`` in a file of that name when it begins.
+    NoCompiler without a C compiler, KernelFailed where it makes no program that runs, or there is no room for it on the
+    disk. The process ends with ``close``, at the latest with this one.
     """
 
-    def __init__(self, text: str, soon: bool = False) -> None:
+    def __init__(self, text: str, soon: bool = False, data: bytes = b"") -> None:
         words = compiler_words()
         try:
             with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as folder:
+                (Path(folder) / "data").write_bytes(data)
                 self._process = _started([*words, *FLAGS, SOON if soon else OPTIMISED], HELPERS + text, Path(folder))
                 self._end = finalize(self, _end, self._process)
                 self.ask("hello")  # the file may go once the program is running
@@ -261,10 +262,12 @@ class Kernel:
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(" ".join(map(str, question)) + "\n")
-            process.stdin.flush()
-        answer = process.stdout.readline()
+        answer = ""
+        if not process.stdin.closed:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(" ".join(map(str, question)) + "\n")
+                process.stdin.flush()
+            answer = process.stdout.readline()
         if not answer.endswith("\n"):
             self.close()
             raise KernelFailed("a compiled search ended without an answer", hint="give it more memory")

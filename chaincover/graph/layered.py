@@ -42,7 +42,7 @@ FIRST_PART, PART, FAR_PART = 1 / 8, 1 / 2, 7 / 8
 for all distances, or a way to a goal; and the same where a goal is ``FAR``. How much that is at most is known before.
 """
 
-QUICKLY_COMPILED = 1.0
+QUICKLY_COMPILED = 4.0
 """Units of work of a search that is compiled in a third of the time, and half as fast: compiling well takes as long as
 so much work. With twice as many, searches of two units take longer."""
 
@@ -127,7 +127,7 @@ class LayeredGoals:
     @property
     def inputs(self) -> Columns:
         """The inputs that are tried in some state, by name."""
-        return self._made.inputs.columns
+        return self._search.inputs()
 
     def reach(self) -> None:
         """Meet all reachable states, and note the arrows between them, as far as there is memory for these.
@@ -146,7 +146,7 @@ class LayeredGoals:
         """The run from a start state (None: the first one) with the inputs of these numbers."""
         simulator, made = Simulator(self.problem.system), self._made
         start = made.starts[0] if start is None else start
-        inputs = {number: made.input(number) for number in {*choices}}
+        inputs = {number: self._search.input(number) for number in {*choices}}
         return simulator.run(simulator.initial(made.opened(start)), [inputs[choice] for choice in choices])
 
     def _edges(self, possible: Sequence[int], together: Sequence[set[int]]) -> Iterator[tuple[Edge, int | None]]:

@@ -10,6 +10,7 @@ from pysmt.shortcuts import BV, And, Ite, Symbol
 from random_systems import random_case
 
 from bmc.explicit.layers import LayeredSystem, Watched
+from bmc.explicit.layers_in_arrays import modes_of
 from bmc.explicit.modes import FEW, Modes, modes
 from bmc.explicit.scope import Scope
 from bmc.formulas.evaluate import compile_formulas
@@ -37,16 +38,16 @@ def sequence(guards: int) -> TransitionSystem:
 def test_inputs_of_modes_add_up_where_those_of_all_states_multiply() -> None:
     """Three things to tell apart in each of eight modes: 24 inputs, and not 3 to the power of 8."""
     made = LayeredSystem(sequence(2), [Watched(at(MODE.symbol("seq_mode").Equals(BV(7, 3)), 0), False)])
-    assert [name for name, _ in made.modes.values] == ["seq_mode"]
-    assert len(made.inputs) == 8 * 2
-    assert made.tried == 2
+    found = modes_of(made)
+    assert [name for name, _ in found.values] == ["seq_mode"]
+    assert [*found.begins] == [*range(0, 8 * 2 + 1, 2)]
 
 
 def test_few_inputs_are_tried_whatever_the_mode() -> None:
     goal = Watched(at(MODE.symbol("seq_mode").Equals(BV(7, 3)), 0), False)
     few = sequence(1)
     assert 2 ** len(few.inputs) <= FEW
-    assert LayeredSystem(few, [goal]).modes.values == ()
+    assert modes_of(LayeredSystem(few, [goal])).values == ()
 
 
 @seeds(40)

@@ -201,3 +201,14 @@ def test_a_program_ends_with_the_command_that_left_it() -> None:
     done = subprocess.run([sys.executable, "-c", code, endless], capture_output=True, text=True, check=True)
     with pytest.raises(ProcessLookupError):
         os.kill(int(done.stdout), 0)
+
+
+@pytest.mark.needs_compiler
+def test_a_program_that_was_ended_has_no_answer() -> None:
+    kernel = Kernel(
+        'int main(void) { char line[9]; while (fgets(line, 9, stdin)) { puts("ok"); fflush(stdout); } return 0; }'
+    )
+    assert kernel.ask("what") == ["ok"]
+    kernel.close()
+    with pytest.raises(KernelFailed, match="ended without an answer"):
+        kernel.ask("what")

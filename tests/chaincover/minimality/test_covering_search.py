@@ -11,14 +11,14 @@ from explicit import Explicit, least_apart
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from machines import Case, ring
-from pysmt.shortcuts import FALSE
+from pysmt.shortcuts import FALSE, Ite, Not
 
-from bmc.explicit import layers
+from bmc.explicit import covering, layers
 from bmc.explicit.covering import CoveringSearch
 from bmc.explicit.layers import NotInLayers, OutOfMemory
 from bmc.explicit.layers_in_c import CompiledLayers
 from bmc.formulas.unroll import at
-from bmc.system.transition import BOOLEAN, StateVariable
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.graph.layered import LayeredGoals
 from chaincover.limits import Limits
 from chaincover.problem import Problem
@@ -30,6 +30,7 @@ pytestmark = pytest.mark.needs_compiler
 SEEDS = st.integers(0, 10_000)
 OVERLAPS = st.sampled_from(["allow", "forbid"])
 MEMORY = 1 << 30
+TIME = ValueType("time", 8)
 
 
 def search_of(problem: Problem, memory: int = MEMORY) -> tuple[LayeredGoals, CoveringSearch]:
@@ -66,6 +67,37 @@ def test_the_shortest_run_is_that_of_brute_force(seed: int, overlap: str) -> Non
         assert search.found is not None
         assert bounds[-1] == expected
         check_run(*case, overlap, plain_run(layered.run_of(search.found), problem_of(case)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_steps_to_come_for_sets_of_goals_change_no_length(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are found as soon as there is a pair: with each goal that there is, and as if that took no work."""
+    monkeypatch.setattr(covering, "ARROW", 0.0)
+    case = drawn(seed, longest=2)
+    problem, _ = searched(case)
+    _, search = search_of(problem)
+    bounds, expected = to_its_end(search, 1.0), expected_length(case, "allow")
+    assert bounds == sorted(bounds)
+    assert (None if search.found is None else len(search.found)) == expected
+    assert expected is None or bounds[-1] == expected
+
+
+def test_goals_far_apart_have_the_steps_to_come_for_both_as_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two timers that never run at the same time: the bound is the sum, not the later one, before any search."""
+    monkeypatch.setattr(covering, "ARROW", 0.0)
+    first, second = (TIME.symbol(f"apart_{name}") for name in ("first", "second"))
+    which = BOOLEAN.symbol("apart_which")
+    state = tuple(
+        StateVariable(own.symbol_name(), TIME, TIME.constant(0), Ite(runs, own + TIME.constant(1), TIME.constant(0)))
+        for own, runs in ((first, which), (second, Not(which)))
+    )
+    system = TransitionSystem("apart", state, (InputVariable("apart_which", BOOLEAN),))
+    goals = tuple(Goal(own.symbol_name(), at(own.Equals(TIME.constant(100)), 0), None, 0) for own in (first, second))
+    _, search = search_of(Problem(system, goals, None))
+    to_its_end(search, 1.0)
+    assert search.found is not None
+    assert len(search.found) == 200
+    assert search.pairs < 3 * 200  # all pairs of a timer and the goals covered are some 30,000
 
 
 def expected_length(case: Case, overlap: str) -> int | None:
