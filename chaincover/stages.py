@@ -37,6 +37,10 @@ Those of every round are twice as long as those of the one before."""
 LONGEST_TURN = 16.0
 """Units of work in the longest turn."""
 
+MEETING = 4
+"""Times the work foreseen in which a chain and its bound would meet at the pace of a turn, for another one: the first
+turn prepares, too. With twice as many, a chain is made shorter step by step while other stages wait."""
+
 MOST_TURNS = 4
 """A stage that brings something new has so many turns at most before the others have theirs."""
 
@@ -396,14 +400,14 @@ def better(known: Known, before: Known) -> bool:
 
 def _goes_on(board: Board, before: Known, units: float) -> bool:
     """Whether a turn of so many ``units`` brought what is worth another one: a chain through more goals, another
-    verdict, or a chain and a bound that meet with no more work than is foreseen, if they come nearer to each other on
-    as in that turn."""
+    verdict, or a chain and a bound that meet with no more work than ``MEETING`` times what is foreseen, if they come
+    nearer to each other on as in that turn."""
     known = board.known
     others = known.uncoverable is not before.uncoverable or known.no_chain != before.no_chain
     if not better(known, before) or others or known.length is None or before.length is None:
         return better(known, before)
     left = known.length - known.lower
-    return left * units <= (before.length - before.lower - left) * board.limits.foreseen
+    return left * units <= MEETING * (before.length - before.lower - left) * board.limits.foreseen
 
 
 def _covers_more(known: Known, before: Known) -> bool:

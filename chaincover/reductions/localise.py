@@ -232,7 +232,7 @@ class _Localising:
         goals, left = counted(len(part.goals), "goal"), len(attempt.visible)
         self._board.say(f"localise: {goals}, with {left} of {len(self._bits)} variables")
         units = self._units(attempt)
-        search = SmallerSearch(self._board, part, ON_STATES)
+        search = SmallerSearch(self._board, part, ON_STATES, units > FIRST)
         try:
             found = search.go_on(units)
             if found is not None and found.certificate is not None:
@@ -311,10 +311,11 @@ class _Localising:
                 self._try(_Attempt(visible | self._needs(goal), FIRST, in_vain, found is not None))
 
     def _take(self, run: Run, goals: frozenset[str]) -> None:
-        """Offer a run than which none through ``goals`` is shorter, and note it, if it is the one through most."""
+        """Offer a run than which none through ``goals`` is shorter, and note it, if it is the longest one: what takes
+        most steps is what random runs do not bring."""
         lead = self._board.lead
         self._board.offer(run)
-        if lead is None or (len(goals), run.length) > (len(lead.goals), lead.run.length):
+        if lead is None or (run.length, len(goals)) > (lead.run.length, len(lead.goals)):
             self._board.lead = Lead(run, goals)
 
     def _as_short(self, search: SmallerSearch, chain: Chain, start: Valuation) -> Run | None:

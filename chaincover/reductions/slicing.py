@@ -140,15 +140,16 @@ def _judged_on(
     )
 
 
-def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduction:
+def smaller_problem(problem: Problem, options: Options, limits: Limits, fewest: bool = True) -> Reduction:
     """The reduction to the part of the system that a search on its states needs, and, unless these are enumerated at
-    once, without what never restricts a run, and in a normal form.
+    once, or need not be the ``fewest``, without what never restricts a run, and in a normal form.
 
     What is spent on that counts in ``limits``.
     """
     limits.spend(analysed(problem.system))
     part = _enumerated_at_once(sliced_problem(problem), options, limits)
-    if part.enumeration is not None and part.enumeration.graph is not None and part.enumeration.graph.states:
+    at_once = part.enumeration is not None and part.enumeration.graph is not None and part.enumeration.graph.states
+    if at_once or not fewest:
         return part
     fewer = fewer_states(_prover(options, limits))(part.problem)
     return part if fewer.problem is part.problem else in_turn(problem, (lambda _: part, lambda _: fewer))

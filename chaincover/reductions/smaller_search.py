@@ -62,10 +62,11 @@ each goal has a chain by itself."""
 
 class SmallerSearch:
     """A search for a shortest chain of ``problem``, which is smaller than that of ``board``, by ``stages``; it ends
-    with its work, wherever it is, and goes on when it is given more."""
+    with its work, wherever it is, and goes on when it is given more. It is on the ``fewest`` states that are proved to
+    do, or begins without such proofs."""
 
-    def __init__(self, board: Board, problem: Problem, stages: Sequence[Stage] = STAGES) -> None:
-        self._board, self._problem, self._stages = board, problem, stages
+    def __init__(self, board: Board, problem: Problem, stages: Sequence[Stage] = STAGES, fewest: bool = True) -> None:
+        self._board, self._problem, self._stages, self._fewest = board, problem, stages, fewest
         self._limits = board.limits.portion(0.0)
         self._reduction: Reduction | None = None
         self._own: Board | None = None
@@ -134,7 +135,7 @@ class SmallerSearch:
         for that."""
         board, limits = self._board, self._limits
         options = replace(board.options, max_length=None)
-        reduction = self._reduction = smaller_problem(self._problem, options, limits)
+        reduction = self._reduction = smaller_problem(self._problem, options, limits, self._fewest)
         if not reduction.normal_form:
             limits.check()
         known = Known(reduction.problem)

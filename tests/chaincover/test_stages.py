@@ -117,10 +117,10 @@ def test_a_stage_that_alternates_and_finds_something_goes_on_for_a_few_turns() -
 
 
 def test_a_bound_that_rises_too_slowly_to_meet_the_chain_has_no_further_turn() -> None:
-    """By a step in half of the work that is foreseen, to a chain of five steps."""
+    """By a step in the work that is foreseen, to a chain of eight steps."""
     log: list[str] = []
     board = small_board()
-    assert board.offer(run_by(board.known.problem.system, 1, 1, 0, 0, 1))
+    assert board.offer(run_by(board.known.problem.system, 1, 1, 0, 0, 0, 0, 0, 1))
     assert board.known.complete
 
     def rising(board: Board) -> None:
