@@ -8,6 +8,7 @@
    PARTS         number of terms over one group each; MOST_PARTS: most over the same one; first_part: the first one of
                  each group, part_group: the group of each
    part_data     the place of the values of each in `data`, case by case; -1: part_of_state makes those for a state
+   EVERY, every_input: how many inputs stand for all others whatever the state is, 0: too many, and where their cases are
    TOLD, PICKED  numbers of words
    tell          the words by which kinds of states are told
    Given, give   what a step makes of the inputs alone, for a case of each group */
@@ -16,6 +17,7 @@
 #define MOST_EVALUATED (1 << 16) /* evaluations for one kind; with twice as many, inputs that matter together are searched later */
 #define EVALUATED 16 /* trials of an input that take as long as an evaluation */
 #define COMPARED 512 /* comparisons of two cases that take as long */
+#define FIRST_KINDS 64 /* that are told apart, whatever it takes */
 #define READ ((MOST_PARTS + 63) / 64)
 
 typedef struct { u64 begin, end; } Inputs;
@@ -24,7 +26,7 @@ typedef struct { int at; u64 read[READ]; } Case;
 
 static u64 tried; /* inputs */
 static struct {
-  u64 count, room, slot_count, inputs, input_room, own_slots, picked_room, most, *slot, *picked;
+  u64 count, room, slot_count, states, taken, inputs, input_room, own_slots, picked_room, most, *slot, *picked;
   uint32_t *own;
   Kind *kind;
   int *input;
@@ -100,18 +102,16 @@ static int next_case(void) {
   }
   return 0;
 }
-/* The number of the input that is tried now; groups that were not read have their first cases. */
-static int number_of_input(void) {
-  int cases[GROUPS + 1] = {0};
+/* The number of the input with these cases of the groups. */
+static int number_of_cases(const int *cases) {
   u64 x = 0, at;
   for (int i = 0; i < GROUPS; i++) {
-    if (trial.group[i].given) cases[i] = trial.group[i].now.at;
     x = (x ^ (u64)cases[i]) * 0x9E3779B97F4A7C15ull;
     x ^= x >> 32;
   }
   if (all_inputs.count == all_inputs.room) {
     u64 before = all_inputs.room, after = before ? 2 * before : 64;
-    all_inputs.cases = more(all_inputs.cases, before * sizeof cases, after * sizeof cases);
+    all_inputs.cases = more(all_inputs.cases, before * sizeof *all_inputs.cases, after * sizeof *all_inputs.cases);
     given = more(given, before * sizeof(Given), after * sizeof(Given));
     all_inputs.slot = more(all_inputs.slot, all_inputs.slot_count * sizeof(uint32_t), 2 * after * sizeof(uint32_t));
     if (failed) return 0;
@@ -126,11 +126,17 @@ static int number_of_input(void) {
     }
   }
   for (at = x & (all_inputs.slot_count - 1); all_inputs.slot[at]; at = (at + 1) & (all_inputs.slot_count - 1))
-    if (!memcmp(all_inputs.cases[all_inputs.slot[at] - 1], cases, sizeof cases)) return (int)all_inputs.slot[at] - 1;
-  memcpy(all_inputs.cases[all_inputs.count], cases, sizeof cases);
+    if (!memcmp(all_inputs.cases[all_inputs.slot[at] - 1], cases, GROUPS * sizeof(int))) return (int)all_inputs.slot[at] - 1;
+  memcpy(all_inputs.cases[all_inputs.count], cases, GROUPS * sizeof(int));
   give(&given[all_inputs.count], cases);
   all_inputs.slot[at] = (uint32_t)++all_inputs.count;
   return (int)all_inputs.count - 1;
+}
+/* The number of the input that is tried now; groups that were not read have their first cases. */
+static int number_of_input(void) {
+  int cases[GROUPS + 1] = {0};
+  for (int i = 0; i < GROUPS; i++) if (trial.group[i].given) cases[i] = trial.group[i].now.at;
+  return number_of_cases(cases);
 }
 static void more_kinds(void) {
   u64 before = kinds.room, after = before ? 2 * before : 64;
@@ -197,9 +203,38 @@ static Inputs told_apart(const Here *here) {
     }
   } while (!failed && next_case());
   for (; trial.depth; trial.depth--) trial.group[trial.stack[trial.depth - 1]].given = 0;
-  tried += EVALUATED * (evaluated + trial.compared / COMPARED);
+  evaluated = EVALUATED * (evaluated + trial.compared / COMPARED);
+  tried += evaluated;
+  kinds.taken += evaluated;
   if (found.end - found.begin > kinds.most) kinds.most = found.end - found.begin;
   return found;
+}
+/* The inputs that stand for all others, whatever the state is. */
+static Inputs every(void) {
+  static int made;
+  static u64 begin;
+  int cases[GROUPS + 1] = {0};
+  if (!made) {
+    u64 size = kinds.input_room;
+    while (size < kinds.inputs + EVERY) size = size ? 2 * size : 1 << 10;
+    kinds.input = more(kinds.input, kinds.input_room * sizeof(int), size * sizeof(int));
+    if (failed) return (Inputs){0, 0};
+    kinds.input_room = size;
+    begin = kinds.inputs;
+    for (u64 i = 0; i < EVERY && !failed; i++) {
+      for (int group = 0; group < GROUPS; group++) cases[group] = (int)data[every_input + i * GROUPS + group];
+      kinds.input[kinds.inputs++] = number_of_cases(cases);
+    }
+    if (EVERY > kinds.most) kinds.most = EVERY;
+    made = 1;
+  }
+  return (Inputs){begin, begin + EVERY};
+}
+/* Whether to tell apart the inputs of one kind more takes longer than to try all in its states, if these are as many as
+   those of the kinds so far. */
+static int is_in_vain(void) {
+  u64 all = kinds.count * EVERY;
+  return EVERY && kinds.count >= FIRST_KINDS && (all <= kinds.inputs || kinds.states * (all - kinds.inputs) < kinds.taken * kinds.count);
 }
 /* The inputs to try in a state: their places among those of all kinds, until those of another state are asked for. */
 static Inputs inputs_of(const Here *here) {
@@ -210,7 +245,12 @@ static Inputs inputs_of(const Here *here) {
   tell(here, kind.told);
   at = mixed_words(kind.told, TOLD) & (kinds.slot_count - 1);
   for (; kinds.slot[at]; at = (at + 1) & (kinds.slot_count - 1))
-    if (!memcmp(kinds.kind[kinds.slot[at] - 1].told, kind.told, sizeof kind.told)) return kinds.kind[kinds.slot[at] - 1].inputs;
+    if (!memcmp(kinds.kind[kinds.slot[at] - 1].told, kind.told, sizeof kind.told)) {
+      kinds.states++;
+      return kinds.kind[kinds.slot[at] - 1].inputs;
+    }
+  if (is_in_vain()) return every();
+  kinds.states++;
   kind.inputs = told_apart(here);
   if (!failed && kinds.count < kinds.room) {
     kinds.inputs = kind.inputs.end;

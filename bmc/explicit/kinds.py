@@ -16,15 +16,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV
 
-from bmc.evaluation.vectors import Column, Program
-from bmc.explicit.input_classes import InputTables
-from bmc.explicit.rows import Rows
+from bmc.evaluation.vectors import Column, Program, walk
+from bmc.explicit.input_classes import MOST_VALUES, InputTables, largest_terms
+from bmc.explicit.rows import Rows, first_of_each
 from bmc.formulas.evaluate import names_in
 from bmc.formulas.folding import constant_like
 from bmc.formulas.lifting import Branches, lifted
@@ -124,6 +125,25 @@ def allowed_tables(tables: InputTables, allowed: FNode) -> list[Rows]:
     return found
 
 
+def every_case(tables: Sequence[Rows], formulas: Sequence[FNode]) -> Column:
+    """The cases of each group, of the first one of all inputs that no term over inputs alone in ``formulas`` tells
+    apart; none where there are too many combinations to be compared."""
+    size = prod(len(table) for table in tables)
+    if not tables or size > MOST_VALUES:
+        return np.zeros((0, len(tables)), np.int64)
+    places = np.unravel_index(np.arange(size), [len(table) for table in tables])
+    columns = {
+        name: values[place]
+        for table, place in zip(tables, places, strict=True)
+        for name, values in table.columns.items()
+    }
+    order = walk(formulas)
+    own = {node: True for node in order if node.is_symbol() and node.symbol_name() in columns}
+    terms = Program(list(largest_terms(order, set(formulas), own)))(columns)
+    kept = first_of_each([np.broadcast_to(values, (size,)) for values in terms], np.ones(size, bool))
+    return np.stack([place[kept] for place in places], axis=1)
+
+
 class KindsText:
     """The text for ``allowed`` and ``picked`` of ``bmc.explicit.kinds``, with inputs of ``tables``, one for each group.
 
@@ -157,6 +177,9 @@ class KindsText:
         yield f"static const int group_size[] = {{{', '.join([*(str(len(table)) for table in self._tables), '0'])}}};"
         yield from self._part_tables()
         yield f"#define PICKED {in_words([('', bits_of(term)) for term in self._picked])[0]}"
+        cases = every_case(self._tables, [self._allowed, *self._picked])
+        yield f"#define EVERY {len(cases)}ull"
+        yield f"static const long every_input = {self._data.place(cases.reshape(-1))};"
 
     def pick(self) -> Iterator[str]:
         """What comes after it: what an input does, evaluated as far as it matters."""
