@@ -102,13 +102,14 @@ static int next_case(void) {
   }
   return 0;
 }
+static inline u64 mixed_cases(const int *cases) {
+  u64 x = 0;
+  for (int i = 0; i < GROUPS; i++) { x = (x ^ (u64)cases[i]) * 0x9E3779B97F4A7C15ull; x ^= x >> 32; }
+  return x;
+}
 /* The number of the input with these cases of the groups. */
 static int number_of_cases(const int *cases) {
-  u64 x = 0, at;
-  for (int i = 0; i < GROUPS; i++) {
-    x = (x ^ (u64)cases[i]) * 0x9E3779B97F4A7C15ull;
-    x ^= x >> 32;
-  }
+  u64 at;
   if (all_inputs.count == all_inputs.room) {
     u64 before = all_inputs.room, after = before ? 2 * before : 64;
     all_inputs.cases = more(all_inputs.cases, before * sizeof *all_inputs.cases, after * sizeof *all_inputs.cases);
@@ -119,13 +120,11 @@ static int number_of_cases(const int *cases) {
     all_inputs.slot_count = 2 * after;
     memset(all_inputs.slot, 0, all_inputs.slot_count * sizeof(uint32_t));
     for (u64 k = 0; k < all_inputs.count; k++) {
-      u64 y = 0;
-      for (int i = 0; i < GROUPS; i++) { y = (y ^ (u64)all_inputs.cases[k][i]) * 0x9E3779B97F4A7C15ull; y ^= y >> 32; }
-      for (at = y & (all_inputs.slot_count - 1); all_inputs.slot[at]; at = (at + 1) & (all_inputs.slot_count - 1)) {}
+      for (at = mixed_cases(all_inputs.cases[k]) & (all_inputs.slot_count - 1); all_inputs.slot[at]; at = (at + 1) & (all_inputs.slot_count - 1)) {}
       all_inputs.slot[at] = (uint32_t)k + 1;
     }
   }
-  for (at = x & (all_inputs.slot_count - 1); all_inputs.slot[at]; at = (at + 1) & (all_inputs.slot_count - 1))
+  for (at = mixed_cases(cases) & (all_inputs.slot_count - 1); all_inputs.slot[at]; at = (at + 1) & (all_inputs.slot_count - 1))
     if (!memcmp(all_inputs.cases[all_inputs.slot[at] - 1], cases, GROUPS * sizeof(int))) return (int)all_inputs.slot[at] - 1;
   memcpy(all_inputs.cases[all_inputs.count], cases, GROUPS * sizeof(int));
   give(&given[all_inputs.count], cases);
